@@ -1,0 +1,28 @@
+# Two commands matter: `make run` starts Hermes, `make test` runs every check.
+
+CARGO ?= cargo
+
+.PHONY: run test fmt lint docs bench setup
+
+run: ## Build the release binary and start it
+	$(CARGO) run --release --quiet --bin hermes -- $(ARGS)
+
+test: setup ## Format, lints, all tests, architecture tests
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) nextest run --workspace --locked $(if $(CI),--profile ci,)
+
+setup:
+	@./scripts/setup
+
+fmt:
+	$(CARGO) fmt --all
+
+lint:
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+docs: ## Regenerate what is generated from the types
+	UPDATE_DOCS=1 $(CARGO) nextest run -p hermes-config generated
+
+bench: ## Medians and ratios; BENCH="search insert" picks entries
+	$(CARGO) run --release --package hermes-bench -- $(BENCH)

@@ -1,0 +1,336 @@
+//! The table of variables the program reads.
+
+use crate::value::KeyPath;
+
+/// A variable the program reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variable {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub role: Role,
+}
+
+/// What a variable stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Read by the program itself; no setting of that meaning exists.
+    Process,
+    /// Stands above the files, for one run.
+    Override(&'static str),
+    /// Fills in what no file says.
+    Fallback(&'static str),
+}
+
+impl Variable {
+    const fn new(name: &'static str, about: &'static str, role: Role) -> Self {
+        Self { name, about, role }
+    }
+
+    /// The setting it stands for.
+    pub fn key(&self) -> Option<KeyPath> {
+        match self.role {
+            Role::Process => None,
+            Role::Override(key) | Role::Fallback(key) => KeyPath::parse(key),
+        }
+    }
+
+    /// The variable that fills in a setting, such as `TERMINAL_TIMEOUT` for `terminal.timeout`.
+    pub fn filling(key: &KeyPath) -> Option<&'static Self> {
+        VARIABLES.iter().find(|variable| match variable.role {
+            Role::Fallback(name) => KeyPath::parse(name).as_ref() == Some(key),
+            Role::Process | Role::Override(_) => false,
+        })
+    }
+}
+
+/// Every variable the program reads, besides the keys of providers and services.
+pub const VARIABLES: &[Variable] = &[
+    Variable::new(
+        "HERMES_HOME",
+        "Home directory of the program",
+        Role::Process,
+    ),
+    Variable::new("HOME", "Home directory of the user", Role::Process),
+    Variable::new(
+        "SUDO_USER",
+        "User who called sudo, whose profiles are looked at",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_MANAGED",
+        "Says that a package manager owns the installation",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_MANAGED_DIR",
+        "Directory of the settings an administrator fixed",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_IGNORE_USER_CONFIG",
+        "Leaves config.yaml out for one run",
+        Role::Process,
+    ),
+    Variable::new("NO_COLOR", "Turns colours off", Role::Process),
+    Variable::new(
+        "HERMES_INFERENCE_MODEL",
+        "Model for one run",
+        Role::Override("model.default"),
+    ),
+    Variable::new(
+        "HERMES_INFERENCE_PROVIDER",
+        "Provider for one run",
+        Role::Override("model.provider"),
+    ),
+    Variable::new("HERMES_TIMEZONE", "Time zone", Role::Override("timezone")),
+    Variable::new(
+        "HERMES_LANGUAGE",
+        "Language of the interface",
+        Role::Override("display.language"),
+    ),
+    Variable::new(
+        "HERMES_REDACT_SECRETS",
+        "Hides secrets in output",
+        Role::Override("security.redact_secrets"),
+    ),
+    Variable::new(
+        "HERMES_ACCEPT_HOOKS",
+        "Runs shell hooks without asking",
+        Role::Override("hooks_auto_accept"),
+    ),
+    Variable::new(
+        "HERMES_EPHEMERAL_SYSTEM_PROMPT",
+        "Text added to the system prompt",
+        Role::Override("agent.system_prompt"),
+    ),
+    Variable::new(
+        "HERMES_PREFILL_MESSAGES_FILE",
+        "File with messages every session starts with",
+        Role::Override("prefill_messages_file"),
+    ),
+    Variable::new(
+        "HERMES_ENVIRONMENT_HINT",
+        "What the model should know of the machine",
+        Role::Override("agent.environment_hint"),
+    ),
+    Variable::new(
+        "HERMES_MODEL",
+        "Model when no file names one",
+        Role::Fallback("model.default"),
+    ),
+    Variable::new(
+        "HERMES_MAX_TOKENS",
+        "Most tokens of one answer",
+        Role::Fallback("model.max_tokens"),
+    ),
+    Variable::new(
+        "HERMES_MAX_ITERATIONS",
+        "Most model calls in one turn",
+        Role::Fallback("agent.max_turns"),
+    ),
+    Variable::new(
+        "HERMES_TOOL_PROGRESS_MODE",
+        "How much of tool calls is shown",
+        Role::Fallback("display.tool_progress"),
+    ),
+    Variable::new(
+        "TERMINAL_ENV",
+        "Where commands run",
+        Role::Fallback("terminal.backend"),
+    ),
+    Variable::new(
+        "TERMINAL_MODAL_MODE",
+        "Whose account Modal sandboxes run on",
+        Role::Fallback("terminal.modal_mode"),
+    ),
+    Variable::new(
+        "TERMINAL_CWD",
+        "Directory commands start in",
+        Role::Fallback("terminal.cwd"),
+    ),
+    Variable::new(
+        "TERMINAL_TIMEOUT",
+        "Seconds a command may run",
+        Role::Fallback("terminal.timeout"),
+    ),
+    Variable::new(
+        "TERMINAL_LIFETIME_SECONDS",
+        "Seconds a sandbox may be idle",
+        Role::Fallback("terminal.lifetime_seconds"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_IMAGE",
+        "Image of Docker containers",
+        Role::Fallback("terminal.docker_image"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_FORWARD_ENV",
+        "Variables handed into Docker containers",
+        Role::Fallback("terminal.docker_forward_env"),
+    ),
+    Variable::new(
+        "TERMINAL_SINGULARITY_IMAGE",
+        "Image of Singularity containers",
+        Role::Fallback("terminal.singularity_image"),
+    ),
+    Variable::new(
+        "TERMINAL_MODAL_IMAGE",
+        "Image of Modal sandboxes",
+        Role::Fallback("terminal.modal_image"),
+    ),
+    Variable::new(
+        "TERMINAL_DAYTONA_IMAGE",
+        "Image of Daytona sandboxes",
+        Role::Fallback("terminal.daytona_image"),
+    ),
+    Variable::new(
+        "TERMINAL_SSH_HOST",
+        "Host of the SSH backend",
+        Role::Fallback("terminal.ssh_host"),
+    ),
+    Variable::new(
+        "TERMINAL_SSH_USER",
+        "User of the SSH backend",
+        Role::Fallback("terminal.ssh_user"),
+    ),
+    Variable::new(
+        "TERMINAL_SSH_PORT",
+        "Port of the SSH backend",
+        Role::Fallback("terminal.ssh_port"),
+    ),
+    Variable::new(
+        "TERMINAL_SSH_KEY",
+        "Key file of the SSH backend",
+        Role::Fallback("terminal.ssh_key"),
+    ),
+    Variable::new(
+        "TERMINAL_CONTAINER_CPU",
+        "Processors of a container",
+        Role::Fallback("terminal.container_cpu"),
+    ),
+    Variable::new(
+        "TERMINAL_CONTAINER_MEMORY",
+        "Megabytes of memory of a container",
+        Role::Fallback("terminal.container_memory"),
+    ),
+    Variable::new(
+        "TERMINAL_CONTAINER_DISK",
+        "Megabytes of disk of a container",
+        Role::Fallback("terminal.container_disk"),
+    ),
+    Variable::new(
+        "TERMINAL_CONTAINER_PERSISTENT",
+        "Keeps the files of a container",
+        Role::Fallback("terminal.container_persistent"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_VOLUMES",
+        "Volumes of Docker containers, as a JSON list",
+        Role::Fallback("terminal.docker_volumes"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_ENV",
+        "Variables set in Docker containers, as JSON",
+        Role::Fallback("terminal.docker_env"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_MOUNT_CWD_TO_WORKSPACE",
+        "Mounts the start directory into the container",
+        Role::Fallback("terminal.docker_mount_cwd_to_workspace"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_NETWORK",
+        "Lets Docker containers reach the network",
+        Role::Fallback("terminal.docker_network"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_EXTRA_ARGS",
+        "More arguments of docker run, as a JSON list",
+        Role::Fallback("terminal.docker_extra_args"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_RUN_AS_HOST_USER",
+        "Runs as your own user in Docker containers",
+        Role::Fallback("terminal.docker_run_as_host_user"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_PERSIST_ACROSS_PROCESSES",
+        "Keeps a Docker container for the next process",
+        Role::Fallback("terminal.docker_persist_across_processes"),
+    ),
+    Variable::new(
+        "TERMINAL_DOCKER_ORPHAN_REAPER",
+        "Removes Docker containers nobody owns",
+        Role::Fallback("terminal.docker_orphan_reaper"),
+    ),
+    Variable::new(
+        "TERMINAL_SANDBOX_DIR",
+        "Directory of sandboxes",
+        Role::Fallback("terminal.sandbox_dir"),
+    ),
+    Variable::new(
+        "TERMINAL_PERSISTENT_SHELL",
+        "Keeps one shell for all commands",
+        Role::Fallback("terminal.persistent_shell"),
+    ),
+    Variable::new(
+        "AUXILIARY_VISION_PROVIDER",
+        "Provider of the vision helper",
+        Role::Fallback("auxiliary.vision.provider"),
+    ),
+    Variable::new(
+        "AUXILIARY_VISION_MODEL",
+        "Model of the vision helper",
+        Role::Fallback("auxiliary.vision.model"),
+    ),
+    Variable::new(
+        "AUXILIARY_VISION_BASE_URL",
+        "Address of the vision helper",
+        Role::Fallback("auxiliary.vision.base_url"),
+    ),
+    Variable::new(
+        "AUXILIARY_VISION_API_KEY",
+        "Key of the vision helper",
+        Role::Fallback("auxiliary.vision.api_key"),
+    ),
+    Variable::new(
+        "AUXILIARY_WEB_EXTRACT_PROVIDER",
+        "Provider of the web_extract helper",
+        Role::Fallback("auxiliary.web_extract.provider"),
+    ),
+    Variable::new(
+        "AUXILIARY_WEB_EXTRACT_MODEL",
+        "Model of the web_extract helper",
+        Role::Fallback("auxiliary.web_extract.model"),
+    ),
+    Variable::new(
+        "AUXILIARY_WEB_EXTRACT_BASE_URL",
+        "Address of the web_extract helper",
+        Role::Fallback("auxiliary.web_extract.base_url"),
+    ),
+    Variable::new(
+        "AUXILIARY_WEB_EXTRACT_API_KEY",
+        "Key of the web_extract helper",
+        Role::Fallback("auxiliary.web_extract.api_key"),
+    ),
+    Variable::new(
+        "AUXILIARY_APPROVAL_PROVIDER",
+        "Provider of the approval helper",
+        Role::Fallback("auxiliary.approval.provider"),
+    ),
+    Variable::new(
+        "AUXILIARY_APPROVAL_MODEL",
+        "Model of the approval helper",
+        Role::Fallback("auxiliary.approval.model"),
+    ),
+    Variable::new(
+        "AUXILIARY_APPROVAL_BASE_URL",
+        "Address of the approval helper",
+        Role::Fallback("auxiliary.approval.base_url"),
+    ),
+    Variable::new(
+        "AUXILIARY_APPROVAL_API_KEY",
+        "Key of the approval helper",
+        Role::Fallback("auxiliary.approval.api_key"),
+    ),
+];

@@ -1,0 +1,177 @@
+//! Reading and replacing the small files of a home.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Larger than any settings file; guards against reading a device or a log by mistake.
+const LARGEST: u64 = 16 * 1024 * 1024;
+const PRIVATE_FILE: u32 = 0o600;
+const PRIVATE_DIRECTORY: u32 = 0o700;
+
+/// A file that could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    #[error("{} cannot be read", path.display())]
+    Read {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} cannot be written", path.display())]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("no permission for {}", path.display())]
+    Denied {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("no space left to write {}", path.display())]
+    Full {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{} is larger than {LARGEST} bytes", path.display())]
+    TooLarge { path: PathBuf },
+}
+
+impl FileError {
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Read { path, .. }
+            | Self::Write { path, .. }
+            | Self::Denied { path, .. }
+            | Self::Full { path, .. }
+            | Self::TooLarge { path } => path,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "look whether it is a plain file",
+            Self::Write { .. } => "the file was left as it was",
+            Self::Denied { .. } => {
+                "check who owns the file and its directory, and whether the disk is read-only"
+            }
+            Self::Full { .. } => "free some space; the file was left as it was",
+            Self::TooLarge { .. } => "it is no settings file; move it away",
+        }
+    }
+
+    fn reading(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied => Self::Denied { path, source },
+            _ => Self::Read { path, source },
+        }
+    }
+
+    fn writing(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                Self::Denied { path, source }
+            }
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::Full { path, source }
+            }
+            _ => Self::Write { path, source },
+        }
+    }
+}
+
+/// The bytes of a file, `None` when there is none.
+pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    let failed = |source| FileError::reading(path, source);
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut bytes = Vec::new();
+    file.take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > LARGEST {
+        return Err(FileError::TooLarge {
+            path: path.to_owned(),
+        });
+    }
+    Ok(Some(bytes))
+}
+
+/// Replaces a file in one step, so that a reader sees the old text or the new one and a crash keeps one of them.
+///
+/// A link is followed: its target is replaced, not the link. The mode of an existing file stays; a new one
+/// can be read by its owner only.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let failed = |source| FileError::writing(path, source);
+    let target = match fs::canonicalize(path) {
+        Ok(target) => target,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) => return Err(failed(error)),
+    };
+    let mode = match fs::metadata(&target) {
+        Ok(found) => found.permissions().mode() & 0o7777,
+        Err(_) => PRIVATE_FILE,
+    };
+    let directory = target.parent().unwrap_or(Path::new("."));
+    let (mut file, temporary) = create_beside(&target).map_err(failed)?;
+    let written = file
+        .write_all(bytes)
+        .and_then(|()| file.set_permissions(fs::Permissions::from_mode(mode)))
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&temporary, &target));
+    if let Err(error) = written {
+        // The first error is the one to report; a file left behind does no harm.
+        let _ = fs::remove_file(&temporary);
+        return Err(failed(error));
+    }
+    // Without this a crash may bring the old name back. Some file systems cannot sync a directory.
+    match File::open(directory).and_then(|directory| directory.sync_all()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
+        Err(error) => Err(failed(error)),
+    }
+}
+
+/// Makes a directory and the ones above it, open to their owner only; one that is there is left as it is.
+pub fn create_directory(path: &Path) -> Result<(), FileError> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(PRIVATE_DIRECTORY)
+        .create(path)
+        .map_err(|source| FileError::writing(path, source))
+}
+
+/// A new file in the directory of `target`, under a name nobody else has.
+fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
+    static COUNTER: AtomicU32 = AtomicU32::new(0);
+    let name = target
+        .file_name()
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?
+        .to_string_lossy()
+        .into_owned();
+    loop {
+        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+        let temporary =
+            target.with_file_name(format!(".{name}.{}.{number}.tmp", std::process::id()));
+        let created = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(PRIVATE_FILE)
+            .open(&temporary);
+        match created {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            created => return created.map(|file| (file, temporary)),
+        }
+    }
+}

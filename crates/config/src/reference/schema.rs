@@ -1,0 +1,114 @@
+//! The JSON Schema, for editors that complete and check `config.yaml`.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::root::Config;
+use crate::setting::Setting;
+use crate::shape::{Choice, Field, Section, Shape};
+use crate::value::Value;
+
+/// The JSON Schema (draft 2020-12) of `config.yaml`.
+pub fn json_schema() -> Json {
+    let mut schema = Schema::default();
+    let root = schema.shape(&Config::shape());
+    let mut document = json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Hermes configuration",
+    });
+    if let Json::Object(document) = &mut document {
+        if let Json::Object(root) = root {
+            document.extend(root);
+        }
+        schema.definitions.sort_keys();
+        document.insert("$defs".to_owned(), Json::Object(schema.definitions));
+    }
+    document
+}
+
+/// The definitions of the sections met so far.
+#[derive(Default)]
+struct Schema {
+    definitions: Map<String, Json>,
+}
+
+impl Schema {
+    fn shape(&mut self, shape: &Shape) -> Json {
+        match shape {
+            Shape::Bool => json!({ "type": "boolean" }),
+            Shape::Int { least, most } => number("integer", *least as f64, *most as f64),
+            Shape::Float { least, most } => number("number", *least, *most),
+            Shape::Text => json!({ "type": "string" }),
+            Shape::Secret => json!({ "type": "string", "format": "password" }),
+            Shape::Choice(choices) => words(choices),
+            Shape::Any => json!({}),
+            Shape::Optional(inner) => {
+                json!({ "anyOf": [self.shape(inner), { "type": "null" }] })
+            }
+            Shape::List(inner) => json!({ "type": "array", "items": self.shape(inner) }),
+            Shape::Map(inner) => {
+                json!({ "type": "object", "additionalProperties": self.shape(inner) })
+            }
+            Shape::Section(section) => self.section(section),
+            Shape::OneOf(shapes) => {
+                let forms: Vec<_> = shapes.iter().map(|shape| self.shape(shape)).collect();
+                json!({ "anyOf": forms })
+            }
+        }
+    }
+
+    fn section(&mut self, section: &Section) -> Json {
+        if !self.definitions.contains_key(section.name) {
+            // The place is taken first, so that a section inside itself would end here.
+            self.definitions.insert(section.name.to_owned(), Json::Null);
+            let properties: Map<String, Json> = section
+                .fields
+                .iter()
+                .map(|field| (field.key.to_owned(), self.field(field)))
+                .collect();
+            let others = match section.rest.as_deref() {
+                None => Json::Bool(false),
+                Some(Shape::Any) => Json::Bool(true),
+                Some(rest) => self.shape(rest),
+            };
+            let definition = json!({
+                "description": section.about.trim(),
+                "type": "object",
+                "properties": properties,
+                "additionalProperties": others,
+            });
+            self.definitions.insert(section.name.to_owned(), definition);
+        }
+        json!({ "$ref": format!("#/$defs/{}", section.name) })
+    }
+
+    fn field(&mut self, field: &Field) -> Json {
+        let mut property = Map::new();
+        property.insert("description".to_owned(), json!(field.about.trim()));
+        if let Json::Object(shape) = self.shape(&field.shape) {
+            property.extend(shape);
+        }
+        if field.default != Value::Null {
+            property.insert("default".to_owned(), field.default.to_json());
+        }
+        Json::Object(property)
+    }
+}
+
+fn number(kind: &str, least: f64, most: f64) -> Json {
+    let mut number = Map::new();
+    number.insert("type".to_owned(), json!(kind));
+    let bounds = [("minimum", least), ("maximum", most)];
+    for (name, bound) in bounds.into_iter().filter(|(_, bound)| bound.abs() < 1e15) {
+        number.insert(name.to_owned(), bound.to_value().to_json());
+    }
+    Json::Object(number)
+}
+
+/// A word that YAML reads as a boolean is allowed as one.
+fn words(choices: &[Choice]) -> Json {
+    let mut allowed: Vec<Json> = choices.iter().map(|choice| json!(choice.word)).collect();
+    let has = |word: &str| choices.iter().any(|choice| choice.word == word);
+    allowed.extend(has("on").then_some(Json::Bool(true)));
+    allowed.extend(has("off").then_some(Json::Bool(false)));
+    json!({ "enum": allowed })
+}

@@ -1,0 +1,147 @@
+//! `mcp_servers` and `mcp`: tools of other programs.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::names::NameList;
+use crate::macros::{secs, section, text};
+use crate::setting::{Either, SecretText};
+use crate::value::Value;
+
+section! {
+    /// How MCP servers are kept up.
+    pub struct Mcp {
+        /// Connects them anew when their settings change.
+        auto_reload_on_config_change: bool = true;
+    }
+}
+
+section! {
+    /// An MCP server: a program to start, or an address.
+    pub struct McpServer [..rest: Value] {
+        /// Program to start.
+        @unlisted command: String = String::new();
+        /// Its arguments.
+        @unlisted args: Vec<String> = Vec::new();
+        /// Its environment variables.
+        @unlisted env: BTreeMap<String, String> = BTreeMap::new();
+        /// Address of a running server; counts before `command`.
+        @unlisted url: String = String::new();
+        /// HTTP headers sent with every request.
+        @unlisted headers: BTreeMap<String, String> = BTreeMap::new();
+        /// Transport; `sse` for servers of the older kind.
+        @unlisted transport: String = String::new();
+        /// `oauth` signs in with a browser.
+        @unlisted auth: String = String::new();
+        /// Details of that.
+        @unlisted oauth: Option<McpOAuth> = None;
+        /// Checks the server's certificate; a path names a certificate authority.
+        @unlisted ssl_verify: Either<bool, String> = Either::First(true);
+        /// Certificate shown to the server: a file, or a list of certificate, key and password.
+        @unlisted client_cert: Vec<SecretText> = Vec::new();
+        /// File with the key of that certificate.
+        @unlisted client_key: String = String::new();
+        /// Uses the server.
+        @unlisted enabled: bool = true;
+        /// Seconds one tool call may take.
+        @unlisted timeout: Duration = secs(300);
+        /// Seconds connecting may take.
+        @unlisted connect_timeout: Duration = secs(60);
+        /// Seconds between signs of life; at least 5.
+        @unlisted keepalive_interval: Duration = secs(180);
+        /// Seconds without calls after which a started program is closed until it is needed; 0 never.
+        @unlisted idle_timeout_seconds: Duration = secs(0);
+        /// Seconds after which a started program is started anew; 0 never.
+        @unlisted max_lifetime_seconds: Duration = secs(0);
+        /// The two settings above, by their older place.
+        @unlisted lifecycle: Option<McpLifecycle> = None;
+        /// Connects without looking first whether the address is an MCP server.
+        @unlisted skip_preflight: bool = false;
+        /// Lets its tools run at the same time.
+        @unlisted supports_parallel_tool_calls: bool = false;
+        /// Which of its tools are offered.
+        @unlisted tools: Option<McpTools> = None;
+        /// Questions it may put to a model.
+        @unlisted sampling: Option<McpSampling> = None;
+        /// Questions it may put to you.
+        @unlisted elicitation: Option<McpElicitation> = None;
+    }
+}
+
+section! {
+    /// Signing in to an MCP server.
+    pub struct McpOAuth [..rest: Value] {
+        /// Client id; registered by itself when empty.
+        @unlisted client_id: String = String::new();
+        /// Secret of that client.
+        @unlisted client_secret: SecretText = SecretText::default();
+        /// Rights to ask for.
+        @unlisted scope: String = String::new();
+        /// Port the browser comes back to; any free one when 0.
+        @unlisted redirect_port: u16 = 0;
+        /// Whole address the browser comes back to.
+        @unlisted redirect_uri: String = String::new();
+        /// Host name in that address.
+        @unlisted redirect_host: String = text("127.0.0.1");
+        /// Name shown to you when you sign in.
+        @unlisted client_name: String = text("Hermes Agent");
+        /// Seconds signing in may take.
+        @unlisted timeout: Duration = secs(300);
+    }
+}
+
+section! {
+    /// When the program of an MCP server is closed or started anew.
+    pub struct McpLifecycle {
+        /// Seconds without calls after which it is closed until it is needed; 0 never.
+        @unlisted idle_timeout_seconds: Duration = secs(0);
+        /// Seconds after which it is started anew; 0 never.
+        @unlisted max_lifetime_seconds: Duration = secs(0);
+    }
+}
+
+section! {
+    /// Which tools of an MCP server are offered.
+    pub struct McpTools {
+        /// Only these; all when unset, none when empty.
+        @unlisted include: Option<NameList> = None;
+        /// All but these.
+        @unlisted exclude: NameList = NameList::default();
+        /// Offers tools to read its resources.
+        @unlisted resources: bool = true;
+        /// Offers tools to use its prompts.
+        @unlisted prompts: bool = true;
+    }
+}
+
+section! {
+    /// Questions an MCP server may put to a model.
+    pub struct McpSampling {
+        /// Answers them.
+        @unlisted enabled: bool = true;
+        /// Model that answers; the one the server asks for when empty.
+        @unlisted model: String = String::new();
+        /// Most tokens of one answer.
+        @unlisted max_tokens_cap: u32 = 4096;
+        /// Seconds one answer may take.
+        @unlisted timeout: Duration = secs(30);
+        /// Most questions a minute.
+        @unlisted max_rpm: u32 = 10;
+        /// The only models it may ask for; any when empty.
+        @unlisted allowed_models: Vec<String> = Vec::new();
+        /// Rounds of tool calls one question may lead to; 0 none.
+        @unlisted max_tool_rounds: u32 = 5;
+        /// How much of it is logged.
+        @unlisted log_level: String = text("info");
+    }
+}
+
+section! {
+    /// Questions an MCP server may put to you.
+    pub struct McpElicitation {
+        /// Passes them on.
+        @unlisted enabled: bool = true;
+        /// Seconds one stays open.
+        @unlisted timeout: Duration = secs(300);
+    }
+}

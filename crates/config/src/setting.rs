@@ -1,0 +1,530 @@
+//! From untyped nodes to typed values, collecting everything that is wrong on the way.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::problem::{Fault, Problem};
+use crate::shape::Shape;
+use crate::value::{KeyPath, Map, Node, Value};
+
+/// A type that can stand in `config.yaml`.
+pub trait Setting: Sized {
+    /// What the value looks like.
+    fn shape() -> Shape;
+
+    /// Reads the value; on `None` the reader has been told why.
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self>;
+
+    /// Reads the value over what is there; a map keeps the keys that `node` does not mention.
+    fn update(&mut self, node: &Node, reader: &mut Reader) {
+        if let Some(value) = Self::read(node, reader) {
+            *self = value;
+        }
+    }
+
+    /// The value as it would be written.
+    fn to_value(&self) -> Value;
+}
+
+/// Where reading stands, and what was found wrong so far.
+#[derive(Debug, Default)]
+pub struct Reader {
+    path: Vec<String>,
+    problems: Vec<Problem>,
+}
+
+impl Reader {
+    pub fn into_problems(self) -> Vec<Problem> {
+        self.problems
+    }
+
+    pub(crate) fn enter<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.path.push(key.to_owned());
+        let result = read(self);
+        self.path.pop();
+        result
+    }
+
+    /// Tries one form of a value, forgetting what was wrong when it does not fit at all.
+    fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        let before = self.problems.len();
+        let value = read(self);
+        if value.is_none() {
+            self.problems.truncate(before);
+        }
+        value
+    }
+
+    /// Notes that the node at the current path is not what was expected.
+    pub(crate) fn refuse(&mut self, node: &Node, expected: String) {
+        let found = match (&node.value, node.text()) {
+            (Value::List(_) | Value::Map(_) | Value::Null, _) | (_, None) => {
+                node.value.kind().to_owned()
+            }
+            (_, Some(text)) if text.chars().count() > 40 => {
+                format!("{}…", text.chars().take(40).collect::<String>())
+            }
+            (_, Some(text)) => format!("`{text}`"),
+        };
+        self.note(node, Fault::NotAccepted { expected, found });
+    }
+
+    pub(crate) fn note(&mut self, node: &Node, fault: Fault) {
+        self.problems.push(Problem {
+            key: self
+                .path
+                .iter()
+                .fold(KeyPath::root(), |path, segment| path.child(segment)),
+            origin: node.origin,
+            file: None,
+            fault,
+        });
+    }
+
+    /// The map of a section; a null section counts as empty.
+    pub(crate) fn section<'n>(&mut self, node: &'n Node) -> Option<&'n Map> {
+        static EMPTY: std::sync::LazyLock<Map> = std::sync::LazyLock::new(Map::new);
+        match &node.value {
+            Value::Map(map) => Some(map),
+            Value::Null => Some(&EMPTY),
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) => {
+                self.refuse(node, "a map".to_owned());
+                None
+            }
+        }
+    }
+
+    /// Reports keys that nothing reads, with the nearest known name.
+    pub(crate) fn unknown_keys(&mut self, map: &Map, known: &[&'static str]) {
+        for (key, node) in map.iter().filter(|(key, _)| !known.contains(key)) {
+            let suggestion = nearest(key, known.iter().copied()).map(ToOwned::to_owned);
+            self.enter(key, |reader| {
+                reader.note(node, Fault::UnknownKey { suggestion })
+            });
+        }
+    }
+
+    /// Keeps the keys that a section does not list.
+    pub(crate) fn other_keys<T: Setting>(
+        &mut self,
+        map: &Map,
+        known: &[&'static str],
+        place: &mut BTreeMap<String, T>,
+    ) {
+        for (key, node) in map.iter().filter(|(key, _)| !known.contains(key)) {
+            self.entry(key, node, place);
+        }
+    }
+
+    /// Reads one entry of a map over the entry that is there.
+    fn entry<T: Setting>(&mut self, key: &str, node: &Node, place: &mut BTreeMap<String, T>) {
+        self.enter(key, |reader| match place.get_mut(key) {
+            Some(value) => value.update(node, reader),
+            None => {
+                if let Some(value) = T::read(node, reader) {
+                    place.insert(key.to_owned(), value);
+                }
+            }
+        });
+    }
+
+    /// Reads one field, leaving `place` alone when the value is null or cannot be used.
+    pub(crate) fn field<T: Setting>(&mut self, key: &str, map: &Map, place: &mut T) {
+        if let Some(node) = map.get(key) {
+            self.enter(key, |reader| place.update(node, reader));
+        }
+    }
+
+    /// As `field`, for a number that must lie in a range.
+    pub(crate) fn field_within<T: Setting + Bounded>(
+        &mut self,
+        key: &str,
+        map: &Map,
+        place: &mut T,
+        range: &RangeInclusive<T::Bound>,
+    ) {
+        let Some(node) = map.get(key) else { return };
+        self.enter(key, |reader| {
+            let Some(value) = T::read(node, reader) else {
+                return;
+            };
+            if value.bound().is_none_or(|number| range.contains(&number)) {
+                *place = value;
+            } else {
+                let shape = within::<T>(range);
+                reader.refuse(node, shape.expected());
+            }
+        });
+    }
+}
+
+/// The shape of a number narrowed to a range.
+pub(crate) fn within<T: Setting + Bounded>(range: &RangeInclusive<T::Bound>) -> Shape {
+    T::shape().within(T::as_float(*range.start()), T::as_float(*range.end()))
+}
+
+/// Numbers, and optional numbers, that can be held to a range.
+pub(crate) trait Bounded {
+    type Bound: PartialOrd + Copy;
+
+    fn bound(&self) -> Option<Self::Bound>;
+    fn as_float(bound: Self::Bound) -> f64;
+}
+
+impl<T: Bounded> Bounded for Option<T> {
+    type Bound = T::Bound;
+
+    fn bound(&self) -> Option<Self::Bound> {
+        self.as_ref().and_then(T::bound)
+    }
+
+    fn as_float(bound: Self::Bound) -> f64 {
+        T::as_float(bound)
+    }
+}
+
+/// The closest of some names, when it is close enough to be a slip of the keyboard.
+pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
+        .filter(|(likeness, _)| *likeness >= 0.84)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate)
+}
+
+impl Setting for bool {
+    fn shape() -> Shape {
+        Shape::Bool
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match (
+            &node.value,
+            node.text().map(|text| text.to_lowercase()).as_deref(),
+        ) {
+            (Value::Bool(flag), _) => Some(*flag),
+            (Value::Int(1), _) | (Value::Text(_), Some("true" | "yes" | "on" | "1")) => Some(true),
+            (Value::Int(0), _) | (Value::Text(_), Some("false" | "no" | "off" | "0")) => {
+                Some(false)
+            }
+            (Value::Null, _) => None,
+            _ => {
+                reader.refuse(node, Self::shape().expected());
+                None
+            }
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Bool(*self)
+    }
+}
+
+macro_rules! integer {
+    ($($type:ty, $least:expr);*) => { $(
+        impl Setting for $type {
+            fn shape() -> Shape {
+                Shape::Int { least: $least, most: i64::MAX }
+            }
+
+            fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+                let number = match &node.value {
+                    Value::Int(number) => Some(*number),
+                    Value::Float(number) if number.fract() == 0.0 && number.abs() < 1e15 => Some(*number as i64),
+                    Value::Text(text) => text.trim().parse().ok(),
+                    Value::Null => return None,
+                    Value::Bool(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => None,
+                };
+                let number = number.and_then(|number| Self::try_from(number).ok());
+                if number.is_none() {
+                    reader.refuse(node, Self::shape().expected());
+                }
+                number
+            }
+
+            fn to_value(&self) -> Value {
+                Value::Int(i64::try_from(*self).unwrap_or(i64::MAX))
+            }
+        }
+
+        impl Bounded for $type {
+            type Bound = $type;
+
+            fn bound(&self) -> Option<$type> {
+                Some(*self)
+            }
+            fn as_float(bound: $type) -> f64 {
+                bound as f64
+            }
+        }
+    )* };
+}
+integer!(u16, 0; u32, 0; u64, 0);
+
+impl Setting for f64 {
+    fn shape() -> Shape {
+        Shape::Float {
+            least: f64::NEG_INFINITY,
+            most: f64::INFINITY,
+        }
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let number = match &node.value {
+            Value::Float(number) => Some(*number),
+            Value::Int(number) => Some(*number as f64),
+            Value::Text(text) => text.trim().parse().ok(),
+            Value::Null => return None,
+            Value::Bool(_) | Value::List(_) | Value::Map(_) => None,
+        };
+        if number.is_none() {
+            reader.refuse(node, Self::shape().expected());
+        }
+        number
+    }
+
+    /// A number without a fraction is written without a point.
+    fn to_value(&self) -> Value {
+        if self.fract() == 0.0 && self.abs() < 1e15 {
+            Value::Int(*self as i64)
+        } else {
+            Value::Float(*self)
+        }
+    }
+}
+
+impl Bounded for f64 {
+    type Bound = f64;
+
+    fn bound(&self) -> Option<f64> {
+        Some(*self)
+    }
+
+    fn as_float(bound: f64) -> f64 {
+        bound
+    }
+}
+
+/// A hundred years in seconds: longer than any wait, yet it can be added to any point in time.
+const FOREVER: f64 = 3_155_760_000.0;
+
+/// A length of time, written in seconds; fractions count.
+impl Setting for Duration {
+    fn shape() -> Shape {
+        Shape::Float {
+            least: 0.0,
+            most: f64::INFINITY,
+        }
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        if node.value == Value::Null {
+            return None;
+        }
+        let duration = reader
+            .attempt(|reader| f64::read(node, reader))
+            .and_then(|seconds| Self::try_from_secs_f64(seconds.min(FOREVER)).ok());
+        if duration.is_none() {
+            reader.refuse(node, Self::shape().expected());
+        }
+        duration
+    }
+
+    fn to_value(&self) -> Value {
+        match i64::try_from(self.as_secs()) {
+            Ok(seconds) if self.subsec_nanos() == 0 => Value::Int(seconds),
+            _ => Value::Float(self.as_secs_f64()),
+        }
+    }
+}
+
+impl Bounded for Duration {
+    type Bound = Self;
+
+    fn bound(&self) -> Option<Self> {
+        Some(*self)
+    }
+
+    fn as_float(bound: Self) -> f64 {
+        bound.as_secs_f64()
+    }
+}
+
+impl Setting for String {
+    fn shape() -> Shape {
+        Shape::Text
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let text = node.text();
+        if text.is_none() && node.value != Value::Null {
+            reader.refuse(node, Self::shape().expected());
+        }
+        text
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Text(self.clone())
+    }
+}
+
+/// A key or password written into the file; shown only masked.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct SecretText(String);
+
+impl SecretText {
+    /// The value itself. Named so that every use can be found.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl fmt::Debug for SecretText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_empty() {
+            "\"\""
+        } else {
+            "[secret]"
+        })
+    }
+}
+
+impl Setting for SecretText {
+    fn shape() -> Shape {
+        Shape::Secret
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        String::read(node, reader).map(Self)
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Text(self.0.clone())
+    }
+}
+
+impl Setting for Value {
+    fn shape() -> Shape {
+        Shape::Any
+    }
+
+    fn read(node: &Node, _: &mut Reader) -> Option<Self> {
+        Some(node.value.clone())
+    }
+
+    fn to_value(&self) -> Value {
+        self.clone()
+    }
+}
+
+impl<T: Setting> Setting for Option<T> {
+    fn shape() -> Shape {
+        Shape::Optional(Box::new(T::shape()))
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match &node.value {
+            Value::Null => Some(None),
+            _ => T::read(node, reader).map(Some),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        self.as_ref().map_or(Value::Null, T::to_value)
+    }
+}
+
+/// One value where a list is expected counts as a list of one.
+impl<T: Setting> Setting for Vec<T> {
+    fn shape() -> Shape {
+        Shape::List(Box::new(T::shape()))
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        match &node.value {
+            Value::List(items) => {
+                let mut values = Self::with_capacity(items.len());
+                for (index, item) in items.iter().enumerate() {
+                    let value = reader.enter(&index.to_string(), |reader| T::read(item, reader));
+                    values.extend(value);
+                }
+                Some(values)
+            }
+            Value::Null => None,
+            Value::Text(text) if text.is_empty() => Some(Self::new()),
+            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Map(_) => {
+                T::read(node, reader).map(|value| vec![value])
+            }
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::List(self.iter().map(|item| item.to_value().into()).collect())
+    }
+}
+
+impl<T: Setting> Setting for BTreeMap<String, T> {
+    fn shape() -> Shape {
+        Shape::Map(Box::new(T::shape()))
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let map = reader.section(node)?;
+        let mut values = Self::new();
+        for (key, child) in map.iter() {
+            reader.entry(key, child, &mut values);
+        }
+        Some(values)
+    }
+
+    fn update(&mut self, node: &Node, reader: &mut Reader) {
+        for (key, child) in reader.section(node).into_iter().flat_map(Map::iter) {
+            reader.entry(key, child, self);
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        Value::Map(
+            self.iter()
+                .map(|(key, value)| (key.clone(), value.to_value().into()))
+                .collect(),
+        )
+    }
+}
+
+/// A setting with two forms, such as a switch that is also a list.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Either<A, B> {
+    First(A),
+    Second(B),
+}
+
+impl<A: Setting, B: Setting> Setting for Either<A, B> {
+    fn shape() -> Shape {
+        Shape::OneOf(vec![A::shape(), B::shape()])
+    }
+
+    fn read(node: &Node, reader: &mut Reader) -> Option<Self> {
+        let value = reader
+            .attempt(|reader| A::read(node, reader).map(Self::First))
+            .or_else(|| reader.attempt(|reader| B::read(node, reader).map(Self::Second)));
+        if value.is_none() && node.value != Value::Null {
+            reader.refuse(node, Self::shape().expected());
+        }
+        value
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Self::First(value) => value.to_value(),
+            Self::Second(value) => value.to_value(),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Questions put to a person, and who answered.
+
+use std::future::Future;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::{QuestionId, SessionId};
+
+/// A question that work is waiting on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Names the question in the answer.
+    pub id: QuestionId,
+    /// The conversation it belongs to.
+    pub session: SessionId,
+    /// What is asked.
+    pub kind: QuestionKind,
+    /// How long an answer is waited for; silence then counts as no.
+    pub deadline: Duration,
+}
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum QuestionKind {
+    /// May this be done?
+    Approval {
+        /// The exact action.
+        action: String,
+        /// Why it needs asking, every reason.
+        reasons: Vec<String>,
+    },
+    /// What was meant?
+    Clarify {
+        /// The question.
+        question: String,
+        /// Answers to pick from; free text is always possible.
+        choices: Vec<String>,
+    },
+    /// A value that must not reach the transcript.
+    Secret {
+        /// What it is for.
+        prompt: String,
+    },
+}
+
+/// What a person said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Yes, this time.
+    AllowOnce,
+    /// Yes, for the rest of the session.
+    AllowSession,
+    /// Yes, from now on.
+    AllowAlways,
+    /// No.
+    Deny,
+    /// Free text or a picked choice.
+    Text(String),
+}
+
+/// Who decided. The model is never told that a person refused when nobody was asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnsweredBy {
+    /// A person, by the name the front end knows.
+    Person(String),
+    /// A rule of the configuration.
+    Rule(String),
+    /// Nobody could be asked, or nobody answered in time.
+    Runtime,
+}
+
+/// An answer and who gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// What was said.
+    pub answer: Answer,
+    /// Who said it.
+    pub by: AnsweredBy,
+}
+
+/// Puts questions to a person.
+///
+/// The engine calls `ask` from the turn that waits; several questions may be open at once. An
+/// implementation answers `Deny` by `Runtime` when there is nobody to ask, when the deadline passes
+/// and when `cancel` fires; it never fails.
+pub trait Asker: Send + Sync {
+    /// Asks and waits.
+    fn ask(
+        &self,
+        question: Question,
+        cancel: CancellationToken,
+    ) -> impl Future<Output = Reply> + Send;
+}

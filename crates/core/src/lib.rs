@@ -1,0 +1,31 @@
+//! Types and seams of Hermes.
+//!
+//! What every other crate agrees on: ids, messages, tools, the operations and events between a front
+//! end and the engine, the traits engines meet at, clock and randomness. Nothing here does IO, knows
+//! a vendor, or starts a task.
+
+#![deny(missing_docs)]
+
+mod ask;
+mod clock;
+mod failure;
+mod ids;
+mod message;
+mod model;
+mod protocol;
+mod random;
+mod tool;
+mod usage;
+
+pub use ask::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reply};
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use failure::{Failure, FailureKind};
+pub use ids::{BadId, CallId, MessageId, QuestionId, SessionId, TurnId};
+pub use message::{Media, MediaSource, Message, Part, RawTurn, Role, WireProtocol};
+pub use model::{FinishReason, ModelClient, ModelEvent, ModelRequest, ModelSettings, ToolChoice};
+pub use protocol::{Event, Op, RunMode, TurnEnd};
+pub use random::{Random, SeededRandom, SystemRandom};
+pub use tool::{
+    Availability, Effect, Tool, ToolCall, ToolContext, ToolError, ToolOutcome, ToolResult, ToolSpec,
+};
+pub use usage::{CostStatus, Usage};

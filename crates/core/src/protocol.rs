@@ -1,0 +1,163 @@
+//! What front ends and the engine say to each other: operations in, events out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Answer, CallId, Media, MessageId, Question, QuestionId, TurnId, Usage};
+
+/// What a front end asks of a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case")]
+pub enum Op {
+    /// A message; starts a turn, or waits for the running one.
+    UserMessage {
+        /// The text.
+        text: String,
+        /// Pictures and files.
+        media: Vec<Media>,
+    },
+    /// A remark for the running turn, seen before its next model call.
+    Steer {
+        /// The remark.
+        text: String,
+    },
+    /// Stop the running turn. Travels on the control lane.
+    Interrupt,
+    /// The answer to a question. Travels on the control lane.
+    Answer {
+        /// The question.
+        question: QuestionId,
+        /// What was said.
+        answer: Answer,
+    },
+    /// Use another model from the next call on.
+    SetModel {
+        /// The model, as the user names it.
+        model: String,
+        /// The provider, when it is not implied.
+        provider: Option<String>,
+    },
+    /// Change how actions are approved.
+    SetMode(RunMode),
+    /// Make the history shorter now.
+    Compact,
+    /// Take back the last exchange.
+    Undo,
+    /// Answer the last message again.
+    Retry,
+    /// Go on in a copy that starts after this message.
+    Branch {
+        /// The last message the copy keeps.
+        after: MessageId,
+    },
+    /// End the session's task.
+    Shutdown,
+}
+
+/// How actions are approved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunMode {
+    /// Ask a person for everything that is not clearly harmless.
+    Manual,
+    /// Let a model judge first, and ask a person in doubt.
+    Smart,
+    /// Ask for nothing; hard blocks still hold.
+    Off,
+}
+
+/// What a session tells whoever listens.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    /// A turn begins.
+    TurnStarted {
+        /// The turn.
+        turn: TurnId,
+    },
+    /// More of the answer.
+    TextDelta {
+        /// The text.
+        text: String,
+    },
+    /// More readable reasoning.
+    ReasoningDelta {
+        /// The text.
+        text: String,
+    },
+    /// A tool starts.
+    ToolStarted {
+        /// The call.
+        call: CallId,
+        /// The tool.
+        name: String,
+        /// The arguments, redacted for display.
+        arguments: serde_json::Value,
+    },
+    /// A running tool prints.
+    ToolOutput {
+        /// The call.
+        call: CallId,
+        /// What it printed.
+        chunk: String,
+    },
+    /// A tool ended.
+    ToolFinished {
+        /// The call.
+        call: CallId,
+        /// Whether it failed.
+        failed: bool,
+        /// The result as the model will see it, shortened for display.
+        summary: String,
+    },
+    /// Work waits for a person.
+    Ask(Question),
+    /// Another model or provider answers from here on.
+    RouteChanged {
+        /// The provider now in use.
+        provider: String,
+        /// The model now in use.
+        model: String,
+        /// Why.
+        reason: String,
+    },
+    /// What the turn has used so far.
+    Usage(Usage),
+    /// The history was shortened.
+    Compacted {
+        /// Tokens before.
+        before: u64,
+        /// Tokens after.
+        after: u64,
+    },
+    /// Something the user should know.
+    Notice {
+        /// The text, with a next step where there is one.
+        text: String,
+    },
+    /// The turn is over.
+    TurnFinished {
+        /// The turn.
+        turn: TurnId,
+        /// Why it ended.
+        why: TurnEnd,
+    },
+}
+
+/// Why a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum TurnEnd {
+    /// The answer is complete.
+    Done,
+    /// The user stopped it.
+    Interrupted,
+    /// The iteration budget is spent.
+    Budget,
+    /// It could not go on.
+    Failed {
+        /// What failed, in one line.
+        message: String,
+        /// The next step.
+        hint: Option<String>,
+    },
+}

@@ -1,0 +1,131 @@
+//! Tools: what the model is told about one, and the seam it is called through.
+
+use std::future::Future;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::{CallId, Media, SessionId, TurnId};
+
+/// What the model sees of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// The name the model calls it by.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// JSON schema of the arguments.
+    pub parameters: serde_json::Value,
+    /// What calling it may change.
+    pub effect: Effect,
+}
+
+/// What a call may change; decides approvals, parallel runs and replays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Looks only; may run beside others and be repeated.
+    ReadOnly,
+    /// Changes something, but doing it twice equals doing it once.
+    Idempotent,
+    /// Changes something.
+    Mutating,
+}
+
+/// A call the model asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// The model's name for this call.
+    pub id: CallId,
+    /// The tool.
+    pub name: String,
+    /// The arguments; always an object once repaired.
+    pub arguments: serde_json::Value,
+}
+
+/// What a call produced.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolResult {
+    /// What the model sees; capped by the caller, never by the tool.
+    pub content: String,
+    /// Pictures and files for models that can see them.
+    pub media: Vec<Media>,
+}
+
+/// How a call ended when it did not produce a result.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToolError {
+    /// The model is told and can try something else.
+    #[error("{message}")]
+    ForModel {
+        /// What the model is told.
+        message: String,
+    },
+    /// The outcome is not known: it may or may not have happened, and must not be repeated blindly.
+    #[error("it is not known whether the call took effect: {message}")]
+    OutcomeUnknown {
+        /// What was seen.
+        message: String,
+    },
+    /// The deadline passed.
+    #[error("no result within {} s", limit.as_secs())]
+    TimedOut {
+        /// The limit that passed.
+        limit: Duration,
+    },
+    /// The user or the turn stopped it.
+    #[error("stopped")]
+    Cancelled,
+}
+
+/// A result or the reason there is none.
+pub type ToolOutcome = Result<ToolResult, ToolError>;
+
+/// Whether a tool can be offered now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Availability {
+    /// It can be called.
+    Ready,
+    /// It cannot, and this is what would change that.
+    Missing {
+        /// What is missing, and the next step.
+        reason: String,
+    },
+}
+
+/// What a call may know about where it runs.
+#[derive(Debug, Clone)]
+pub struct ToolContext {
+    /// The conversation.
+    pub session: SessionId,
+    /// The turn.
+    pub turn: TurnId,
+    /// The call.
+    pub call: CallId,
+    /// Ends the call; children of the call hang below it.
+    pub cancel: CancellationToken,
+    /// When the caller stops waiting.
+    pub deadline: Duration,
+}
+
+/// Something the model can call.
+///
+/// The engine calls `spec` and `availability` while it puts a request together and `call` once for
+/// each call it has approved, possibly several at once for read-only tools. `call` must end soon after
+/// `context.cancel` fires, leaving no child behind. The engine owns deadlines, size limits and
+/// retries; a tool never retries a mutation by itself.
+pub trait Tool: Send + Sync {
+    /// What the model is told. Must not change within a session.
+    fn spec(&self) -> &ToolSpec;
+
+    /// Whether it can be offered. Must not block.
+    fn availability(&self) -> Availability;
+
+    /// Does it.
+    fn call(
+        &self,
+        arguments: serde_json::Value,
+        context: &ToolContext,
+    ) -> impl Future<Output = ToolOutcome> + Send;
+}

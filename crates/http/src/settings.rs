@@ -1,0 +1,75 @@
+//! What the user can set about HTTP.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::{BaseUrl, ProxySettings};
+
+/// Settings that all clients share, resolved from the configuration by the caller.
+#[derive(Clone, Debug)]
+pub struct ClientSettings {
+    /// Proxies and what bypasses them.
+    pub proxies: ProxySettings,
+    /// Which certificate authorities are trusted.
+    pub roots: Roots,
+    /// Hosts whose certificates are not checked because the user said so; each client that is built says it again.
+    pub insecure_hosts: Vec<String>,
+    /// Use IPv4 only, for networks whose IPv6 is broken.
+    pub force_ipv4: bool,
+    /// Limits of time for requests that set none of their own.
+    pub timeouts: Timeouts,
+    /// Sent with every request.
+    pub user_agent: String,
+    /// Base URLs that replace the built-in ones, by vendor.
+    pub base_urls: BTreeMap<String, BaseUrl>,
+}
+
+impl Default for ClientSettings {
+    fn default() -> Self {
+        Self {
+            proxies: ProxySettings::default(),
+            roots: Roots::BuiltIn,
+            insecure_hosts: Vec::new(),
+            force_ipv4: false,
+            timeouts: Timeouts::default(),
+            user_agent: concat!("hermes/", env!("CARGO_PKG_VERSION")).to_owned(),
+            base_urls: BTreeMap::new(),
+        }
+    }
+}
+
+/// Which certificate authorities are trusted. Bundles are the content of a PEM file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Roots {
+    /// Mozilla's list, which is part of the program: works on a machine without any certificates.
+    #[default]
+    BuiltIn,
+    /// Mozilla's list and the user's bundle, such as a company's own authority.
+    BuiltInAnd(Vec<u8>),
+    /// The user's bundle only.
+    Only(Vec<u8>),
+}
+
+/// Limits of time. Every request has all four.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For lookup, connection and TLS handshake. A property of the client; requests cannot change it.
+    pub connect: Duration,
+    /// From the start of a hop, connecting included, to the response's head.
+    pub first_byte: Duration,
+    /// Between two pieces of the body.
+    pub idle: Duration,
+    /// For the whole exchange, redirects and body included.
+    pub total: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first_byte: Duration::from_secs(60),
+            idle: Duration::from_secs(60),
+            total: Duration::from_secs(600),
+        }
+    }
+}

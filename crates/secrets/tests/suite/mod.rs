@@ -1,0 +1,6 @@
+mod masking;
+mod origins;
+mod properties;
+mod secrets;
+mod shapes;
+mod stream;

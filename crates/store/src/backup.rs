@@ -1,0 +1,64 @@
+//! A copy of the database while it is in use.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::StoreError;
+
+/// Copies any SQLite database to a new file through SQLite's own backup, so that a writer may go on
+/// meanwhile. `progress` is told pages left and pages in all.
+///
+/// The copy is a single file without a log, complete and consistent.
+pub fn copy_database(
+    from: &Path,
+    to: &Path,
+    mut progress: impl FnMut(i32, i32),
+) -> Result<(), StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let source = Connection::open_with_flags(from, flags)
+        .map_err(|error| StoreError::from_sql(error, from))?;
+    source
+        .busy_timeout(crate::open::PATIENCE)
+        .map_err(|error| StoreError::from_sql(error, from))?;
+    let mut target = Connection::open(to).map_err(|error| StoreError::from_sql(error, to))?;
+    {
+        let backup =
+            Backup::new(&source, &mut target).map_err(|error| StoreError::from_sql(error, from))?;
+        loop {
+            let step = backup
+                .step(4096)
+                .map_err(|error| StoreError::from_sql(error, to))?;
+            let state = backup.progress();
+            progress(state.remaining, state.pagecount);
+            match step {
+                StepResult::Done => break,
+                StepResult::Busy | StepResult::Locked => {
+                    std::thread::sleep(Duration::from_millis(20))
+                }
+                _ => {}
+            }
+        }
+    }
+    let finish = "PRAGMA journal_mode = DELETE;";
+    target
+        .query_row(finish, [], |_| Ok(()))
+        .map_err(|error| StoreError::from_sql(error, to))
+}
+
+/// Whether a file is a database that SQLite finds no fault with.
+pub fn is_sound(path: &Path) -> Result<bool, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let verdict = Connection::open_with_flags(path, flags).and_then(|connection| {
+        connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))
+    });
+    match verdict {
+        Ok(verdict) => Ok(verdict == "ok"),
+        Err(error) => match StoreError::from_sql(error, path) {
+            StoreError::Damaged { .. } | StoreError::NotADatabase { .. } => Ok(false),
+            other => Err(other),
+        },
+    }
+}

@@ -1,0 +1,86 @@
+//! Looking for damage.
+
+use rusqlite::Connection;
+
+use crate::error::StoreError;
+use crate::search::index_terms;
+use crate::store::Store;
+use crate::worker::Pending;
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Check {
+    /// What SQLite says about its pages and indexes.
+    pub integrity: Vec<String>,
+    /// Rows that point to rows that are not there.
+    pub dangling: u64,
+    /// Messages that search would miss, and index entries without a message.
+    pub unindexed: u64,
+    pub stale: u64,
+    /// What the index itself says.
+    pub index: Option<String>,
+}
+
+impl Check {
+    pub fn is_clean(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl Store {
+    /// Checks pages, references and the search index. Reads everything.
+    pub fn check(&self) -> Pending<Check> {
+        self.write(check)
+    }
+}
+
+pub(crate) fn check(connection: &Connection) -> Result<Check, StoreError> {
+    let mut statement = connection.prepare("PRAGMA integrity_check(20)")?;
+    let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+    let integrity = rows
+        .collect::<Result<Vec<_>, _>>()?
+        .into_iter()
+        .filter(|line| line != "ok")
+        .collect();
+    let mut statement = connection.prepare("PRAGMA foreign_key_check")?;
+    let mut rows = statement.query([])?;
+    let mut dangling = 0;
+    while rows.next()?.is_some() {
+        dangling += 1;
+    }
+    let index = connection
+        .execute("INSERT INTO search (search) VALUES ('integrity-check')", [])
+        .err()
+        .map(|error| error.to_string());
+    let (unindexed, stale) = index_gaps(connection)?;
+    Ok(Check {
+        integrity,
+        dangling,
+        unindexed,
+        stale,
+        index,
+    })
+}
+
+/// Compares which messages should be in the index with which are.
+fn index_gaps(connection: &Connection) -> Result<(u64, u64), StoreError> {
+    let stale = connection.query_row(
+        "SELECT count(*) FROM search_docsize d LEFT JOIN messages m ON m.id = d.id WHERE m.id IS NULL",
+        [],
+        |row| row.get(0),
+    )?;
+    let mut statement = connection.prepare(
+        "SELECT m.role, m.content FROM messages m LEFT JOIN search_docsize d ON d.id = m.id \
+         WHERE d.id IS NULL AND m.content IS NOT NULL AND m.content <> ''",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut unindexed = 0;
+    while let Some(row) = rows.next()? {
+        let (role, content): (String, String) = (row.get(0)?, row.get(1)?);
+        // A message of nothing but punctuation has no terms and needs no entry.
+        if !index_terms(&role, &content).is_empty() {
+            unindexed += 1;
+        }
+    }
+    Ok((unindexed, stale))
+}

@@ -1,0 +1,44 @@
+//! Everything Hermes remembers, in one SQLite database and a folder of media.
+//!
+//! Sessions, messages, their lineage, search, usage and blobs, and the import of the reference's
+//! `state.db`. Only this crate opens databases. The canonical rows are separate from the search index,
+//! which can be rebuilt from them at any time.
+
+mod backup;
+mod blobs;
+mod check;
+mod error;
+mod filter;
+mod ledger;
+mod lineage;
+mod listing;
+mod maintain;
+mod messages;
+mod open;
+mod record;
+mod repair;
+mod schema;
+mod search;
+mod sessions;
+mod stats;
+mod store;
+mod title;
+mod worker;
+
+pub use backup::{copy_database, is_sound};
+pub use blobs::Blobs;
+pub use check::Check;
+pub use error::StoreError;
+pub use filter::{Bounds, SessionFilter};
+pub use ledger::ModelCall;
+pub use listing::{Listed, Listing};
+pub use maintain::Optimized;
+pub use messages::NewRecord;
+pub use record::{Record, Relation, Session, Visibility};
+pub use repair::{Repair, repair};
+pub use search::{Hit, SearchFilter, SearchOrder};
+pub use sessions::NewSession;
+pub use stats::{SourceStats, Stats};
+pub use store::{Options, Store};
+pub use title::clean_title;
+pub use worker::Pending;

@@ -1,0 +1,442 @@
+//! The rows of a conversation: appended, taken back, compacted, copied; never rewritten.
+
+use hermes_core::{Message, MessageId, Part, RawTurn, Role, SessionId};
+use rusqlite::Connection;
+use serde_json::{Value as Json, json};
+
+use crate::error::StoreError;
+use crate::record::{RECORD_COLUMNS, Record, Relation, Visibility};
+use crate::search::index_terms;
+use crate::sessions::NewSession;
+use crate::store::Store;
+use crate::worker::Pending;
+
+/// A row that is about to be stored.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct NewRecord {
+    pub role: String,
+    pub content: Option<String>,
+    pub parts: Option<Json>,
+    pub tool_call_id: Option<String>,
+    pub tool_calls: Option<Json>,
+    pub tool_name: Option<String>,
+    /// When it was said; now, if not given.
+    pub timestamp: Option<f64>,
+    pub token_count: Option<u64>,
+    pub finish_reason: Option<String>,
+    pub reasoning: Option<String>,
+    pub raw: Option<Json>,
+    pub platform_message_id: Option<String>,
+    pub extra: Option<Json>,
+}
+
+impl NewRecord {
+    /// A row of plain text.
+    pub fn text(role: Role, content: impl Into<String>) -> Self {
+        Self {
+            role: role.word().to_owned(),
+            content: Some(content.into()),
+            ..Self::default()
+        }
+    }
+}
+
+/// The parts are kept as JSON only where text, calls and one tool result do not say it all.
+impl From<&Message> for NewRecord {
+    fn from(message: &Message) -> Self {
+        let mut record = Self::text(message.role, message.plain_text());
+        let calls: Vec<Json> = message.tool_calls().map(call_json).collect();
+        record.tool_calls = (!calls.is_empty()).then_some(Json::Array(calls));
+        let mut plain = 0;
+        for part in &message.parts {
+            match part {
+                Part::Text { .. } | Part::Media(_) => plain += 1,
+                Part::Reasoning { text } => record.reasoning = Some(text.clone()),
+                Part::ToolCall(_) => {}
+                Part::ToolResult { call, name, .. } => {
+                    record.tool_call_id = Some(call.0.clone());
+                    record.tool_name = Some(name.clone());
+                }
+            }
+        }
+        let says_more = plain > 1
+            || message
+                .parts
+                .iter()
+                .any(|part| matches!(part, Part::Media(_)));
+        record.parts = says_more.then(|| serde_json::to_value(&message.parts).unwrap_or_default());
+        record.raw = message
+            .raw
+            .as_ref()
+            .and_then(|raw| serde_json::to_value(raw).ok());
+        record
+    }
+}
+
+/// The form chat completions use, which the reference stores too.
+fn call_json(call: &hermes_core::ToolCall) -> Json {
+    json!({
+        "id": call.id.0,
+        "type": "function",
+        "function": { "name": call.name, "arguments": call.arguments.to_string() },
+    })
+}
+
+impl Record {
+    /// The row as a message, in the neutral form.
+    pub fn to_message(&self) -> Message {
+        let role = self.role().unwrap_or(Role::User);
+        let mut parts: Vec<Part> = Vec::new();
+        if let Some(text) = &self.reasoning {
+            parts.push(Part::Reasoning { text: text.clone() });
+        }
+        let stored: Option<Vec<Part>> = self
+            .parts
+            .clone()
+            .and_then(|parts| serde_json::from_value(parts).ok());
+        match (stored, &self.content, &self.tool_call_id) {
+            (Some(stored), _, _) => {
+                return Message {
+                    role,
+                    parts: stored,
+                    raw: self.raw_turn(),
+                };
+            }
+            (None, content, Some(call)) if role == Role::Tool => parts.push(Part::ToolResult {
+                call: hermes_core::CallId(call.clone()),
+                name: self.tool_name.clone().unwrap_or_default(),
+                content: content.clone().unwrap_or_default(),
+                failed: false,
+            }),
+            (None, Some(text), _) if !text.is_empty() => {
+                parts.push(Part::Text { text: text.clone() })
+            }
+            (None, _, _) => {}
+        }
+        for call in self.tool_calls.iter().filter_map(Json::as_array).flatten() {
+            parts.extend(read_call(call).map(Part::ToolCall));
+        }
+        Message {
+            role,
+            parts,
+            raw: self.raw_turn(),
+        }
+    }
+
+    fn raw_turn(&self) -> Option<RawTurn> {
+        self.raw
+            .clone()
+            .and_then(|raw| serde_json::from_value(raw).ok())
+    }
+}
+
+fn read_call(call: &Json) -> Option<hermes_core::ToolCall> {
+    let function = call.get("function").unwrap_or(call);
+    let arguments = match function.get("arguments") {
+        Some(Json::String(text)) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Json::String(text.clone()))
+        }
+        Some(other) => other.clone(),
+        None => json!({}),
+    };
+    Some(hermes_core::ToolCall {
+        id: hermes_core::CallId(
+            call.get("id")
+                .and_then(Json::as_str)
+                .unwrap_or_default()
+                .to_owned(),
+        ),
+        name: function.get("name")?.as_str()?.to_owned(),
+        arguments,
+    })
+}
+
+impl Store {
+    /// Adds rows to a session in one durable step and answers their ids.
+    pub fn append(&self, session: &SessionId, records: Vec<NewRecord>) -> Pending<Vec<MessageId>> {
+        let (session, now) = (session.clone(), self.now());
+        let records: Vec<_> = records
+            .into_iter()
+            .map(|record| self.clean_record(record))
+            .collect();
+        self.write(move |connection| append(connection, &session, &records, now))
+    }
+
+    /// What the model sees of a session, in order.
+    pub fn history(&self, session: &SessionId) -> Pending<Vec<Record>> {
+        let session = session.clone();
+        self.read(move |connection| records(connection, &session, "AND m.active = 1"))
+    }
+
+    /// Every row of a session, taken-back and compacted ones included.
+    pub fn all_records(&self, session: &SessionId) -> Pending<Vec<Record>> {
+        let session = session.clone();
+        self.read(move |connection| records(connection, &session, ""))
+    }
+
+    /// Takes back a user message and everything after it; nothing is deleted. Answers how many rows.
+    pub fn rewind(&self, session: &SessionId, to: MessageId) -> Pending<usize> {
+        let session = session.clone();
+        self.write(move |connection| {
+            let hidden = connection.execute(
+                "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ?1 AND id >= ?2 AND active = 1 \
+                 AND EXISTS (SELECT 1 FROM messages WHERE id = ?2 AND session_id = ?1 AND role = 'user')",
+                (session.as_str(), to.0),
+            )?;
+            if hidden > 0 {
+                connection.execute(
+                    "UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?",
+                    [session.as_str()],
+                )?;
+                recount(connection, &session)?;
+            }
+            Ok(hidden)
+        })
+    }
+
+    /// Replaces the active rows up to and including `through` by a summary, in one step: the old rows
+    /// stay findable, and either both happened or neither.
+    pub fn compact(
+        &self,
+        session: &SessionId,
+        through: MessageId,
+        summary: Vec<NewRecord>,
+    ) -> Pending<Vec<MessageId>> {
+        let (session, now) = (session.clone(), self.now());
+        let summary: Vec<_> = summary
+            .into_iter()
+            .map(|record| self.clean_record(record))
+            .collect();
+        self.write(move |connection| {
+            let kept = records(connection, &session, "AND m.active = 1")?
+                .into_iter()
+                .filter(|record| record.id > through)
+                .map(copy_of)
+                .collect::<Vec<_>>();
+            connection.execute(
+                "UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ? AND id <= ? AND active = 1",
+                (session.as_str(), through.0),
+            )?;
+            let mut ids = append(connection, &session, &summary, now)?;
+            // Rows are ordered by id, so what follows the summary moves behind it.
+            connection.execute(
+                "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ? AND id > ? AND active = 1 AND id < ?",
+                (session.as_str(), through.0, ids.first().map_or(i64::MAX, |id| id.0)),
+            )?;
+            ids.extend(append(connection, &session, &kept, now)?);
+            recount(connection, &session)?;
+            Ok(ids)
+        })
+    }
+
+    /// A copy of the conversation up to and including `after`, as a session of its own.
+    pub fn branch(
+        &self,
+        session: &SessionId,
+        after: MessageId,
+        id: SessionId,
+    ) -> Pending<SessionId> {
+        let (session, now) = (session.clone(), self.now());
+        self.write(move |connection| {
+            let parent = crate::sessions::get(connection, &session)?.ok_or_else(|| StoreError::NoSuchSession {
+                wanted: session.to_string(),
+            })?;
+            let child = NewSession {
+                parent: Some((session.clone(), Relation::Branch)),
+                model: parent.model.clone(),
+                model_config: parent.model_config.clone(),
+                cwd: parent.cwd.clone(),
+                git_branch: parent.git_branch.clone(),
+                git_repo_root: parent.git_repo_root.clone(),
+                ..NewSession::new(id.clone(), parent.source.clone())
+            };
+            crate::sessions::insert(connection, &child, None, now)?;
+            connection.execute(
+                "UPDATE sessions SET system_prompt_hash = (SELECT system_prompt_hash FROM sessions WHERE id = ?2) WHERE id = ?1",
+                (id.as_str(), session.as_str()),
+            )?;
+            let rows: Vec<_> = records(connection, &session, "AND m.active = 1")?
+                .into_iter()
+                .filter(|record| record.id <= after)
+                .map(copy_of)
+                .collect();
+            append(connection, &id, &rows, now)?;
+            Ok(id)
+        })
+    }
+
+    fn clean_record(&self, record: NewRecord) -> NewRecord {
+        let text = |text: Option<String>| text.map(|text| self.clean(text));
+        let json = |json: Option<Json>| {
+            json.map(|json| serde_json::from_str(&self.clean(json.to_string())).unwrap_or(json))
+        };
+        NewRecord {
+            content: text(record.content),
+            reasoning: text(record.reasoning),
+            parts: json(record.parts),
+            tool_calls: json(record.tool_calls),
+            raw: json(record.raw),
+            extra: json(record.extra),
+            ..record
+        }
+    }
+}
+
+fn copy_of(record: Record) -> NewRecord {
+    NewRecord {
+        role: record.role,
+        content: record.content,
+        parts: record.parts,
+        tool_call_id: record.tool_call_id,
+        tool_calls: record.tool_calls,
+        tool_name: record.tool_name,
+        timestamp: Some(record.timestamp),
+        token_count: record.token_count,
+        finish_reason: record.finish_reason,
+        reasoning: record.reasoning,
+        raw: record.raw,
+        platform_message_id: record.platform_message_id,
+        extra: record.extra,
+    }
+}
+
+pub(crate) fn records(
+    connection: &Connection,
+    session: &SessionId,
+    condition: &str,
+) -> Result<Vec<Record>, StoreError> {
+    let sql = format!(
+        "SELECT {RECORD_COLUMNS} FROM messages m WHERE m.session_id = ? {condition} ORDER BY m.id"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([session.as_str()])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(Record::read(row)?);
+    }
+    Ok(found)
+}
+
+fn append(
+    connection: &Connection,
+    session: &SessionId,
+    records: &[NewRecord],
+    now: f64,
+) -> Result<Vec<MessageId>, StoreError> {
+    let mut ids = Vec::with_capacity(records.len());
+    let mut latest = f64::MIN;
+    for record in records {
+        let timestamp = record.timestamp.unwrap_or(now);
+        latest = latest.max(timestamp);
+        ids.push(insert(
+            connection,
+            session,
+            record,
+            timestamp,
+            Visibility::Active,
+            None,
+        )?);
+    }
+    let calls: usize = records.iter().map(call_count).sum();
+    let changed = connection
+        .prepare_cached(
+            "UPDATE sessions SET message_count = message_count + ?2, tool_call_count = tool_call_count + ?3, \
+             last_active_at = max(last_active_at, ?4) WHERE id = ?1",
+        )?
+        .execute((session.as_str(), records.len(), calls, latest))?;
+    if changed == 0 && !records.is_empty() {
+        return Err(StoreError::NoSuchSession {
+            wanted: session.to_string(),
+        });
+    }
+    Ok(ids)
+}
+
+fn call_count(record: &NewRecord) -> usize {
+    record
+        .tool_calls
+        .as_ref()
+        .and_then(Json::as_array)
+        .map_or(0, Vec::len)
+}
+
+/// One row with its index entry; the caller keeps the session's counters.
+pub(crate) fn insert(
+    connection: &Connection,
+    session: &SessionId,
+    record: &NewRecord,
+    timestamp: f64,
+    visibility: Visibility,
+    imported_id: Option<i64>,
+) -> Result<MessageId, StoreError> {
+    let (active, compacted) = visibility.flags();
+    let json = |json: &Option<Json>| json.as_ref().map(Json::to_string);
+    connection
+        .prepare_cached(
+            "INSERT INTO messages (session_id, role, content, parts, tool_call_id, tool_calls, tool_name, timestamp, \
+               token_count, finish_reason, reasoning, raw, platform_message_id, active, compacted, extra, imported_id) \
+             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        )?
+        .execute(rusqlite::params![
+            session.as_str(),
+            record.role,
+            record.content,
+            json(&record.parts),
+            record.tool_call_id,
+            json(&record.tool_calls),
+            record.tool_name,
+            timestamp,
+            record.token_count,
+            record.finish_reason,
+            record.reasoning,
+            json(&record.raw),
+            record.platform_message_id,
+            active,
+            compacted,
+            json(&record.extra),
+            imported_id,
+        ])?;
+    let id = connection.last_insert_rowid();
+    if let Some(content) = record
+        .content
+        .as_deref()
+        .filter(|content| !content.is_empty())
+    {
+        let terms = index_terms(&record.role, content);
+        if !terms.is_empty() {
+            connection
+                .prepare_cached("INSERT INTO search (rowid, terms) VALUES (?, ?)")?
+                .execute((id, terms))?;
+        }
+    }
+    for hash in blob_hashes(record.parts.as_ref()) {
+        connection
+            .prepare_cached("INSERT OR IGNORE INTO message_blobs (message_id, hash) VALUES (?, ?)")?
+            .execute((id, hash))?;
+    }
+    Ok(MessageId(id))
+}
+
+/// The blobs a message's parts refer to.
+fn blob_hashes(parts: Option<&Json>) -> Vec<String> {
+    parts
+        .and_then(Json::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|part| {
+            part.get("source")?
+                .get("blob")?
+                .as_str()
+                .map(ToOwned::to_owned)
+        })
+        .collect()
+}
+
+fn recount(connection: &Connection, session: &SessionId) -> Result<(), StoreError> {
+    connection.execute(
+        "UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id = ?1 AND active = 1) \
+         WHERE id = ?1",
+        [session.as_str()],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,196 @@
+//! Mending: the index from the messages, a damaged file from whatever rows can still be read.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, OpenFlags, params_from_iter};
+
+use crate::check::{Check, check};
+use crate::error::StoreError;
+use crate::open::Location;
+use crate::search::index_terms;
+
+/// What a repair did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Repair {
+    /// What was wrong; `None` when the file could not even be checked.
+    pub found: Option<Check>,
+    /// Messages in the rebuilt index; 0 when it was left alone.
+    pub reindexed: u64,
+    /// Where the damaged file was kept, when its rows had to be copied to a new one.
+    pub kept: Option<PathBuf>,
+    pub rows_saved: u64,
+}
+
+/// Tables in an order in which every row finds the rows it points to.
+const TABLES: [&str; 9] = [
+    "imports",
+    "texts",
+    "sessions",
+    "messages",
+    "message_blobs",
+    "model_calls",
+    "imported_sessions",
+    "meta",
+    "sqlite_sequence",
+];
+
+/// Checks a database and mends what is wrong with it. Nobody may have it open.
+///
+/// A sound file with a poor index gets a new index. A damaged file is moved aside to a name that
+/// ends in `suffix`, and every row that can be read goes to a new file in its place.
+pub fn repair(path: &Path, suffix: &str) -> Result<Repair, StoreError> {
+    let location = Location {
+        path: path.to_owned(),
+        vfs: None,
+    };
+    let found = location.open_writer().and_then(|connection| {
+        let found = check(&connection).map_err(|error| error.at(path))?;
+        Ok((connection, found))
+    });
+    match found {
+        Ok((_, found)) if found.is_clean() => Ok(Repair {
+            found: Some(found),
+            ..Repair::default()
+        }),
+        Ok((connection, found)) if found.integrity.is_empty() => {
+            let reindexed = reindex(&connection).map_err(|error| error.at(path))?;
+            Ok(Repair {
+                found: Some(found),
+                reindexed,
+                ..Repair::default()
+            })
+        }
+        Ok((connection, found)) => {
+            drop(connection);
+            salvage(&location, suffix, Some(found))
+        }
+        Err(StoreError::Damaged { .. } | StoreError::NotADatabase { .. } | StoreError::Sql(_)) => {
+            salvage(&location, suffix, None)
+        }
+        Err(other) => Err(other),
+    }
+}
+
+fn salvage(location: &Location, suffix: &str, found: Option<Check>) -> Result<Repair, StoreError> {
+    let path = &location.path;
+    let fresh = with_suffix(path, "rebuilding");
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| StoreError::File { path, source }
+    };
+    remove_database(&fresh);
+    let target = Location {
+        path: fresh.clone(),
+        vfs: None,
+    };
+    let (rows_saved, reindexed) = {
+        let connection = target.open_writer()?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let damaged = Connection::open_with_flags(path, flags)
+            .map_err(|error| StoreError::from_sql(error, path))?;
+        connection.execute_batch("PRAGMA foreign_keys = OFF; BEGIN")?;
+        let mut saved = 0;
+        for table in TABLES {
+            saved += copy_table(&damaged, &connection, table)?;
+        }
+        connection.execute_batch(
+            "DELETE FROM messages WHERE session_id NOT IN (SELECT id FROM sessions);
+             DELETE FROM message_blobs WHERE message_id NOT IN (SELECT id FROM messages);
+             UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id NOT IN (SELECT id FROM sessions);
+             UPDATE sessions SET system_prompt_hash = NULL WHERE system_prompt_hash NOT IN (SELECT hash FROM texts);",
+        )?;
+        let reindexed = reindex(&connection)?;
+        connection.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?;
+        (saved, reindexed)
+    };
+    let kept = with_suffix(path, suffix);
+    for side in ["", "-wal", "-shm"] {
+        let from = with_tail(path, side);
+        if from.exists() {
+            fs::rename(&from, with_tail(&kept, side)).map_err(failed(&from))?;
+        }
+    }
+    fs::rename(&fresh, path).map_err(failed(path))?;
+    remove_database(&fresh);
+    Ok(Repair {
+        found,
+        reindexed,
+        kept: Some(kept),
+        rows_saved,
+    })
+}
+
+/// Copies the rows that can be read: from the front up to the damage, then from the back up to it.
+fn copy_table(from: &Connection, to: &Connection, table: &str) -> Result<u64, StoreError> {
+    let columns: Vec<String> = {
+        let mut statement = to.prepare("SELECT name FROM pragma_table_info(?)")?;
+        let rows = statement.query_map([table], |row| row.get(0))?;
+        rows.collect::<Result<_, _>>()?
+    };
+    let list = columns.join(", ");
+    let marks = vec!["?"; columns.len()].join(", ");
+    let mut insert = to.prepare(&format!(
+        "INSERT OR IGNORE INTO {table} ({list}) VALUES ({marks})"
+    ))?;
+    let mut saved = 0;
+    for order in ["", "ORDER BY 1 DESC"] {
+        let Ok(mut read) = from.prepare(&format!("SELECT {list} FROM {table} {order}")) else {
+            return Ok(saved);
+        };
+        let Ok(mut rows) = read.query([]) else {
+            continue;
+        };
+        loop {
+            match rows.next() {
+                Ok(Some(row)) => {
+                    let values: Result<Vec<Sql>, _> =
+                        (0..columns.len()).map(|index| row.get(index)).collect();
+                    let Ok(values) = values else { continue };
+                    // A row that breaks a rule of the schema is damage too.
+                    saved += insert.execute(params_from_iter(values)).unwrap_or(0) as u64;
+                }
+                Ok(None) => return Ok(saved),
+                Err(_) => break,
+            }
+        }
+    }
+    Ok(saved)
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    with_tail(path, &format!(".{suffix}"))
+}
+
+fn with_tail(path: &Path, tail: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(tail);
+    PathBuf::from(name)
+}
+
+fn remove_database(path: &Path) {
+    for side in ["", "-wal", "-shm"] {
+        // Leftovers of an earlier attempt may not be there.
+        drop(fs::remove_file(with_tail(path, side)));
+    }
+}
+
+/// Builds the search index anew from the messages. Answers how many were indexed.
+pub(crate) fn reindex(connection: &Connection) -> Result<u64, StoreError> {
+    connection.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
+    let mut read = connection
+        .prepare("SELECT id, role, content FROM messages WHERE content IS NOT NULL ORDER BY id")?;
+    let mut write = connection.prepare("INSERT INTO search (rowid, terms) VALUES (?, ?)")?;
+    let mut rows = read.query([])?;
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let (id, role, content): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let terms = index_terms(&role, &content);
+        if !terms.is_empty() {
+            write.execute((id, terms))?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}

@@ -1,0 +1,52 @@
+//! Which messages a search looks at.
+
+use hermes_core::SessionId;
+use rusqlite::types::Value as Sql;
+
+/// Narrows a search; empty lists mean no limit.
+#[derive(Debug, Clone, Default)]
+pub struct SearchFilter {
+    /// Only sessions of these sources.
+    pub sources: Vec<String>,
+    /// No sessions of these sources.
+    pub hidden_sources: Vec<String>,
+    /// Only messages of these roles.
+    pub roles: Vec<String>,
+    /// Only this session.
+    pub session: Option<SessionId>,
+    /// Only messages after this time.
+    pub after: Option<f64>,
+    /// Only messages before this time.
+    pub before: Option<f64>,
+}
+
+impl SearchFilter {
+    /// SQL conditions over `messages m` and `sessions s`, each starting with AND, and their values.
+    pub(super) fn conditions(&self) -> (String, Vec<Sql>) {
+        let mut sql = String::new();
+        let mut values = Vec::new();
+        let mut list = |column: &str, not: &str, words: &[String]| {
+            if !words.is_empty() {
+                let marks = vec!["?"; words.len()].join(", ");
+                sql.push_str(&format!(" AND {column} {not} IN ({marks})"));
+                values.extend(words.iter().cloned().map(Sql::Text));
+            }
+        };
+        list("s.source", "", &self.sources);
+        list("s.source", "NOT", &self.hidden_sources);
+        list("m.role", "", &self.roles);
+        if let Some(session) = &self.session {
+            sql.push_str(" AND m.session_id = ?");
+            values.push(Sql::Text(session.as_str().to_owned()));
+        }
+        if let Some(after) = self.after {
+            sql.push_str(" AND m.timestamp >= ?");
+            values.push(Sql::Real(after));
+        }
+        if let Some(before) = self.before {
+            sql.push_str(" AND m.timestamp < ?");
+            values.push(Sql::Real(before));
+        }
+        (sql, values)
+    }
+}

@@ -1,0 +1,283 @@
+//! Running a search: candidates from the index, newest first, judged on their text.
+
+use std::collections::HashSet;
+
+use hermes_core::{MessageId, SessionId};
+use rusqlite::types::Value as Sql;
+use rusqlite::{Connection, params_from_iter};
+
+use super::filter::SearchFilter;
+use super::fold::{Folded, normalize};
+use super::query::Query;
+use super::rank::{self, Weights};
+use super::{snippet, terms};
+use crate::error::StoreError;
+use crate::store::Store;
+use crate::worker::Pending;
+
+/// Matches judged at most, and bytes of text read at most, for one search.
+const MOST_CANDIDATES: usize = 600;
+const MOST_BYTES: usize = 6 * 1024 * 1024;
+/// Candidates that turn out not to hold the phrase are skipped up to this many times.
+const MOST_SKIPPED: usize = 20_000;
+/// Candidates for each word when some words may be missing.
+const RELAXED_CANDIDATES: usize = 150;
+
+/// How results are sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SearchOrder {
+    /// Best first.
+    #[default]
+    Relevance,
+    /// Newest first.
+    Newest,
+    /// Oldest first.
+    Oldest,
+}
+
+/// A message that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    pub session: SessionId,
+    pub message: MessageId,
+    pub role: String,
+    pub snippet: String,
+    pub score: f64,
+    pub title: Option<String>,
+    pub source: String,
+    pub tool_name: Option<String>,
+    pub timestamp: f64,
+    pub started_at: f64,
+}
+
+impl Store {
+    /// Finds messages. No query is an error; one without words finds nothing.
+    pub fn search(
+        &self,
+        text: &str,
+        filter: SearchFilter,
+        order: SearchOrder,
+        limit: usize,
+    ) -> Pending<Vec<Hit>> {
+        let query = Query::parse(text);
+        let now = self.now();
+        self.read(move |connection| {
+            if query.is_empty() {
+                return Ok(Vec::new());
+            }
+            let search = Search {
+                connection,
+                query: &query,
+                filter: &filter,
+                now,
+            };
+            search.run(order, limit)
+        })
+    }
+}
+
+struct Search<'a> {
+    connection: &'a Connection,
+    query: &'a Query,
+    filter: &'a SearchFilter,
+    now: f64,
+}
+
+struct Found {
+    hit: Hit,
+    text: String,
+}
+
+impl Search<'_> {
+    fn run(&self, order: SearchOrder, limit: usize) -> Result<Vec<Hit>, StoreError> {
+        let weights = Weights::equal(self.query);
+        let mut found = self.candidates(
+            &self.query.expression(),
+            &weights,
+            order,
+            MOST_CANDIDATES,
+            true,
+        )?;
+        sort(&mut found, order);
+        if found.len() < limit && order == SearchOrder::Relevance {
+            found.extend(self.relaxed(&found)?);
+        }
+        found.truncate(limit);
+        Ok(found
+            .into_iter()
+            .map(|found| Hit {
+                snippet: snippet::snippet(self.query, &found.text),
+                ..found.hit
+            })
+            .collect())
+    }
+
+    /// When few messages hold everything, those that hold the telling part of it.
+    fn relaxed(&self, strict: &[Found]) -> Result<Vec<Found>, StoreError> {
+        let expressions: Vec<_> = self
+            .query
+            .atoms()
+            .map(super::query::Atom::expression)
+            .collect();
+        if expressions.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let total = self.newest_id()?;
+        let mut frequencies = Vec::new();
+        let mut rowids = HashSet::new();
+        for expression in &expressions {
+            let matches = self.newest_matches(expression)?;
+            frequencies.push(estimated_frequency(&matches, total));
+            rowids.extend(matches);
+        }
+        for found in strict {
+            rowids.remove(&found.hit.message.0);
+        }
+        let weights = Weights::by_rarity(&frequencies, total);
+        let mut found = self.judge_rows(&rowids, &weights)?;
+        sort(&mut found, SearchOrder::Relevance);
+        Ok(found)
+    }
+
+    fn newest_id(&self) -> Result<f64, StoreError> {
+        let id: i64 = self
+            .connection
+            .prepare_cached("SELECT coalesce(max(id), 0) FROM messages")?
+            .query_row([], |row| row.get(0))?;
+        Ok(id as f64)
+    }
+
+    fn newest_matches(&self, expression: &str) -> Result<Vec<i64>, StoreError> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?",
+        )?;
+        let limit = i64::try_from(RELAXED_CANDIDATES).unwrap_or(i64::MAX);
+        let rows = statement.query_map((expression, limit), |row| row.get(0))?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    fn judge_rows(
+        &self,
+        rowids: &HashSet<i64>,
+        weights: &Weights,
+    ) -> Result<Vec<Found>, StoreError> {
+        let (conditions, values) = self.filter.conditions();
+        let sql = format!(
+            "{SELECT} FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ? {VISIBLE}{conditions}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut found = Vec::new();
+        for rowid in rowids {
+            let values = std::iter::once(Sql::Integer(*rowid)).chain(values.iter().cloned());
+            let mut rows = statement.query(params_from_iter(values))?;
+            if let Some(row) = rows.next()? {
+                found.extend(self.judge(row, weights, false)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn candidates(
+        &self,
+        expression: &str,
+        weights: &Weights,
+        order: SearchOrder,
+        most: usize,
+        need_all: bool,
+    ) -> Result<Vec<Found>, StoreError> {
+        let (conditions, values) = self.filter.conditions();
+        let direction = if order == SearchOrder::Oldest {
+            "ASC"
+        } else {
+            "DESC"
+        };
+        // CROSS JOIN keeps the index on the outside, so rows stream in order and nothing is sorted.
+        let sql = format!(
+            "{SELECT} FROM search f CROSS JOIN messages m ON m.id = f.rowid CROSS JOIN sessions s ON s.id = m.session_id \
+             WHERE f.search MATCH ? {VISIBLE}{conditions} ORDER BY f.rowid {direction}"
+        );
+        let mut statement = self.connection.prepare_cached(&sql)?;
+        let values = std::iter::once(Sql::Text(expression.to_owned())).chain(values);
+        let mut rows = statement.query(params_from_iter(values))?;
+        let (mut found, mut skipped, mut bytes) = (Vec::new(), 0, 0);
+        while let Some(row) = rows.next()? {
+            match self.judge(row, weights, need_all)? {
+                Some(hit) => {
+                    bytes += hit.text.len();
+                    found.push(hit);
+                }
+                None => skipped += 1,
+            }
+            if found.len() >= most || skipped >= MOST_SKIPPED || bytes >= MOST_BYTES {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    fn judge(
+        &self,
+        row: &rusqlite::Row<'_>,
+        weights: &Weights,
+        need_all: bool,
+    ) -> Result<Option<Found>, StoreError> {
+        let role: String = row.get(2)?;
+        let content: Option<String> = row.get(3)?;
+        let mut text = content.unwrap_or_default();
+        text.truncate(terms::searchable(&role, &text).len());
+        let normalized = normalize(&text);
+        let folded = Folded::new(&normalized);
+        let Some(relevance) = rank::relevance(self.query, weights, &text, &folded, need_all) else {
+            return Ok(None);
+        };
+        let session: String = row.get(1)?;
+        let timestamp: f64 = row.get(5)?;
+        let source: String = row.get(6)?;
+        let score = rank::score(relevance, self.now - timestamp, &source, &role);
+        let hit = Hit {
+            session: SessionId::try_from(session).map_err(|error| StoreError::BadRow {
+                table: "messages",
+                row: String::new(),
+                detail: error.to_string(),
+            })?,
+            message: MessageId(row.get(0)?),
+            role,
+            snippet: String::new(),
+            score,
+            title: row.get(7)?,
+            source,
+            tool_name: row.get(4)?,
+            timestamp,
+            started_at: row.get(8)?,
+        };
+        Ok(Some(Found { hit, text }))
+    }
+}
+
+const SELECT: &str = "SELECT m.id, m.session_id, m.role, m.content, m.tool_name, m.timestamp, s.source, s.title, s.started_at";
+/// Taken-back messages are never found; compacted ones are.
+const VISIBLE: &str = "AND (m.active = 1 OR m.compacted = 1)";
+
+/// Few matches are all there are; many are projected from how densely the newest ones lie.
+fn estimated_frequency(newest_first: &[i64], total: f64) -> f64 {
+    let count = newest_first.len() as f64;
+    match newest_first.last() {
+        Some(&oldest) if newest_first.len() >= RELAXED_CANDIDATES => {
+            let span = (total - oldest as f64).max(1.0);
+            (count / span * total).max(count)
+        }
+        _ => count,
+    }
+}
+
+fn sort(found: &mut [Found], order: SearchOrder) {
+    found.sort_by(|a, b| match order {
+        SearchOrder::Relevance => b
+            .hit
+            .score
+            .total_cmp(&a.hit.score)
+            .then(b.hit.message.cmp(&a.hit.message)),
+        SearchOrder::Newest => b.hit.message.cmp(&a.hit.message),
+        SearchOrder::Oldest => a.hit.message.cmp(&b.hit.message),
+    });
+}

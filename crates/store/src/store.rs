@@ -1,0 +1,130 @@
+//! The handle to everything that is stored.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hermes_core::Clock;
+use hermes_secrets::{RedactorHandle, Scope};
+use rusqlite::Connection;
+
+use crate::blobs::Blobs;
+use crate::error::StoreError;
+use crate::open::Location;
+use crate::worker::{Pending, Readers, Writer};
+
+/// What opening a store needs.
+pub struct Options {
+    /// The database file.
+    pub path: PathBuf,
+    /// The folder media are kept in.
+    pub blobs: PathBuf,
+    /// Tells the time of new rows.
+    pub clock: Arc<dyn Clock>,
+    /// Masks known secrets in every text that is stored.
+    pub redactor: RedactorHandle,
+    /// An SQLite VFS by name; `None` for the usual one.
+    pub vfs: Option<String>,
+}
+
+/// Everything that is stored, shared by cloning.
+///
+/// One thread writes, two read. Requests answer through [`Pending`], so the same handle serves
+/// blocking and async callers. The database is only ever opened here.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    location: Location,
+    writer: Writer,
+    readers: Readers,
+    blobs: Blobs,
+    clock: Arc<dyn Clock>,
+    redactor: RedactorHandle,
+}
+
+impl Store {
+    /// Opens the database, making or upgrading it when needed.
+    pub fn open(options: Options) -> Result<Self, StoreError> {
+        let location = Location {
+            path: options.path,
+            vfs: options.vfs,
+        };
+        if let Some(folder) = location.path.parent() {
+            std::fs::create_dir_all(folder).map_err(|source| StoreError::File {
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        let writer = Writer::start(location.open_writer()?, location.path.clone())?;
+        let readers = Readers::start(&location, 2)?;
+        Ok(Self {
+            inner: Arc::new(Inner {
+                location,
+                writer,
+                readers,
+                blobs: Blobs::new(options.blobs),
+                clock: options.clock,
+                redactor: options.redactor,
+            }),
+        })
+    }
+
+    /// The database file.
+    pub fn path(&self) -> &Path {
+        &self.inner.location.path
+    }
+
+    /// The media folder.
+    pub fn blobs(&self) -> &Blobs {
+        &self.inner.blobs
+    }
+
+    /// Seconds since 1970, as rows keep them.
+    pub(crate) fn now(&self) -> f64 {
+        self.inner.clock.now().as_duration().as_secs_f64()
+    }
+
+    pub(crate) fn location(&self) -> &Location {
+        &self.inner.location
+    }
+
+    /// Masks known secrets in a text that is about to be stored.
+    pub(crate) fn clean(&self, text: String) -> String {
+        match self
+            .inner
+            .redactor
+            .snapshot()
+            .redact_in(Scope::Known, &text)
+        {
+            std::borrow::Cow::Borrowed(_) => text,
+            std::borrow::Cow::Owned(masked) => masked,
+        }
+    }
+
+    pub(crate) fn write<T, F>(&self, work: F) -> Pending<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.inner.writer.run(self.path(), work)
+    }
+
+    /// As `write`, for what cannot run inside a transaction.
+    pub(crate) fn write_alone<T, F>(&self, work: F) -> Pending<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.inner.writer.run_alone(self.path(), work)
+    }
+
+    pub(crate) fn read<T, F>(&self, work: F) -> Pending<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.inner.readers.run(self.path(), work)
+    }
+}

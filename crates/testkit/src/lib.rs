@@ -1,0 +1,20 @@
+//! What the tests of Hermes stand on.
+//!
+//! A scripted model server, a temporary home with a hermetic command runner, a terminal driver,
+//! process-tree checks and a crash helper. Everything here talks to real programs over real sockets,
+//! pipes and terminals; nothing reaches into the product. A dev-dependency only: assertions panic,
+//! errors are `anyhow`.
+
+#![deny(missing_docs)]
+
+mod command;
+pub mod crash;
+mod eventually;
+mod home;
+pub mod model_server;
+pub mod process;
+pub mod pty;
+
+pub use command::{HermeticCommand, Output, Running, Signal};
+pub use eventually::eventually;
+pub use home::TempHome;

@@ -1,0 +1,16 @@
+//! Tests of the test kit, and the tests that keep the whole repository tidy.
+
+// Marked as test code so that helper functions may unwrap as tests do.
+#[cfg(test)]
+mod suite {
+    mod architecture;
+    mod command;
+    mod crash;
+    mod home;
+    mod http_client;
+    mod mock_llm;
+    mod model_server;
+    mod model_server_faults;
+    mod process;
+    mod pty;
+}

@@ -1,0 +1,62 @@
+//! The mock-llm program, end to end.
+
+use std::time::Duration;
+
+use hermes_testkit::{Signal, TempHome};
+use serde_json::Value;
+
+use super::http_client::{ask, chat};
+
+const MOCK_LLM: &str = env!("CARGO_BIN_EXE_mock-llm");
+const LIMIT: Duration = Duration::from_secs(10);
+
+#[test]
+fn echoes_without_a_scenario_and_logs_without_credentials() {
+    let home = TempHome::new().unwrap();
+    let server = home
+        .command(MOCK_LLM)
+        .args(["--log", "requests.jsonl"])
+        .spawn()
+        .unwrap();
+    let base_url = server.next_line(LIMIT).unwrap().unwrap();
+    let answer = chat(&base_url, &ask("say this")).json();
+    assert_eq!(answer["choices"][0]["message"]["content"], "say this");
+
+    server.signal(Signal::SIGTERM).unwrap();
+    server.wait(LIMIT).unwrap().ok();
+    let log = std::fs::read_to_string(home.workspace().join("requests.jsonl")).unwrap();
+    let line: Value = serde_json::from_str(log.trim()).unwrap();
+    assert_eq!(line["body"]["messages"][0]["content"], "say this");
+    assert_eq!(line["headers"]["authorization"], "[redacted]");
+}
+
+#[test]
+fn follows_a_scenario_file_until_interrupted() {
+    let home = TempHome::new().unwrap();
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/rough-vendor.json");
+    let server = home.command(MOCK_LLM).arg(scenario).spawn().unwrap();
+    let base_url = server.next_line(LIMIT).unwrap().unwrap();
+    assert_eq!(chat(&base_url, &ask("one")).status, 429);
+    assert_eq!(chat(&base_url, &ask("two")).status, 503);
+    server.signal(Signal::SIGINT).unwrap();
+    server.wait(LIMIT).unwrap().ok();
+}
+
+#[test]
+fn explains_itself_and_its_mistakes() {
+    let home = TempHome::new().unwrap();
+    let help = home.command(MOCK_LLM).arg("--help").run().unwrap().ok();
+    assert!(
+        help.stdout.contains("mock-llm [OPTIONS] [SCENARIO]"),
+        "{}",
+        help.report()
+    );
+    home.write_work("bad.json", "{\"stpes\": []}").unwrap();
+    let bad = home
+        .command(MOCK_LLM)
+        .arg("bad.json")
+        .run()
+        .unwrap()
+        .code(1);
+    assert!(bad.stderr.contains("stpes"), "{}", bad.report());
+}
