@@ -116,7 +116,11 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let failed = |source| FileError::writing(path, source);
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+            // A link to a file that is not there yet.
+            Ok(link) => path.parent().unwrap_or(Path::new(".")).join(link),
+            Err(_) => path.to_owned(),
+        },
         Err(error) => return Err(failed(error)),
     };
     let mode = match fs::metadata(&target) {
@@ -174,4 +178,25 @@ fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
             created => return created.map(|file| (file, temporary)),
         }
     }
+}
+
+/// The names of the directories inside a directory; none when it is not there.
+pub(crate) fn names_of_directories(path: &Path) -> Result<Vec<String>, FileError> {
+    let failed = |source| FileError::reading(path, source);
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.path().is_dir()
+            && let Ok(name) = entry.file_name().into_string()
+        {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
 }

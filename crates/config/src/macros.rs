@@ -136,12 +136,13 @@ macro_rules! section {
 
 /// Declares a setting that is one of a few words, written in any case.
 ///
-/// `Manual = "manual" | "on"` accepts a second spelling. A word that YAML 1.1 turned into a boolean
+/// `Manual = "manual" | "on"` accepts a second spelling. `pub enum Name [else Manual]` reads a word that is
+/// not accepted as `Manual` after reporting it, where keeping the default would be unsafe. A word that YAML 1.1 turned into a boolean
 /// (`off`, `on`, `no`) is understood.
 macro_rules! choice {
     (
         $(#[doc = $about:literal])+
-        pub enum $name:ident {
+        pub enum $name:ident $([else $fallback:ident])? {
             $( $(#[doc = $doc:literal])+ $variant:ident = $word:literal $(| $alias:literal)*, )+
         }
     ) => {
@@ -173,10 +174,11 @@ macro_rules! choice {
                         return Some(Self::$variant);
                     } )+
                 }
-                if node.value != $crate::value::Value::Null {
-                    reader.refuse(node, Self::shape().expected());
+                if node.value == $crate::value::Value::Null {
+                    return None;
                 }
-                None
+                reader.refuse(node, Self::shape().expected());
+                choice!(@else $($fallback)?)
             }
 
             fn to_value(&self) -> $crate::value::Value {
@@ -184,6 +186,8 @@ macro_rules! choice {
             }
         }
     };
+    (@else) => { None };
+    (@else $fallback:ident) => { Some(Self::$fallback) };
 }
 
 pub(crate) use {choice, section};

@@ -7,5 +7,9 @@
 )]
 
 mod suite {
+    mod defaults;
+    mod generated;
+    mod reading;
+    mod samples;
     mod yaml_edit;
 }

@@ -13,6 +13,8 @@ use crate::{DisplayUrl, HttpClient, HttpError, Stage, StatusError, failure};
 
 /// How much of a failure's body is kept.
 const EXCERPT: usize = 8 * 1024;
+/// How much more of it is read, so that a key that begins in the excerpt is seen to its end and masked.
+const MARGIN: usize = 4 * 1024;
 
 /// The head of an answer, whose body is still to be read.
 pub struct Response {
@@ -64,7 +66,7 @@ impl Response {
         let redactor = self.client.snapshot();
         let mut body = self.into_body(usize::MAX);
         let mut read = BytesMut::new();
-        while read.len() < EXCERPT {
+        while read.len() < EXCERPT + MARGIN {
             match body.chunk().await {
                 Ok(Some(chunk)) => read.extend_from_slice(&chunk),
                 Err(HttpError::Cancelled) => return Err(HttpError::Cancelled),

@@ -248,7 +248,7 @@ impl Store {
                 cwd: parent.cwd.clone(),
                 git_branch: parent.git_branch.clone(),
                 git_repo_root: parent.git_repo_root.clone(),
-                ..NewSession::new(id.clone(), parent.source.clone())
+                ..NewSession::new(id.clone(), parent.source)
             };
             crate::sessions::insert(connection, &child, None, now)?;
             connection.execute(

@@ -86,10 +86,6 @@ impl Store {
         self.inner.clock.now().as_duration().as_secs_f64()
     }
 
-    pub(crate) fn location(&self) -> &Location {
-        &self.inner.location
-    }
-
     /// Masks known secrets in a text that is about to be stored.
     pub(crate) fn clean(&self, text: String) -> String {
         match self

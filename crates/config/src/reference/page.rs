@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::own_default;
 use crate::root::Config;
 use crate::setting::Setting;
 use crate::shape::{Choice, Field, Section, Shape};
@@ -116,13 +117,7 @@ impl Page {
             }
             Shape::Text => "text".to_owned(),
             Shape::Secret => "secret text".to_owned(),
-            Shape::Choice(choices) => {
-                let words: Vec<_> = choices
-                    .iter()
-                    .map(|choice| format!("`{}`", choice.shown()))
-                    .collect();
-                words.join(", ")
-            }
+            Shape::Choice(_) => "word".to_owned(),
             Shape::Any => "anything".to_owned(),
             Shape::Optional(inner) => self.kind(inner),
             Shape::List(inner) => format!("list of: {}", self.kind(inner)),
@@ -139,21 +134,13 @@ impl Page {
     }
 }
 
-/// The default as it would be written; of a section only what differs from its own table.
+/// The default as it would be written.
 fn default_of(field: &Field) -> String {
-    match (&field.shape, &field.default) {
-        (Shape::Section(section), Value::Map(map)) => {
-            let differing: Vec<_> = section
-                .fields
-                .iter()
-                .filter_map(|inner| Some((inner, &map.get(inner.key)?.value)))
-                .filter(|(inner, value)| inner.default != **value)
-                .map(|(inner, value)| format!("`{}: {}`", inner.key, value.to_json()))
-                .collect();
-            differing.join(", ")
-        }
-        (_, Value::Null) => "unset".to_owned(),
-        (_, value) => format!("`{}`", value.to_json()),
+    match (own_default(field), &field.shape) {
+        (Value::Null, Shape::Section(_)) => String::new(),
+        (Value::Null, _) => "unset".to_owned(),
+        (Value::Text(text), _) if !text.is_empty() && text.trim() == text => format!("`{text}`"),
+        (value, _) => format!("`{}`", value.to_json()),
     }
 }
 

@@ -2,12 +2,16 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use super::own_default;
 use crate::root::Config;
 use crate::setting::Setting;
 use crate::shape::{Choice, Field, Section, Shape};
 use crate::value::Value;
 
 /// The JSON Schema (draft 2020-12) of `config.yaml`.
+///
+/// It asks for the plain form of every value, where reading is more generous. A section whose lines
+/// are all commented out is null, and allowed.
 pub fn json_schema() -> Json {
     let mut schema = Schema::default();
     let root = schema.shape(&Config::shape());
@@ -37,16 +41,17 @@ impl Schema {
             Shape::Bool => json!({ "type": "boolean" }),
             Shape::Int { least, most } => number("integer", *least as f64, *most as f64),
             Shape::Float { least, most } => number("number", *least, *most),
-            Shape::Text => json!({ "type": "string" }),
+            // An id made of digits need not be quoted.
+            Shape::Text => json!({ "type": ["string", "number"] }),
             Shape::Secret => json!({ "type": "string", "format": "password" }),
             Shape::Choice(choices) => words(choices),
             Shape::Any => json!({}),
             Shape::Optional(inner) => {
                 json!({ "anyOf": [self.shape(inner), { "type": "null" }] })
             }
-            Shape::List(inner) => json!({ "type": "array", "items": self.shape(inner) }),
+            Shape::List(inner) => json!({ "type": ["array", "null"], "items": self.shape(inner) }),
             Shape::Map(inner) => {
-                json!({ "type": "object", "additionalProperties": self.shape(inner) })
+                json!({ "type": ["object", "null"], "additionalProperties": self.shape(inner) })
             }
             Shape::Section(section) => self.section(section),
             Shape::OneOf(shapes) => {
@@ -72,7 +77,7 @@ impl Schema {
             };
             let definition = json!({
                 "description": section.about.trim(),
-                "type": "object",
+                "type": ["object", "null"],
                 "properties": properties,
                 "additionalProperties": others,
             });
@@ -87,8 +92,9 @@ impl Schema {
         if let Json::Object(shape) = self.shape(&field.shape) {
             property.extend(shape);
         }
-        if field.default != Value::Null {
-            property.insert("default".to_owned(), field.default.to_json());
+        let default = own_default(field);
+        if default != Value::Null {
+            property.insert("default".to_owned(), default.to_json());
         }
         Json::Object(property)
     }

@@ -6,7 +6,7 @@ use crate::macros::{choice, secs, section};
 
 choice! {
     /// Who allows a dangerous command.
-    pub enum ApprovalMode {
+    pub enum ApprovalMode [else Manual] {
         /// You.
         Manual = "manual" | "on",
         /// A model, and you when it has doubts.

@@ -153,8 +153,9 @@ impl Folded {
             .filter(move |&at| {
                 let before = self.text[..at].chars().next_back();
                 let after = self.text[at + needle.len()..].chars().next();
-                !(starts_word && before.is_some_and(is_word))
-                    && !(ends_word && after.is_some_and(is_word))
+                let goes_on_before = starts_word && before.is_some_and(is_word);
+                let goes_on_after = ends_word && after.is_some_and(is_word);
+                !goes_on_before && !goes_on_after
             })
     }
 }

@@ -13,6 +13,8 @@ const MOST_ATOMS: usize = 24;
 pub(super) struct Query {
     pub(super) groups: Vec<Vec<Atom>>,
     pub(super) excluded: Vec<Atom>,
+    /// Nothing but words: no quotes, no operators. Only then may a search settle for some of them.
+    pub(super) only_words: bool,
 }
 
 /// One word, phrase or identifier.
@@ -34,10 +36,13 @@ impl Query {
         let mut query = Self {
             groups: vec![Vec::new()],
             excluded: Vec::new(),
+            only_words: true,
         };
         let mut negate = false;
         let mut count = 0;
         for token in tokens(&text) {
+            query.only_words &=
+                !matches!(token, Token::Bare("AND" | "OR" | "NOT") | Token::Quoted(_));
             match token {
                 Token::Bare("AND") => {}
                 Token::Bare("OR") => query.groups.push(Vec::new()),

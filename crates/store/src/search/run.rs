@@ -99,8 +99,9 @@ impl Search<'_> {
             true,
         )?;
         sort(&mut found, order);
-        if found.len() < limit && order == SearchOrder::Relevance {
-            found.extend(self.relaxed(&found)?);
+        if found.is_empty() && self.query.only_words {
+            found = self.relaxed()?;
+            sort(&mut found, order);
         }
         found.truncate(limit);
         Ok(found
@@ -112,8 +113,8 @@ impl Search<'_> {
             .collect())
     }
 
-    /// When few messages hold everything, those that hold the telling part of it.
-    fn relaxed(&self, strict: &[Found]) -> Result<Vec<Found>, StoreError> {
+    /// When no message holds every word, those that hold the telling ones.
+    fn relaxed(&self) -> Result<Vec<Found>, StoreError> {
         let expressions: Vec<_> = self
             .query
             .atoms()
@@ -130,13 +131,8 @@ impl Search<'_> {
             frequencies.push(estimated_frequency(&matches, total));
             rowids.extend(matches);
         }
-        for found in strict {
-            rowids.remove(&found.hit.message.0);
-        }
         let weights = Weights::by_rarity(&frequencies, total);
-        let mut found = self.judge_rows(&rowids, &weights)?;
-        sort(&mut found, SearchOrder::Relevance);
-        Ok(found)
+        self.judge_rows(&rowids, &weights)
     }
 
     fn newest_id(&self) -> Result<f64, StoreError> {

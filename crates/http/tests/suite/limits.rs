@@ -1,0 +1,165 @@
+//! Time limits and cancellation, with short real durations.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use hermes_http::{
+    AddressPolicy, ClientBuilder, ClientSettings, HttpError, Resolver, Stage, Timeouts,
+};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::server::{Reply, Server, client, short};
+
+fn stage(error: Option<HttpError>) -> Option<Stage> {
+    match error {
+        Some(HttpError::Timeout { stage, .. }) => Some(stage),
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn a_silent_server_fails_at_the_first_byte() {
+    let mut server = Server::start(|_| Reply::Silence).await;
+    let error = client()
+        .get(server.url("/x?key=1").as_str())
+        .timeouts(short())
+        .send()
+        .await
+        .err();
+    let message = error.as_ref().map(ToString::to_string);
+    assert_eq!(stage(error), Some(Stage::FirstByte));
+    assert_eq!(
+        message,
+        Some(format!(
+            "{}?… took longer than 100ms to begin answering",
+            server.url("/x")
+        ))
+    );
+    server.gone.recv().await.expect("the connection was closed");
+}
+
+#[tokio::test]
+async fn a_stalled_body_fails_between_pieces() {
+    let server = Server::start(|_| Reply::Stall).await;
+    let answer = client()
+        .get(server.url("/").as_str())
+        .timeouts(short())
+        .send()
+        .await
+        .expect("a head");
+    let mut body = answer.stream(1000).expect("a body");
+    assert_eq!(
+        body.chunk().await.expect("a piece").as_deref(),
+        Some(&b"piece"[..])
+    );
+    assert_eq!(stage(body.chunk().await.err()), Some(Stage::Idle));
+    assert!(body.chunk().await.expect("the end").is_none());
+}
+
+#[tokio::test]
+async fn the_total_limit_covers_head_and_body() {
+    let server = Server::start(|_| Reply::Endless).await;
+    let limits = Timeouts {
+        total: Duration::from_millis(200),
+        ..short()
+    };
+    let answer = client()
+        .get(server.url("/").as_str())
+        .timeouts(limits)
+        .send()
+        .await
+        .expect("a head");
+    let began = Instant::now();
+    assert_eq!(
+        stage(answer.bytes(usize::MAX).await.err()),
+        Some(Stage::Total)
+    );
+    assert!(began.elapsed() < Duration::from_secs(10));
+}
+
+/// A lookup that never answers.
+struct Nobody;
+
+impl Resolver for Nobody {
+    async fn resolve(&self, _host: &str) -> io::Result<Vec<IpAddr>> {
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_never_comes_up_fails_to_connect() {
+    let limits = Timeouts {
+        connect: Duration::from_millis(100),
+        first_byte: Duration::from_secs(10),
+        ..short()
+    };
+    let settings = ClientSettings {
+        timeouts: limits,
+        ..ClientSettings::default()
+    };
+    let client = ClientBuilder::new(settings, AddressPolicy::Any)
+        .resolver(Nobody)
+        .build()
+        .expect("a client");
+    let error = client.get("http://vendor.test/").send().await.err();
+    assert_eq!(stage(error), Some(Stage::Connect));
+}
+
+#[tokio::test]
+async fn a_cancelled_token_ends_the_wait_for_the_head() {
+    let mut server = Server::start(|_| Reply::Silence).await;
+    let token = CancellationToken::new();
+    let request = client()
+        .get(server.url("/").as_str())
+        .cancel(token.clone())
+        .send();
+    let stop = async {
+        while server.seen().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        token.cancel();
+    };
+    let (answer, ()) = tokio::join!(request, stop);
+    assert!(matches!(answer.err(), Some(HttpError::Cancelled)));
+    server.gone.recv().await.expect("the connection was closed");
+}
+
+#[tokio::test]
+async fn a_cancelled_token_ends_the_reading_of_a_body() {
+    let mut server = Server::start(|_| Reply::Stall).await;
+    let token = CancellationToken::new();
+    let answer = client()
+        .get(server.url("/").as_str())
+        .cancel(token.clone())
+        .send()
+        .await
+        .expect("a head");
+    let mut body = answer.stream(1000).expect("a body");
+    body.chunk().await.expect("a piece");
+    token.cancel();
+    assert!(matches!(body.chunk().await, Err(HttpError::Cancelled)));
+    server.gone.recv().await.expect("the connection was closed");
+}
+
+#[tokio::test]
+async fn a_closed_port_is_a_connect_error() {
+    let port = {
+        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a port");
+        listener.local_addr().expect("an address").port()
+    };
+    let error = client()
+        .get(format!("http://gone.test:{port}/?k=v").as_str())
+        .send()
+        .await
+        .err()
+        .expect("an error");
+    assert_eq!(
+        error.to_string(),
+        format!("cannot connect to http://gone.test:{port}/?…")
+    );
+    assert!(error.is_transient());
+}

@@ -1,0 +1,11 @@
+mod addresses;
+mod base_urls;
+mod bodies;
+mod credentials;
+mod errors;
+mod limits;
+mod proxies;
+mod rebind;
+mod redirects;
+mod server;
+mod tls;

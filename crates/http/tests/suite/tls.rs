@@ -1,0 +1,165 @@
+//! Trust: built-in authorities, a private one, none.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, TcpListener};
+use std::sync::Arc;
+use std::thread;
+
+use hermes_http::{
+    AddressPolicy, BuildError, ClientBuilder, ClientSettings, HttpError, Refusal, Roots,
+};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+use super::server::{Reply, Server, client, client_with};
+
+const CA: &[u8] = include_bytes!("../fixtures/ca.pem");
+
+/// Answers `count` connections as `vendor.test`; each sends `answer`. Returns the port.
+fn secure_server(count: usize, answer: String) -> u16 {
+    let certificate = CertificateDer::from_pem_slice(include_bytes!("../fixtures/server.pem"))
+        .expect("a certificate");
+    let key =
+        PrivateKeyDer::from_pem_slice(include_bytes!("../fixtures/server.key")).expect("a key");
+    let config =
+        ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("versions")
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate], key)
+            .expect("a server");
+    let config = Arc::new(config);
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    thread::spawn(move || {
+        for stream in listener.incoming().take(count).flatten() {
+            let mut stream = StreamOwned::new(
+                ServerConnection::new(config.clone()).expect("a connection"),
+                stream,
+            );
+            // A client that does not trust us goes away in the handshake.
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(answer.as_bytes());
+            stream.conn.send_close_notify();
+            let _ = stream.flush();
+        }
+    });
+    port
+}
+
+fn hello() -> String {
+    "HTTP/1.1 200 OK\r\ncontent-length: 5\r\nconnection: close\r\n\r\nhello".to_owned()
+}
+
+async fn fetch(settings: ClientSettings, host: &str) -> Result<String, HttpError> {
+    let port = secure_server(1, hello());
+    client_with(settings)
+        .get(format!("https://{host}:{port}/").as_str())
+        .send()
+        .await?
+        .text(100)
+        .await
+}
+
+#[tokio::test]
+async fn a_private_authority_is_trusted_when_it_is_in_the_bundle() {
+    for roots in [Roots::BuiltInAnd(CA.to_vec()), Roots::Only(CA.to_vec())] {
+        let settings = ClientSettings {
+            roots,
+            ..ClientSettings::default()
+        };
+        assert_eq!(
+            fetch(settings, "vendor.test").await.expect("an answer"),
+            "hello"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_authority_and_a_wrong_name_are_tls_errors() {
+    let unknown = fetch(ClientSettings::default(), "vendor.test").await;
+    assert!(matches!(unknown, Err(HttpError::Tls { .. })), "{unknown:?}");
+    let settings = ClientSettings {
+        roots: Roots::Only(CA.to_vec()),
+        ..ClientSettings::default()
+    };
+    let wrong_name = fetch(settings, "other.test").await;
+    assert!(
+        matches!(wrong_name, Err(HttpError::Tls { .. })),
+        "{wrong_name:?}"
+    );
+}
+
+#[tokio::test]
+async fn checking_is_off_for_named_hosts_only() {
+    let settings = || ClientSettings {
+        insecure_hosts: vec!["Other.test".into()],
+        ..ClientSettings::default()
+    };
+    assert_eq!(
+        fetch(settings(), "other.test").await.expect("an answer"),
+        "hello"
+    );
+    let named = fetch(settings(), "vendor.test").await;
+    assert!(matches!(named, Err(HttpError::Tls { .. })), "{named:?}");
+}
+
+#[tokio::test]
+async fn a_redirect_from_https_to_http_is_refused() {
+    let plain = Server::start(|_| Reply::ok("plain")).await;
+    let location = format!("http://vendor.test:{}/", plain.port);
+    let answer = format!(
+        "HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    );
+    let port = secure_server(1, answer);
+    let settings = ClientSettings {
+        roots: Roots::Only(CA.to_vec()),
+        ..ClientSettings::default()
+    };
+    let error = client_with(settings)
+        .get(format!("https://vendor.test:{port}/").as_str())
+        .send()
+        .await
+        .err();
+    assert!(
+        matches!(
+            error,
+            Some(HttpError::Refused {
+                refusal: Refusal::Downgrade,
+                ..
+            })
+        ),
+        "{error:?}"
+    );
+    assert!(plain.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_bundle_without_certificates_is_an_error_when_the_client_is_built() {
+    for pem in [
+        &b""[..],
+        b"not a certificate",
+        b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    ] {
+        let settings = ClientSettings {
+            roots: Roots::Only(pem.to_vec()),
+            ..ClientSettings::default()
+        };
+        let error = ClientBuilder::new(settings, AddressPolicy::Any)
+            .build()
+            .err();
+        assert!(matches!(error, Some(BuildError::CaBundle(_))), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn plain_text_on_a_secure_port_is_a_tls_error() {
+    let server = Server::start(|_| Reply::ok("")).await;
+    let error = client()
+        .get(format!("https://127.0.0.1:{}/", server.port).as_str())
+        .send()
+        .await
+        .err();
+    assert!(matches!(error, Some(HttpError::Tls { .. })), "{error:?}");
+}

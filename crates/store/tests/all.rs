@@ -1,0 +1,8 @@
+//! One binary for all tests of the store.
+
+#[cfg(test)]
+mod suite {
+    mod fixture;
+    mod lineage;
+    mod search;
+}
