@@ -4,5 +4,7 @@
 mod suite {
     mod fixture;
     mod lineage;
+    mod opening;
+    mod processes;
     mod search;
 }

@@ -12,8 +12,8 @@ section! {
         @unlisted matcher: String = String::new();
         /// Command line; it gets the event as JSON.
         command: String = String::new();
-        /// Seconds it may run.
-        @unlisted timeout: Duration = secs(60), in secs(0)..=secs(300);
+        /// Seconds it may run, at most 300.
+        @unlisted timeout: Duration = secs(60);
     }
 }
 

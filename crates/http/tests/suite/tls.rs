@@ -155,11 +155,20 @@ async fn a_bundle_without_certificates_is_an_error_when_the_client_is_built() {
 
 #[tokio::test]
 async fn plain_text_on_a_secure_port_is_a_tls_error() {
-    let server = Server::start(|_| Reply::ok("")).await;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        stream
+            .write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+            .expect("a write");
+        let _ = stream.read(&mut [0; 4096]);
+    });
     let error = client()
-        .get(format!("https://127.0.0.1:{}/", server.port).as_str())
+        .get(format!("https://127.0.0.1:{port}/").as_str())
         .send()
         .await
         .err();
     assert!(matches!(error, Some(HttpError::Tls { .. })), "{error:?}");
+    server.join().expect("the server");
 }

@@ -1,0 +1,147 @@
+//! What happens when the file is not what it should be.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use hermes_store::{StoreError, repair};
+
+use super::fixture::Fixture;
+
+fn open(fixture: &Fixture, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    fs::write(fixture.path(name), bytes).unwrap();
+    let mut options = fixture.options();
+    options.path = fixture.path(name);
+    hermes_store::Store::open(options).map(drop)
+}
+
+#[test]
+fn refuses_files_that_are_not_ours_and_leaves_them_alone() {
+    let fixture = Fixture::new();
+    let text = b"this is a letter, not a database, and it is long enough to be sure".repeat(20);
+    assert!(matches!(
+        open(&fixture, "letter.db", &text),
+        Err(StoreError::NotADatabase { .. })
+    ));
+    assert_eq!(fs::read(fixture.path("letter.db")).unwrap(), text);
+    let foreign = fixture.path("foreign.db");
+    rusqlite::Connection::open(&foreign)
+        .unwrap()
+        .execute_batch("CREATE TABLE other (x)")
+        .unwrap();
+    let before = fs::read(&foreign).unwrap();
+    assert!(matches!(
+        open(&fixture, "foreign.db", &before),
+        Err(StoreError::Foreign { .. })
+    ));
+    assert_eq!(fs::read(&foreign).unwrap(), before);
+}
+
+#[test]
+fn refuses_a_newer_schema() {
+    let fixture = Fixture::new();
+    fixture.sql("PRAGMA user_version = 99");
+    let error = hermes_store::Store::open(fixture.options())
+        .map(drop)
+        .unwrap_err();
+    assert!(
+        matches!(error, StoreError::TooNew { found: 99, .. }),
+        "{error}"
+    );
+    assert!(error.hint().is_some());
+}
+
+// LN-14
+#[test]
+fn falls_back_to_a_rollback_journal_only_where_no_log_was_begun() {
+    let fixture = Fixture::new();
+    // This VFS cannot share memory between processes, like some network mounts.
+    let without_shared_memory = |name: &str| {
+        let mut options = fixture.options();
+        options.path = fixture.path(name);
+        options.vfs = Some("unix-dotfile".to_owned());
+        hermes_store::Store::open(options)
+    };
+    let store = without_shared_memory("fresh.db").unwrap();
+    assert_eq!(
+        store.stats().wait().unwrap().sessions,
+        0,
+        "a fresh file works without a log"
+    );
+    drop(store);
+    assert_eq!(journal_mode(&fixture, "fresh.db"), "delete");
+    // hermes.db was opened with a log: going on without one could lose what the log holds.
+    let before = fs::read(fixture.path("hermes.db")).unwrap();
+    assert!(without_shared_memory("hermes.db").is_err());
+    assert_eq!(fs::read(fixture.path("hermes.db")).unwrap(), before);
+    assert_eq!(journal_mode(&fixture, "hermes.db"), "wal");
+}
+
+fn journal_mode(fixture: &Fixture, name: &str) -> String {
+    // Bytes 18 and 19 of the header say whether the file was last written with a log.
+    let header = fs::read(fixture.path(name)).unwrap();
+    if header[18] == 2 {
+        "wal".to_owned()
+    } else {
+        "delete".to_owned()
+    }
+}
+
+// LN-11
+#[test]
+fn standard_tools_read_the_rows() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    fixture.say(&session, &["hello there"]);
+    let shell = |sql: &str| {
+        let output = std::process::Command::new("sqlite3")
+            .arg(fixture.path("hermes.db"))
+            .arg(sql)
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let rows =
+        "SELECT s.source, m.role, m.content FROM messages m JOIN sessions s ON s.id = m.session_id";
+    assert_eq!(shell(rows), "cli|user|hello there\n");
+    assert_eq!(shell("PRAGMA foreign_key_check"), "");
+}
+
+#[test]
+fn the_database_is_for_its_owner_only() {
+    let fixture = Fixture::new();
+    let mode = fs::metadata(fixture.path("hermes.db"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+// LN-13
+#[test]
+fn repair_saves_the_rows_of_a_damaged_file_and_keeps_it() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    let texts: Vec<String> = (0..2000)
+        .map(|n| format!("message number {n} with some length to it"))
+        .collect();
+    fixture.say(
+        &session,
+        &texts.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    let path = fixture.path("damaged.db");
+    hermes_store::copy_database(&fixture.path("hermes.db"), &path, |_, _| {}).unwrap();
+    let mut bytes = fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 8192].fill(0x5a);
+    fs::write(&path, bytes).unwrap();
+    assert!(!hermes_store::is_sound(&path).unwrap());
+    let repaired = repair(&path, "damaged-1").unwrap();
+    assert_eq!(repaired.kept, Some(fixture.path("damaged.db.damaged-1")));
+    let mut options = fixture.options();
+    options.path = path.clone();
+    let store = hermes_store::Store::open(options).unwrap();
+    assert!(store.check().wait().unwrap().is_clean());
+    let kept = store.history(&session).wait().unwrap().len();
+    assert!(kept > 1700, "only {kept} of 2000 rows were saved");
+    assert!(hermes_store::is_sound(&path).unwrap());
+}
