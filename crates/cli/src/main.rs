@@ -1,1 +1,40 @@
-fn main() {}
+//! The `hermes` binary: reads the command line and the environment, wires the parts, prints.
+
+mod args;
+mod commands;
+mod complaint;
+mod context;
+mod help;
+mod output;
+mod table;
+mod when;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::Cli;
+use complaint::Complaint;
+use context::Context;
+
+fn main() -> ExitCode {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one place that reads the process environment"
+    )]
+    let environment = std::env::vars_os().collect();
+    let arguments = std::env::args_os().collect();
+    let mut output = output::Output::new();
+    let result = Context::new(environment, arguments).and_then(|(context, rest)| {
+        let cli = match Cli::try_parse_from(rest) {
+            Ok(cli) => cli,
+            Err(error) => return Err(Complaint::from_clap(error)),
+        };
+        commands::run(cli, &context, &mut output)
+    });
+    let result = result.and_then(|()| output.flush().map_err(Complaint::from));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(complaint) => complaint.print(&mut output),
+    }
+}

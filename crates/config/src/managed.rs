@@ -6,10 +6,11 @@ use std::path::PathBuf;
 
 use crate::dotenv::{DotEnv, EnvProblem};
 use crate::environment::Environment;
-use crate::files;
+use crate::files::{self, FileError};
 use crate::home::Home;
+use crate::problem::Problem;
+use crate::source::{self, ReadError, SourceError};
 use crate::value::{KeyPath, Layer, Node, Value};
-use crate::yaml;
 
 const SYSTEM_DIRECTORY: &str = "/etc/hermes";
 
@@ -72,28 +73,130 @@ impl fmt::Display for Owner {
 }
 
 /// The settings an administrator fixed. Nothing overrides them.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct ManagedScope {
-    directory: PathBuf,
     settings: Node,
     secrets: DotEnv,
-    env_problems: Vec<EnvProblem>,
-    faults: Vec<ManagedFault>,
 }
 
-/// A managed file that was left out. The user cannot mend it, so it must not stop the program.
+/// What was found in the managed directory, and what had to be left out.
+#[derive(Debug, Default)]
+pub struct FoundScope {
+    pub scope: ManagedScope,
+    pub file: PathBuf,
+    pub problems: Vec<Problem>,
+    pub env_problems: Vec<EnvProblem>,
+    /// Files the user cannot mend, so they must not stop the program.
+    pub ignored: Vec<IgnoredFile>,
+}
+
+/// A file that was left out because of what is in it.
 #[derive(Debug, thiserror::Error)]
-pub enum ManagedFault {
+pub enum IgnoredFile {
     #[error(transparent)]
-    File(#[from] files::FileError),
+    File(#[from] FileError),
     #[error("{} was ignored: {source}", path.display())]
     Unparsable {
         path: PathBuf,
         #[source]
-        source: yaml::ParseError,
+        source: ReadError,
     },
-    #[error("{} was ignored: it is not a map of settings", path.display())]
-    NotAMap { path: PathBuf },
-    #[error("{} was ignored: it is not UTF-8", path.display())]
-    NotText { path: PathBuf },
+}
+
+impl IgnoredFile {
+    /// What can be done about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::File(error) => error.hint(),
+            Self::Unparsable { .. } => "mend the file, or ask who maintains it",
+        }
+    }
+}
+
+impl ManagedScope {
+    /// Reads `HERMES_MANAGED_DIR`, or `/etc/hermes`.
+    pub fn find(environment: &Environment) -> FoundScope {
+        let directory = PathBuf::from(
+            environment
+                .filled("HERMES_MANAGED_DIR")
+                .unwrap_or(SYSTEM_DIRECTORY),
+        );
+        let mut found = FoundScope {
+            file: directory.join("config.yaml"),
+            ..FoundScope::default()
+        };
+        match source::read(&found.file, Layer::Managed) {
+            Ok(read) => {
+                found.scope.settings = read.node;
+                found.problems = read.problems;
+            }
+            Err(error) => found.ignored.push(error.into()),
+        }
+        match DotEnv::read(&directory.join(".env"), environment) {
+            Ok((secrets, problems)) => {
+                found.scope.secrets = secrets;
+                found.env_problems = problems;
+            }
+            Err(error) => found.ignored.push(error.into()),
+        }
+        found
+    }
+
+    /// The fixed settings as they were written.
+    pub fn settings(&self) -> &Node {
+        &self.settings
+    }
+
+    pub fn secrets(&self) -> &DotEnv {
+        &self.secrets
+    }
+
+    /// Whether a write to `key` would be overridden: it is fixed, or something in it or around it is.
+    pub fn pins(&self, key: &KeyPath) -> bool {
+        let mut node = &self.settings;
+        for segment in key.segments() {
+            match node.child(segment) {
+                Some(child) => node = child,
+                // A fixed plain value or list fixes everything that could stand in it.
+                None => return !matches!(node.value, Value::Map(_) | Value::Null),
+            }
+        }
+        !matches!(node.value, Value::Null)
+            && node.value.as_map().is_none_or(|map| !map.is_empty())
+    }
+
+    /// Whether a variable of `.env` is fixed.
+    pub fn pins_variable(&self, name: &str) -> bool {
+        self.secrets.expose(name).is_some()
+    }
+
+    /// Every fixed setting.
+    pub fn keys(&self) -> Vec<KeyPath> {
+        let mut keys = Vec::new();
+        collect_leaves(&self.settings, &KeyPath::root(), &mut keys);
+        keys
+    }
+}
+
+fn collect_leaves(node: &Node, path: &KeyPath, keys: &mut Vec<KeyPath>) {
+    match &node.value {
+        Value::Map(map) => {
+            for (key, child) in map.iter() {
+                collect_leaves(child, &path.child(key), keys);
+            }
+        }
+        Value::Null => {}
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) => {
+            keys.push(path.clone());
+        }
+    }
+}
+
+impl From<SourceError> for IgnoredFile {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::File(error) => Self::File(error),
+            SourceError::Content { path, source } => Self::Unparsable { path, source },
+        }
+    }
 }

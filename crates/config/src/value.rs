@@ -151,6 +151,15 @@ impl Map {
     }
 }
 
+impl IntoIterator for Map {
+    type Item = (String, Node);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.entries.into_iter()
+    }
+}
+
 impl FromIterator<(String, Node)> for Map {
     fn from_iter<I: IntoIterator<Item = (String, Node)>>(entries: I) -> Self {
         let mut map = Self::new();

@@ -1,8 +1,4 @@
 //! Integration tests of hermes-http, against servers of their own on the loopback interface.
-#![expect(
-    clippy::expect_used,
-    clippy::unwrap_used,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
 mod suite;

@@ -130,7 +130,7 @@ impl Record {
     }
 }
 
-fn read_call(call: &Json) -> Option<hermes_core::ToolCall> {
+pub(crate) fn read_call(call: &Json) -> Option<hermes_core::ToolCall> {
     let function = call.get("function").unwrap_or(call);
     let arguments = match function.get("arguments") {
         Some(Json::String(text)) => {
@@ -265,7 +265,7 @@ impl Store {
         })
     }
 
-    fn clean_record(&self, record: NewRecord) -> NewRecord {
+    pub(crate) fn clean_record(&self, record: NewRecord) -> NewRecord {
         let text = |text: Option<String>| text.map(|text| self.clean(text));
         let json = |json: Option<Json>| {
             json.map(|json| serde_json::from_str(&self.clean(json.to_string())).unwrap_or(json))
@@ -282,7 +282,7 @@ impl Store {
     }
 }
 
-fn copy_of(record: Record) -> NewRecord {
+pub(crate) fn copy_of(record: Record) -> NewRecord {
     NewRecord {
         role: record.role,
         content: record.content,

@@ -1,0 +1,39 @@
+//! The command line.
+
+pub(crate) mod config;
+pub(crate) mod sessions;
+
+use clap::{Parser, Subcommand};
+
+use crate::help;
+
+/// A personal AI agent in one binary.
+#[derive(Debug, Parser)]
+#[command(
+    name = "hermes",
+    version,
+    disable_help_subcommand = true,
+    help_template = help::TEMPLATE,
+    after_help = help::groups(),
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    /// Use this profile instead of the active one
+    // Taken out before parsing; here for the help text only.
+    #[arg(short, long, value_name = "NAME", global = true)]
+    pub(crate) profile: Option<String>,
+
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// Everything `hermes` can be asked to do. `help::GROUPS` says where each stands in the help text.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Show or change settings
+    Config(config::ConfigArgs),
+    /// List, search, export and clean up conversations
+    Sessions(sessions::SessionsArgs),
+    /// Print the version
+    Version,
+}

@@ -1,0 +1,142 @@
+//! The one way a command ends badly: one line that says what failed on what, one that says what to do.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use hermes_config::Problem;
+use hermes_core::{Failure, FailureKind};
+use hermes_store::StoreError;
+
+use crate::output::Output;
+
+/// What a command returns.
+pub(crate) type Outcome<T = ()> = Result<T, Complaint>;
+
+/// Why a command ended, and with which exit code.
+#[derive(Debug)]
+pub(crate) enum Complaint {
+    /// Something failed.
+    Failed(Failure),
+    /// The reader of our output went away: stop without a word.
+    ReaderGone,
+    /// Help, version or a parse error, already worded by the parser.
+    Parser(clap::Error),
+    /// Everything was said; only the code is left.
+    Code(u8),
+}
+
+impl Complaint {
+    pub(crate) fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self::Failed(Failure::new(kind, message))
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(FailureKind::BadRequest, message)
+    }
+
+    #[must_use]
+    pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
+        match self {
+            Self::Failed(failure) => Self::Failed(failure.hint(hint)),
+            other => other,
+        }
+    }
+
+    pub(crate) fn from_clap(error: clap::Error) -> Self {
+        Self::Parser(error)
+    }
+
+    /// Says it and gives the exit code: 2 for a command line that makes no sense, 1 for the rest.
+    pub(crate) fn print(self, output: &mut Output) -> ExitCode {
+        // What was printed so far comes first, even when the command failed later.
+        let flushed = output.flush();
+        match self {
+            Self::ReaderGone => ExitCode::SUCCESS,
+            Self::Code(code) => ExitCode::from(code),
+            Self::Parser(error) => print_parser(&error),
+            Self::Failed(_) if matches!(&flushed, Err(error) if error.kind() == io::ErrorKind::BrokenPipe) => {
+                ExitCode::SUCCESS
+            }
+            Self::Failed(failure) => {
+                let mut errors = io::stderr().lock();
+                // Nobody is left to tell when stderr is gone too.
+                drop(writeln!(errors, "error: {}", one_line(&explain(&failure))));
+                if let Some(hint) = &failure.hint {
+                    drop(writeln!(errors, "hint: {}", one_line(hint)));
+                }
+                ExitCode::from(if failure.kind == FailureKind::BadRequest {
+                    2
+                } else {
+                    1
+                })
+            }
+        }
+    }
+}
+
+/// The message and its causes, each once.
+fn explain(failure: &Failure) -> String {
+    let mut text = failure.message.clone();
+    let mut cause = std::error::Error::source(failure);
+    while let Some(error) = cause {
+        let said = error.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = error.source();
+    }
+    text
+}
+
+fn one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
+fn print_parser(error: &clap::Error) -> ExitCode {
+    // Help and version go to stdout, errors to stderr; a closed pipe is no reason to complain.
+    drop(error.print());
+    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+impl From<io::Error> for Complaint {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Self::ReaderGone;
+        }
+        let kind = if error.kind() == io::ErrorKind::StorageFull {
+            FailureKind::Exhausted
+        } else {
+            FailureKind::Unavailable
+        };
+        Self::Failed(Failure::new(kind, "the output could not be written").because(error))
+    }
+}
+
+impl From<StoreError> for Complaint {
+    fn from(error: StoreError) -> Self {
+        let kind = match &error {
+            StoreError::Damaged { .. } | StoreError::NotADatabase { .. } => FailureKind::Damaged,
+            StoreError::DiskFull { .. } => FailureKind::Exhausted,
+            StoreError::NoSuchSession { .. } => FailureKind::NotFound,
+            StoreError::Busy { .. } => FailureKind::Unavailable,
+            _ => FailureKind::BadInput,
+        };
+        let hint = error.hint();
+        let failure = Failure::new(kind, error.to_string()).because(error);
+        Self::Failed(match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        })
+    }
+}
+
+impl From<Problem> for Complaint {
+    fn from(problem: Problem) -> Self {
+        let complaint = Self::new(FailureKind::BadInput, problem.to_string());
+        match problem.hint() {
+            Some(hint) => complaint.hint(hint),
+            None => complaint,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Standard output: buffered, coloured only on a terminal, quiet when the reader goes away.
+
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
+
+use serde::Serialize;
+
+/// Where commands print.
+pub(crate) struct Output {
+    out: BufWriter<Stdout>,
+    is_terminal: bool,
+    colour: bool,
+}
+
+/// A way to set words apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Strong,
+    Faint,
+    Good,
+    Bad,
+    Warning,
+}
+
+impl Output {
+    pub(crate) fn new() -> Self {
+        let out = io::stdout();
+        let is_terminal = out.is_terminal();
+        Self {
+            out: BufWriter::new(out),
+            is_terminal,
+            colour: is_terminal,
+        }
+    }
+
+    /// `NO_COLOR` and dumb terminals get plain text.
+    pub(crate) fn without_colour(&mut self) {
+        self.colour = false;
+    }
+
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    pub(crate) fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {
+        self.out.write_all(text.as_ref().as_bytes())?;
+        self.out.write_all(b"\n")
+    }
+
+    /// A value as JSON, for programs.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut self.out, value)?;
+        self.out.write_all(b"\n")
+    }
+
+    /// The text in a style, when styles can be seen.
+    pub(crate) fn paint(&self, style: Style, text: &str) -> String {
+        if !self.colour {
+            return text.to_owned();
+        }
+        let code = match style {
+            Style::Strong => "1",
+            Style::Faint => "2",
+            Style::Good => "32",
+            Style::Bad => "31",
+            Style::Warning => "33",
+        };
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    }
+
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

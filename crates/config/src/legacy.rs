@@ -1,0 +1,129 @@
+//! Spellings of older versions, turned into today's before anything else looks at the tree.
+//!
+//! *Renames* say the same under another name and can be written back (`hermes config migrate` does).
+//! *Shapes* are forms that are still written by other tools; they are only understood, never rewritten.
+
+mod providers;
+mod rename;
+
+pub(crate) use providers::from_list as providers_from_list;
+pub(crate) use rename::{canonical, spellings};
+
+use crate::problem::{Fault, Problem};
+use crate::value::{KeyPath, Map, Node, Value};
+
+/// Turns every old spelling of a file into today's, noting the ones worth telling.
+pub(crate) fn normalise(tree: &mut Node, problems: &mut Vec<Problem>) {
+    rename::apply(tree, problems);
+    understand(tree);
+}
+
+/// The renames alone.
+pub(crate) fn rename(tree: &mut Node) {
+    rename::apply(tree, &mut Vec::new());
+}
+
+fn understand(tree: &mut Node) {
+    let Value::Map(root) = &mut tree.value else {
+        return;
+    };
+    providers::understand(root);
+    join_fallbacks(root);
+    join_personalities(root);
+}
+
+/// `fallback_model`, one or several, goes behind `fallback_providers`; the same model twice counts once.
+fn join_fallbacks(root: &mut Map) {
+    let older = root.remove("fallback_model");
+    if older.is_none() && root.get("fallback_providers").is_none() {
+        return;
+    }
+    let chain = root.remove("fallback_providers");
+    let origin = chain.as_ref().or(older.as_ref()).map(|node| node.origin);
+    let mut seen = Vec::new();
+    let mut joined = Vec::new();
+    for entry in [chain, older].into_iter().flatten().flat_map(entries_of) {
+        let Value::Map(mut map) = entry.value else {
+            continue;
+        };
+        for (key, node) in map.iter_mut() {
+            if let Value::Text(text) = &mut node.value {
+                let trimmed = text.trim();
+                let clean = if key == "base_url" {
+                    trimmed.trim_end_matches('/')
+                } else {
+                    trimmed
+                };
+                *text = clean.to_owned();
+            }
+        }
+        let word = |key: &str| map.get(key).and_then(Node::text).unwrap_or_default();
+        let (provider, model) = (word("provider"), word("model"));
+        if provider.is_empty() || model.is_empty() {
+            continue;
+        }
+        let identity = [provider, model, word("base_url")].map(|text| text.to_lowercase());
+        if !seen.contains(&identity) {
+            seen.push(identity);
+            joined.push(Node {
+                value: Value::Map(map),
+                ..entry
+            });
+        }
+    }
+    root.insert(
+        "fallback_providers",
+        Node {
+            value: Value::List(joined),
+            written: None,
+            origin: origin.unwrap_or_default(),
+        },
+    );
+}
+
+fn entries_of(node: Node) -> Vec<Node> {
+    match node.value {
+        Value::List(items) => items,
+        Value::Map(_) => vec![node],
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) => {
+            Vec::new()
+        }
+    }
+}
+
+/// Personalities may stand at the root or under `agent`; the latter are the ones that were always read.
+fn join_personalities(root: &mut Map) {
+    let Some(Value::Map(agent)) = root.get_mut("agent").map(|node| &mut node.value) else {
+        return;
+    };
+    if agent.get("personalities").is_none_or(|node| node.value.as_map().is_none()) {
+        return;
+    }
+    if let Some(own) = agent.remove("personalities") {
+        match root.get_mut("personalities") {
+            Some(shared) => crate::layers::merge(shared, own),
+            None => root.insert("personalities", own),
+        }
+    }
+}
+
+/// A value that says nothing: null, empty text or zero.
+fn is_blank(node: &Node) -> bool {
+    match &node.value {
+        Value::Null => true,
+        Value::Text(text) => text.trim().is_empty(),
+        Value::Int(number) => *number == 0,
+        Value::Bool(_) | Value::Float(_) | Value::List(_) | Value::Map(_) => false,
+    }
+}
+
+fn old_spelling(key: KeyPath, node: &Node, now: &KeyPath) -> Problem {
+    Problem {
+        key,
+        origin: node.origin,
+        file: None,
+        fault: Fault::OldSpelling {
+            now: now.to_string(),
+        },
+    }
+}

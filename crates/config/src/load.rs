@@ -1,0 +1,229 @@
+//! All layers of settings, read once and merged once.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::coerce;
+use crate::dotenv::{DotEnv, EnvProblem};
+use crate::environment::{Environment, Role, VARIABLES};
+use crate::expand;
+use crate::files::FileError;
+use crate::home::Home;
+use crate::layers;
+use crate::legacy;
+use crate::managed::{IgnoredFile, ManagedScope};
+use crate::migrate;
+use crate::problem::{Fault, Problem};
+use crate::project;
+use crate::root::Config;
+use crate::setting::{Reader, Setting};
+use crate::source::{self, ReadError, SourceError};
+use crate::value::{KeyPath, Layer, Node, Value};
+
+/// What to load, and for whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    pub home: &'a Home,
+    pub environment: &'a Environment,
+    /// The directory the program was started in, whose `.hermes/config.yaml` counts a little.
+    pub project: Option<&'a Path>,
+    /// Settings from the command line.
+    pub flags: &'a [(KeyPath, Value)],
+    /// Leaves `config.yaml` out, as `--ignore-user-config` asks.
+    pub ignore_file: bool,
+}
+
+/// The settings in force and everything worth telling about them.
+///
+/// There is no `Debug`: keys may stand in plain sight in the tree.
+pub struct Loaded {
+    pub config: Config,
+    /// The settings in force with the origin of each; keys that nothing reads are in it too.
+    pub tree: Node,
+    /// What is wrong, file and line filled in. `fault.is_error()` marks values that could not be used.
+    pub problems: Vec<Problem>,
+    /// The values of `.env`, the administrator's on top.
+    pub secrets: DotEnv,
+    pub env_problems: Vec<EnvProblem>,
+    /// The environment with those values on top, as `${NAME}` sees it.
+    pub environment: Environment,
+    pub managed: ManagedScope,
+    /// Files of others that had to be left out.
+    pub ignored: Vec<IgnoredFile>,
+    /// Variables that `config.yaml` refers to; when one changes, load again.
+    pub referenced: BTreeSet<String>,
+}
+
+/// Why there are no settings. A running process keeps the ones it has.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("{}: {source}", path.display())]
+    Unparsable {
+        path: PathBuf,
+        #[source]
+        source: ReadError,
+    },
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl LoadError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Unparsable { path, .. } => format!(
+                "mend {}, or start once with --ignore-user-config",
+                path.display()
+            ),
+            Self::File(error) => error.hint().to_owned(),
+        }
+    }
+}
+
+impl From<SourceError> for LoadError {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::File(error) => Self::File(error),
+            SourceError::Content { path, source } => Self::Unparsable { path, source },
+        }
+    }
+}
+
+/// Reads and merges every layer, weakest first: defaults, variables that fill in, `config.yaml`, the
+/// project, variables that override, flags, the administrator.
+pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
+    let (mut secrets, mut env_problems) =
+        DotEnv::read(&request.home.env_file(), request.environment)?;
+    let managed = ManagedScope::find(request.environment);
+    secrets.overlay(managed.scope.secrets());
+    env_problems.extend(managed.env_problems);
+    let environment = request.environment.with(&secrets);
+
+    let mut ignored = managed.ignored;
+    let mut problems = Vec::new();
+    let mut referenced = BTreeSet::new();
+
+    let mut said = from_variables(&environment, Layer::EnvironmentDefault, &mut problems);
+    if !request.ignore_file {
+        let path = request.home.config_file();
+        let mut file = source::read(&path, Layer::File)?;
+        migrate::read_as_current(&mut file.node);
+        legacy::normalise(&mut file.node, &mut file.problems);
+        referenced = expand::expand(&mut file.node, &environment);
+        problems.extend(in_file(file.problems, &path));
+        layers::merge(&mut said, file.node);
+    }
+    if let Some(directory) = request.project {
+        let path = project::file_in(directory);
+        match source::read(&path, Layer::Project) {
+            Ok(mut file) => {
+                legacy::normalise(&mut file.node, &mut file.problems);
+                let kept = project::harmless(file.node, &mut file.problems);
+                problems.extend(in_file(file.problems, &path));
+                layers::merge(&mut said, kept);
+            }
+            Err(error) => ignored.push(error.into()),
+        }
+    }
+    let overrides = from_variables(&environment, Layer::Environment, &mut problems);
+    layers::merge(&mut said, overrides);
+    for (key, value) in request.flags {
+        let mut flag = Node::default();
+        if flag.set(key, Node::new(value.clone(), Layer::Flag)).is_ok() {
+            layers::merge(&mut said, flag);
+        }
+    }
+    let mut fixed = managed.scope.settings().clone();
+    let mut fixed_problems = managed.problems;
+    legacy::normalise(&mut fixed, &mut fixed_problems);
+    referenced.extend(expand::expand(&mut fixed, &environment));
+    problems.extend(in_file(fixed_problems, &managed.file));
+    layers::merge(&mut said, fixed);
+
+    let (config, mut tree, found) = settle(said);
+    problems.extend(found.into_iter().map(|problem| {
+        let file = match problem.origin.layer {
+            Layer::File => Some(request.home.config_file()),
+            Layer::Project => request.project.map(project::file_in),
+            Layer::Managed => Some(managed.file.clone()),
+            Layer::Default | Layer::EnvironmentDefault | Layer::Environment | Layer::Flag => None,
+        };
+        Problem { file, ..problem }
+    }));
+    tree.origin.layer = Layer::Default;
+    Ok(Loaded {
+        config,
+        tree,
+        problems,
+        secrets,
+        env_problems,
+        environment,
+        managed: managed.scope,
+        ignored,
+        referenced,
+    })
+}
+
+/// The typed settings of a merged tree, the tree with defaults filled in, and what could not be used.
+fn settle(said: Node) -> (Config, Node, Vec<Problem>) {
+    let mut reader = Reader::default();
+    let config = Config::read(&said, &mut reader).unwrap_or_default();
+    let problems = reader.into_problems();
+    let refused: BTreeSet<_> = problems
+        .iter()
+        .filter(|problem| problem.fault.is_error())
+        .map(|problem| problem.key.clone())
+        .collect();
+    let used = Node::from(config.to_value());
+    let mut tree = said;
+    if tree.value == Value::Null {
+        tree.map_mut();
+    }
+    layers::settle(&mut tree, &used, &|path| refused.contains(path));
+    (config, tree, problems)
+}
+
+fn in_file(problems: Vec<Problem>, path: &Path) -> impl Iterator<Item = Problem> {
+    problems.into_iter().map(|problem| Problem {
+        file: Some(path.to_owned()),
+        ..problem
+    })
+}
+
+/// The settings that variables of one kind stand for.
+fn from_variables(
+    environment: &Environment,
+    layer: Layer,
+    problems: &mut Vec<Problem>,
+) -> Node {
+    let shape = Config::shape();
+    let mut tree = Node::new(Value::Null, layer);
+    for variable in VARIABLES {
+        let wanted = match variable.role {
+            Role::Process => false,
+            Role::Fallback(_) => layer == Layer::EnvironmentDefault,
+            Role::Override(_) => layer == Layer::Environment,
+        };
+        let Some(raw) = environment.filled(variable.name).filter(|_| wanted) else {
+            continue;
+        };
+        let Some(key) = variable.key() else { continue };
+        let Some(shape) = shape.at(&key) else { continue };
+        match coerce::coerce(&shape, raw) {
+            // Every key of the table leads through sections, which can be made on the way.
+            Ok(value) => {
+                let _ = tree.set(&key, Node::new(value, layer));
+            }
+            Err(unfit) => problems.push(Problem {
+                key,
+                origin: Node::new(Value::Null, layer).origin,
+                file: None,
+                fault: Fault::NotAccepted {
+                    expected: unfit.expected,
+                    found: format!("what {} says", variable.name),
+                },
+            }),
+        }
+    }
+    tree
+}
