@@ -1,1 +1,2 @@
+mod corpus;
 fn main() {}

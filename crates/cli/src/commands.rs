@@ -1,6 +1,7 @@
 //! What each command does.
 
 mod ask;
+mod config;
 mod sessions;
 mod version;
 
@@ -22,7 +23,7 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
             let help = Cli::command().render_help();
             Ok(output.line(help.to_string().trim_end())?)
         }
-        Some(Command::Config(_)) => Ok(()),
+        Some(Command::Config(args)) => config::run(args, context, output),
         Some(Command::Sessions(args)) => sessions::run(args, context, output),
         Some(Command::Version) => version::run(context, output),
     }

@@ -30,6 +30,14 @@ impl Complaint {
         Self::Failed(Failure::new(kind, message))
     }
 
+    /// An error of a part, with everything it has to say.
+    pub(crate) fn caused(
+        kind: FailureKind,
+        error: impl std::error::Error + Send + Sync + 'static,
+    ) -> Self {
+        Self::Failed(Failure::new(kind, error.to_string()).because(error))
+    }
+
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(FailureKind::BadRequest, message)
     }
@@ -40,10 +48,6 @@ impl Complaint {
             Self::Failed(failure) => Self::Failed(failure.hint(hint)),
             other => other,
         }
-    }
-
-    pub(crate) fn from_clap(error: clap::Error) -> Self {
-        Self::Parser(error)
     }
 
     /// Says it and gives the exit code: 2 for a command line that makes no sense, 1 for the rest.
@@ -123,11 +127,11 @@ impl From<StoreError> for Complaint {
             _ => FailureKind::BadInput,
         };
         let hint = error.hint();
-        let failure = Failure::new(kind, error.to_string()).because(error);
-        Self::Failed(match hint {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        })
+        let complaint = Self::caused(kind, error);
+        match hint {
+            Some(hint) => complaint.hint(hint),
+            None => complaint,
+        }
     }
 }
 

@@ -3,12 +3,15 @@
 
 use std::cell::OnceCell;
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hermes_config::{Environment, Home, ProfileName, extract_profile_flag};
+use hermes_config::{
+    Environment, Home, LoadError, Loaded, Owner, ProfileName, Request, extract_profile_flag,
+};
 use hermes_core::{Clock, FailureKind, SystemClock};
-use hermes_secrets::RedactorHandle;
+use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_store::{Options, Store};
 
 use crate::complaint::{Complaint, Outcome};
@@ -17,24 +20,23 @@ use crate::complaint::{Complaint, Outcome};
 pub(crate) struct Context {
     pub(crate) environment: Environment,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) redactor: RedactorHandle,
     flag: Option<ProfileName>,
     home: OnceCell<Home>,
 }
 
 impl Context {
     /// Takes the environment and the arguments in, and gives the arguments back without `--profile`.
-    pub(crate) fn new(
-        environment: Environment,
-        arguments: Vec<OsString>,
-    ) -> Outcome<(Self, Vec<OsString>)> {
+    pub(crate) fn new(environment: Environment, arguments: Vec<OsString>) -> (Self, Vec<OsString>) {
         let (flag, rest) = extract_profile_flag(arguments);
         let context = Self {
             environment,
             clock: Arc::new(SystemClock),
+            redactor: RedactorHandle::default(),
             flag,
             home: OnceCell::new(),
         };
-        Ok((context, rest))
+        (context, rest)
     }
 
     /// The home of the profile in use.
@@ -42,21 +44,80 @@ impl Context {
         if let Some(home) = self.home.get() {
             return Ok(home);
         }
-        let home = Home::resolve(self.flag.as_ref(), &self.environment).map_err(|error| {
-            let hint = error.hint();
-            Complaint::new(FailureKind::NotFound, error.to_string()).hint(hint)
-        })?;
+        let home = Home::resolve(self.flag.as_ref(), &self.environment)?;
         Ok(self.home.get_or_init(|| home))
     }
 
-    /// The store of the home, opened.
-    pub(crate) fn store(&self) -> Outcome<Store> {
+    /// The settings, as far as they can be read. Known secrets are masked from here on.
+    pub(crate) fn load(&self) -> Outcome<Loaded> {
+        let loaded = self.try_load()?;
+        Ok(loaded?)
+    }
+
+    /// The settings in force. A value that cannot be used stops the command; the rest is said aside.
+    pub(crate) fn settings(&self) -> Outcome<Loaded> {
+        let loaded = self.load()?;
+        let mut aside = std::io::stderr().lock();
+        for ignored in &loaded.ignored {
+            writeln!(aside, "warning: {ignored}")?;
+        }
+        for problem in &loaded.env_problems {
+            writeln!(aside, "warning: {problem}")?;
+        }
+        match loaded
+            .problems
+            .iter()
+            .find(|problem| problem.fault.is_error())
+        {
+            Some(problem) => Err(problem.clone().into()),
+            None => Ok(loaded),
+        }
+    }
+
+    fn try_load(&self) -> Outcome<Result<Loaded, LoadError>> {
         let home = self.home()?;
+        let directory = self.directory();
+        let loaded = hermes_config::load(&Request {
+            home,
+            environment: &self.environment,
+            project: directory.as_deref(),
+            flags: &[],
+            ignore_file: self
+                .environment
+                .filled("HERMES_IGNORE_USER_CONFIG")
+                .is_some(),
+        });
+        if let Ok(loaded) = &loaded {
+            self.mask(loaded);
+        }
+        Ok(loaded)
+    }
+
+    fn mask(&self, loaded: &Loaded) {
+        for (name, value) in loaded.secret_values() {
+            // A name that is no secret's name still has a value to hide.
+            let name = SecretName::new(&name).or_else(|_| SecretName::new("secret"));
+            if let Ok(secret) = name.and_then(|name| Secret::new(name, value, [])) {
+                self.redactor.add(&secret);
+            }
+        }
+    }
+
+    /// Who may write the settings.
+    pub(crate) fn owner(&self) -> Outcome<Owner> {
+        Ok(Owner::of(self.home()?, &self.environment))
+    }
+
+    /// The store of the home, opened. Conversations stay readable when the settings are not.
+    pub(crate) fn store(&self) -> Outcome<Store> {
+        drop(self.try_load()?);
+        let home = self.home()?;
+        home.create(home.path())?;
         Ok(Store::open(Options {
             path: home.database(),
             blobs: home.blobs_dir(),
             clock: self.clock.clone(),
-            redactor: RedactorHandle::default(),
+            redactor: self.redactor.clone(),
             vfs: None,
         })?)
     }
@@ -64,5 +125,25 @@ impl Context {
     /// The directory the program was started in.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         std::env::current_dir().ok()
+    }
+}
+
+impl From<hermes_config::HomeError> for Complaint {
+    fn from(error: hermes_config::HomeError) -> Self {
+        Self::new(FailureKind::NotFound, error.to_string()).hint(error.hint())
+    }
+}
+
+impl From<LoadError> for Complaint {
+    fn from(error: LoadError) -> Self {
+        let hint = error.hint();
+        Self::caused(FailureKind::BadInput, error).hint(hint)
+    }
+}
+
+impl From<hermes_config::FileError> for Complaint {
+    fn from(error: hermes_config::FileError) -> Self {
+        let hint = error.hint();
+        Self::caused(FailureKind::Unavailable, error).hint(hint)
     }
 }

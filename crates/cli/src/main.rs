@@ -25,13 +25,10 @@ fn main() -> ExitCode {
     let environment = std::env::vars_os().collect();
     let arguments = std::env::args_os().collect();
     let mut output = output::Output::new();
-    let result = Context::new(environment, arguments).and_then(|(context, rest)| {
-        let cli = match Cli::try_parse_from(rest) {
-            Ok(cli) => cli,
-            Err(error) => return Err(Complaint::from_clap(error)),
-        };
-        commands::run(cli, &context, &mut output)
-    });
+    let (context, rest) = Context::new(environment, arguments);
+    let result = Cli::try_parse_from(rest)
+        .map_err(Complaint::Parser)
+        .and_then(|cli| commands::run(cli, &context, &mut output));
     let result = result.and_then(|()| output.flush().map_err(Complaint::from));
     match result {
         Ok(()) => ExitCode::SUCCESS,

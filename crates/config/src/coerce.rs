@@ -26,8 +26,12 @@ pub(crate) fn coerce(shape: &Shape, raw: &str) -> Result<Value, Unfit> {
         },
         Shape::Text | Shape::Secret => Ok(Value::Text(raw.to_owned())),
         Shape::Choice(choices) => {
-            let known = choices.iter().find(|choice| choice.word.eq_ignore_ascii_case(word));
-            Ok(Value::Text(known.map_or(word, |choice| choice.word).to_owned()))
+            let known = choices
+                .iter()
+                .find(|choice| choice.word.eq_ignore_ascii_case(word));
+            Ok(Value::Text(
+                known.map_or(word, |choice| choice.word).to_owned(),
+            ))
         }
         Shape::Any => Ok(any(raw)),
         Shape::Optional(_) if word == "null" || word == "~" => Ok(Value::Null),
@@ -57,7 +61,9 @@ pub(crate) fn any(raw: &str) -> Value {
     if let Some(value) = flow(word) {
         return value;
     }
-    if raw.contains(['\n', '#', ':', '&', '*', '!', '|', '>', '%', '@', '`', '"', '\'']) {
+    if raw.contains([
+        '\n', '#', ':', '&', '*', '!', '|', '>', '%', '@', '`', '"', '\'',
+    ]) {
         return Value::Text(raw.to_owned());
     }
     match yaml::parse(raw, Layer::Default).map(|node| node.value) {

@@ -63,7 +63,9 @@ impl HomeError {
             Self::MissingProfile {
                 profile, chosen_by, ..
             } => match chosen_by {
-                ChosenBy::Flag => format!("hermes profile create {profile}, or hermes profile list"),
+                ChosenBy::Flag => {
+                    format!("hermes profile create {profile}, or hermes profile list")
+                }
                 ChosenBy::Environment => "HERMES_HOME points there; unset it".to_owned(),
                 ChosenBy::ActiveProfile => "hermes -p default profile use default".to_owned(),
             },
@@ -177,7 +179,10 @@ impl Home {
     /// Makes a profile the one that is used when none is named.
     pub fn activate(&self, profile: &ProfileName) -> Result<(), FileError> {
         files::create_directory(&self.root)?;
-        files::replace(&self.active_profile_file(), format!("{profile}\n").as_bytes())
+        files::replace(
+            &self.active_profile_file(),
+            format!("{profile}\n").as_bytes(),
+        )
     }
 
     /// The profiles of the root that have a home, the default one first.

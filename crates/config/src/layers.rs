@@ -33,12 +33,7 @@ pub(crate) fn settle(tree: &mut Node, used: &Node, refused: &dyn Fn(&KeyPath) ->
     settle_at(tree, used, &KeyPath::root(), refused);
 }
 
-fn settle_at(
-    place: &mut Node,
-    used: &Node,
-    path: &KeyPath,
-    refused: &dyn Fn(&KeyPath) -> bool,
-) {
+fn settle_at(place: &mut Node, used: &Node, path: &KeyPath, refused: &dyn Fn(&KeyPath) -> bool) {
     match (&used.value, place.value.as_map().is_some()) {
         (Value::Map(map), true) => {
             for (key, child) in map.iter() {

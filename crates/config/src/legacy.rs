@@ -96,7 +96,10 @@ fn join_personalities(root: &mut Map) {
     let Some(Value::Map(agent)) = root.get_mut("agent").map(|node| &mut node.value) else {
         return;
     };
-    if agent.get("personalities").is_none_or(|node| node.value.as_map().is_none()) {
+    if agent
+        .get("personalities")
+        .is_none_or(|node| node.value.as_map().is_none())
+    {
         return;
     }
     if let Some(own) = agent.remove("personalities") {

@@ -1,28 +1,50 @@
 //! Settings of Hermes: the home directory, `config.yaml`, `.env` and profiles.
 
+mod coerce;
+mod disclosed;
 mod dotenv;
 mod environment;
+mod expand;
 mod files;
+mod home;
+mod layers;
+mod legacy;
+mod load;
 mod macros;
+mod managed;
+mod migrate;
 mod problem;
+mod project;
 mod reference;
 mod root;
 mod sections;
 mod setting;
+mod settings;
 mod shape;
+mod source;
 mod value;
 mod yaml;
 
+pub use disclosed::names_secret;
 pub use dotenv::{DotEnv, EnvFault, EnvFile, EnvName, EnvNameError, EnvProblem};
 pub use environment::{
     Environment, PROVIDER_KEYS, ProviderKey, Role, VARIABLES, Variable, is_known_name,
 };
 pub use files::{FileError, create_directory, read as read_file, replace as replace_file};
+pub use home::{ChosenBy, Home, HomeError, ProfileName, ProfileNameError, extract_profile_flag};
+pub use load::{LoadError, Loaded, Request, load};
+pub use managed::{FoundScope, IgnoredFile, ManagedScope, Owner};
+pub use migrate::{
+    CURRENT_VERSION, EnvChange, MigrateError, Plan, Report, Version, Warning,
+    pending as pending_migration,
+};
 pub use problem::{Fault, Problem};
 pub use reference::{json_schema, reference_page};
 pub use root::Config;
 pub use sections::*;
 pub use setting::{Either, Reader, SecretText, Setting, nearest};
+pub use settings::{Change, SetError, Settings, Shown, UnknownKey};
 pub use shape::{Choice, Field, Section, Shape};
+pub use source::ReadError;
 pub use value::{KeyPath, Layer, Map, NoSuchItem, Node, Origin, Value};
 pub use yaml::{Document, EditError, ParseError, parse, to_yaml};

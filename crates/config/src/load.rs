@@ -107,9 +107,9 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
     if !request.ignore_file {
         let path = request.home.config_file();
         let mut file = source::read(&path, Layer::File)?;
+        referenced = expand::expand(&mut file.node, &environment);
         migrate::read_as_current(&mut file.node);
         legacy::normalise(&mut file.node, &mut file.problems);
-        referenced = expand::expand(&mut file.node, &environment);
         problems.extend(in_file(file.problems, &path));
         layers::merge(&mut said, file.node);
     }
@@ -135,8 +135,8 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
     }
     let mut fixed = managed.scope.settings().clone();
     let mut fixed_problems = managed.problems;
-    legacy::normalise(&mut fixed, &mut fixed_problems);
     referenced.extend(expand::expand(&mut fixed, &environment));
+    legacy::normalise(&mut fixed, &mut fixed_problems);
     problems.extend(in_file(fixed_problems, &managed.file));
     layers::merge(&mut said, fixed);
 
@@ -191,11 +191,7 @@ fn in_file(problems: Vec<Problem>, path: &Path) -> impl Iterator<Item = Problem>
 }
 
 /// The settings that variables of one kind stand for.
-fn from_variables(
-    environment: &Environment,
-    layer: Layer,
-    problems: &mut Vec<Problem>,
-) -> Node {
+fn from_variables(environment: &Environment, layer: Layer, problems: &mut Vec<Problem>) -> Node {
     let shape = Config::shape();
     let mut tree = Node::new(Value::Null, layer);
     for variable in VARIABLES {
@@ -208,7 +204,9 @@ fn from_variables(
             continue;
         };
         let Some(key) = variable.key() else { continue };
-        let Some(shape) = shape.at(&key) else { continue };
+        let Some(shape) = shape.at(&key) else {
+            continue;
+        };
         match coerce::coerce(&shape, raw) {
             // Every key of the table leads through sections, which can be made on the way.
             Ok(value) => {

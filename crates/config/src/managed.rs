@@ -54,7 +54,9 @@ impl Owner {
     pub fn hint(&self) -> String {
         match self {
             Self::User => "hermes update".to_owned(),
-            Self::Nix => "change it in your Nix configuration and run nixos-rebuild switch".to_owned(),
+            Self::Nix => {
+                "change it in your Nix configuration and run nixos-rebuild switch".to_owned()
+            }
             Self::Homebrew => "brew upgrade hermes-agent".to_owned(),
             Self::Other(name) => format!("use {name}, which manages this installation"),
         }
@@ -161,8 +163,7 @@ impl ManagedScope {
                 None => return !matches!(node.value, Value::Map(_) | Value::Null),
             }
         }
-        !matches!(node.value, Value::Null)
-            && node.value.as_map().is_none_or(|map| !map.is_empty())
+        !matches!(node.value, Value::Null) && node.value.as_map().is_none_or(|map| !map.is_empty())
     }
 
     /// Whether a variable of `.env` is fixed.

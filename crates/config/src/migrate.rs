@@ -6,10 +6,11 @@
 
 mod difference;
 mod plan;
+mod plugins;
 mod servers;
 mod steps;
 
-pub use plan::{EnvChange, MigrateError, Plan, Report, pending};
+pub use plan::{EnvChange, MigrateError, Plan, Report, Warning, pending};
 
 use crate::value::{Node, Value};
 

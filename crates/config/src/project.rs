@@ -29,7 +29,10 @@ pub(crate) fn file_in(directory: &Path) -> PathBuf {
 
 /// Keeps what a project may set and notes the rest.
 pub(crate) fn harmless(node: Node, problems: &mut Vec<Problem>) -> Node {
-    let allowed: Vec<_> = HARMLESS.iter().filter_map(|key| KeyPath::parse(key)).collect();
+    let allowed: Vec<_> = HARMLESS
+        .iter()
+        .filter_map(|key| KeyPath::parse(key))
+        .collect();
     keep(node, &KeyPath::root(), &allowed, problems).unwrap_or_default()
 }
 

@@ -8,8 +8,16 @@
 
 mod suite {
     mod defaults;
+    mod env;
     mod generated;
+    mod home;
+    mod legacy;
+    mod load;
+    mod managed;
+    mod migrate;
     mod reading;
     mod samples;
+    mod set;
+    mod support;
     mod yaml_edit;
 }

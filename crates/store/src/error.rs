@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
+use crate::transfer::ImportLimit;
+
 /// A failure of the store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -65,6 +67,16 @@ pub enum StoreError {
     /// A file that should be imported is not in a form we know.
     #[error("{path}: {detail}")]
     BadImport { path: PathBuf, detail: String },
+    /// A file that should be imported holds more than is taken at once; nothing of it was.
+    #[error("{path}: line {line} goes over a limit: {limit}")]
+    TooMuch {
+        path: PathBuf,
+        line: usize,
+        limit: ImportLimit,
+    },
+    /// An export could not be written to where it should go.
+    #[error("the export could not be written")]
+    Output(#[source] std::io::Error),
     /// A file could not be read or written.
     #[error("{path} could not be read or written")]
     File {
@@ -108,9 +120,11 @@ impl StoreError {
                 Some(format!("it could be {}", candidates.join(", ")))
             }
             Self::TitleTaken { .. } => Some("choose another title".to_owned()),
+            Self::TooMuch { .. } => Some("split the file at line ends".to_owned()),
             Self::BadTitle { .. }
             | Self::BadRow { .. }
             | Self::BadImport { .. }
+            | Self::Output(_)
             | Self::File { .. }
             | Self::Closed
             | Self::Sql(_) => None,

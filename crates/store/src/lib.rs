@@ -8,7 +8,9 @@ mod backup;
 mod blobs;
 mod check;
 mod error;
+mod export;
 mod filter;
+mod import;
 mod ledger;
 mod lineage;
 mod listing;
@@ -24,13 +26,19 @@ mod sessions;
 mod stats;
 mod store;
 mod title;
+mod transfer;
 mod worker;
 
 pub use backup::{copy_database, is_sound};
 pub use blobs::Blobs;
 pub use check::Check;
 pub use error::StoreError;
+pub use export::{
+    Document, ExportOptions, Exported, Format, Lineage, ManifestEntry, Masking, Rows,
+    document_name, verify_document,
+};
 pub use filter::{Bounds, SessionFilter};
+pub use import::{ImportProgress, ReferenceImport};
 pub use ledger::ModelCall;
 pub use listing::{Listed, Listing};
 pub use maintain::Optimized;
@@ -43,4 +51,8 @@ pub use sessions::NewSession;
 pub use stats::{SourceStats, Stats};
 pub use store::{Options, Store};
 pub use title::clean_title;
+pub use transfer::{
+    ImportCaps, ImportLimit, Imported, MOST_BYTES, MOST_MESSAGES, MOST_SESSION_BYTES,
+    MOST_SESSION_MESSAGES, MOST_SESSIONS, Skipped,
+};
 pub use worker::Pending;

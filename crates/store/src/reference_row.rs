@@ -17,6 +17,7 @@ use crate::messages::NewRecord;
 use crate::record::{Record, Visibility};
 
 pub use media::MediaForm;
+pub(crate) use media::{data_address, is_blob_address, is_hash};
 pub(crate) use session::{Beside, ReferenceSession, link};
 pub(crate) use spaced::{spaced, write_spaced};
 
@@ -98,9 +99,11 @@ impl ReferenceRow {
     /// Sorts columns by name; the row's session is the caller's business and left out.
     pub(crate) fn from_columns(columns: Map<String, Json>) -> Self {
         let mut columns = Columns::new(columns);
+        let id = columns.integer("id");
+        columns.drop("id");
         columns.drop("session_id");
         Self {
-            id: columns.integer("id"),
+            id,
             role: columns.text("role"),
             content: columns.value("content"),
             tool_call_id: columns.text("tool_call_id"),

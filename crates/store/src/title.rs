@@ -8,7 +8,7 @@ use crate::lineage;
 use crate::store::Store;
 use crate::worker::Pending;
 
-const LONGEST: usize = 100;
+pub(crate) const LONGEST: usize = 100;
 
 /// A title without control and invisible characters, runs of white space as one space.
 ///

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod suite {
     mod fixture;
+    mod import;
     mod lineage;
     mod opening;
     mod processes;

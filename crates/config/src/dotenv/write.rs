@@ -120,6 +120,11 @@ impl EnvFile {
         self.last(name).is_some()
     }
 
+    /// Whether the line that counts has a value.
+    pub fn is_filled(&self, name: &EnvName) -> bool {
+        self.last(name).is_some_and(|found| !found.value.is_empty())
+    }
+
     /// Sets a variable on the line that counts, or on a new one at the end.
     pub fn set(&mut self, name: &EnvName, value: &str) {
         if self.last(name).is_some_and(|found| self.is_glued(&found)) {

@@ -52,13 +52,7 @@ pub(super) fn understand(root: &mut Map) {
         .get("providers")
         .and_then(|node| node.value.as_map())
         .unwrap_or(&none);
-    // An endpoint the map already has, perhaps under the same name, is not taken twice.
-    let items: Vec<_> = items
-        .iter()
-        .filter(|item| !existing.iter().any(|(key, entry)| is_same(key, entry, item)))
-        .cloned()
-        .collect();
-    let found = from_list(&items, existing);
+    let found = from_list(items, existing);
     let Some(list) = root.remove("custom_providers") else {
         return;
     };
@@ -97,7 +91,10 @@ pub(crate) fn from_list(items: &[Node], existing: &Map) -> FromList {
         let name = text_at(&entry, "name").unwrap_or_default();
         let model = text_at(&entry, "model").unwrap_or_default().to_lowercase();
         let identity = (name.clone(), url.trim_end_matches('/').to_owned(), model);
-        if seen.contains(&identity) {
+        let known = existing
+            .iter()
+            .any(|(key, other)| is_same(key, other, &entry));
+        if known || seen.contains(&identity) {
             continue;
         }
         seen.push(identity);
@@ -109,19 +106,23 @@ pub(crate) fn from_list(items: &[Node], existing: &Map) -> FromList {
             existing.get(key).is_some() || found.entries.iter().any(|(used, _)| used == key)
         };
         let numbered = (1_u32..).map(|number| format!("{base}-{number}"));
-        let key = [base.clone()].into_iter().chain(numbered).find(|key| !taken(key));
+        let key = [base.clone()]
+            .into_iter()
+            .chain(numbered)
+            .find(|key| !taken(key));
         found.entries.extend(key.map(|key| (key, entry)));
     }
     found
 }
 
+/// Whether a list entry says what the map says already.
 fn is_same(key: &str, entry: &Node, item: &Node) -> bool {
-    let mut item = item.clone();
-    tidy(&mut item);
-    let name = text_at(entry, "name").unwrap_or_else(|| key.to_owned());
-    let same_name = text_at(&item, "name").is_some_and(|other| kebab(&other) == kebab(&name));
+    let mut entry = entry.clone();
+    tidy(&mut entry);
+    let name = text_at(&entry, "name").unwrap_or_else(|| key.to_owned());
+    let same_name = text_at(item, "name").is_some_and(|other| kebab(&other) == kebab(&name));
     let slashless = |url: Option<String>| url.map(|url| url.trim_end_matches('/').to_owned());
-    same_name && slashless(url_of(entry)) == slashless(url_of(&item))
+    same_name && slashless(url_of(&entry)) == slashless(url_of(item))
 }
 
 /// Today's spelling of one entry.
@@ -161,13 +162,26 @@ fn models_as_map(models: &mut Node) {
                 let id = about.remove("id").or_else(|| about.remove("name"));
                 if let Some(id) = id.and_then(|node| node.text()) {
                     let value = Value::Map(about);
-                    map.insert(id, Node { value, ..item.clone() });
+                    map.insert(
+                        id,
+                        Node {
+                            value,
+                            ..item.clone()
+                        },
+                    );
                 }
             }
             _ => {
                 if let Some(id) = item.text() {
                     let value = Value::Map(Map::new());
-                    map.insert(id, Node { value, written: None, origin: item.origin });
+                    map.insert(
+                        id,
+                        Node {
+                            value,
+                            written: None,
+                            origin: item.origin,
+                        },
+                    );
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::{is_blank, old_spelling};
 use crate::problem::Problem;
-use crate::value::{KeyPath, Map, Node, Value};
+use crate::value::{KeyPath, Node, Value};
 
 /// Old key, today's key. Where several old keys mean the same, the earlier row counts.
 const RENAMES: [(&str, &str); 10] = [
@@ -47,44 +47,21 @@ pub(super) fn apply(tree: &mut Node, problems: &mut Vec<Problem>) {
             continue;
         };
         problems.push(old_spelling(old, &node, &now));
-        let fills = tree.at(&now).is_none_or(is_blank);
-        if fills && !is_blank(&node) {
-            // A plain value in place of the section is refused later, with its line.
-            let _ = put(tree, &now, node);
+        let fills = tree.at(&now).is_none_or(is_blank) && !is_blank(&node);
+        if fills && leads_through_sections(tree, &now) {
+            // Only maps and nulls are on the way, which cannot fail.
+            let _ = tree.set(&now, node);
         }
     }
     backup_words(tree);
 }
 
-/// Puts a node at a path unless a plain value or a list is in the way.
-fn put(tree: &mut Node, path: &KeyPath, node: Node) -> Option<()> {
-    let (parent, last) = path.split_last()?;
-    let mut place = tree;
-    for segment in parent.segments() {
-        let map = match &mut place.value {
-            Value::Map(map) => map,
-            Value::Null => place.map_mut(),
-            Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) => {
-                return None;
-            }
-        };
-        if map.get(segment).is_none() {
-            let section = Node {
-                value: Value::Map(Map::new()),
-                written: None,
-                origin: node.origin,
-            };
-            map.insert(segment, section);
-        }
-        place = map.get_mut(segment)?;
-    }
-    match &place.value {
-        Value::Map(_) | Value::Null => place.map_mut().insert(last, node),
-        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::List(_) => {
-            return None;
-        }
-    }
-    Some(())
+/// Whether a key can be put there; a plain value in place of a section is refused later, with its line.
+fn leads_through_sections(tree: &Node, path: &KeyPath) -> bool {
+    (0..path.len()).all(|length| {
+        tree.at(&path.prefix(length))
+            .is_none_or(|node| matches!(node.value, Value::Map(_) | Value::Null))
+    })
 }
 
 /// `model: name` is short for `model: {default: name}`.
@@ -107,7 +84,10 @@ fn model_as_text(tree: &mut Node) {
 
 /// `updates.pre_update_backup` was a switch before it became a choice.
 fn backup_words(tree: &mut Node) {
-    let Some(Value::Map(updates)) = tree.map_mut().get_mut("updates").map(|node| &mut node.value)
+    let Some(Value::Map(updates)) = tree
+        .map_mut()
+        .get_mut("updates")
+        .map(|node| &mut node.value)
     else {
         return;
     };

