@@ -130,14 +130,17 @@ CREATE TABLE imports (
   path             TEXT NOT NULL UNIQUE,
   schema_version   INTEGER NOT NULL,
   last_message_id  INTEGER NOT NULL DEFAULT 0,
+  -- Sizes and times of the files when the last complete import began.
+  signature        TEXT,
   finished_at      REAL
 ) STRICT;
 
--- For each imported session, what it looked like at the last import.
+-- For each imported session, what it looked like at the last import. A session that was deleted here
+-- keeps its row, without a session_id, so that it does not come back.
 CREATE TABLE imported_sessions (
   import_id    INTEGER NOT NULL REFERENCES imports(id) ON DELETE CASCADE,
   original_id  TEXT NOT NULL,
-  session_id   TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+  session_id   TEXT REFERENCES sessions(id) ON DELETE SET NULL,
   fingerprint  TEXT NOT NULL,
   PRIMARY KEY (import_id, original_id)
 ) STRICT, WITHOUT ROWID;

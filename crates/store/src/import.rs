@@ -40,6 +40,19 @@ pub struct ReferenceImport {
 }
 
 impl Store {
+    /// Whether a file of the reference is there and has changed since it was last imported.
+    pub fn import_is_due(&self, path: &Path) -> Result<bool, StoreError> {
+        if !path.is_file() {
+            return Ok(false);
+        }
+        let (name, signature) = (apply::name_of(path), source::signature(path));
+        let seen = self.read(move |connection| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM imports WHERE path = ? AND signature = ?)";
+            Ok(connection.query_row(sql, (name, signature), |row| row.get(0))?)
+        });
+        seen.wait().map(|seen: bool| !seen)
+    }
+
     /// Imports what is new or changed since the last time. Blocks; meant for a thread of its own.
     ///
     /// `progress` is called after every batch and may end the import early.
@@ -48,6 +61,8 @@ impl Store {
         path: &Path,
         mut progress: impl FnMut(ImportProgress) -> ControlFlow<()>,
     ) -> Result<ReferenceImport, StoreError> {
+        // Taken before reading: what is written meanwhile is for the next time.
+        let signature = source::signature(path);
         let source = Source::open(path)?;
         let target = Target::begin(self, path, source.version())?;
         let mut imported = ReferenceImport {
@@ -88,7 +103,7 @@ impl Store {
             let details = source.details(&batch, |id| seen.contains_key(id))?;
             target.finish_sessions(details)?;
         }
-        target.finish()?;
+        target.finish(signature)?;
         Ok(imported)
     }
 }

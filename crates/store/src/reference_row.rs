@@ -25,7 +25,7 @@ use columns::Columns;
 use content::Around;
 
 /// The names of a message, in the order exports use, with the value that says nothing.
-pub(crate) const MESSAGE_KEYS: &[(&str, Json)] = &[
+const MESSAGE_KEYS: &[(&str, Json)] = &[
     ("id", Json::Null),
     ("session_id", Json::Null),
     ("role", Json::Null),
@@ -125,30 +125,20 @@ impl ReferenceRow {
 
     /// The row in our form; media that are part of it go to `blobs`.
     pub(crate) fn convert(self, blobs: &Blobs) -> Result<Converted, StoreError> {
-        let role = self.role.filter(|role| !role.is_empty()).ok_or_else(|| {
-            let row = self.id.map(|id| id.to_string()).unwrap_or_default();
-            StoreError::BadRow {
+        let role = self
+            .role
+            .filter(|role| !role.is_empty())
+            .ok_or_else(|| StoreError::BadRow {
                 table: "messages",
-                row,
+                row: self.id.map_or_else(|| "?".to_owned(), |id| id.to_string()),
                 detail: "it has no role".to_owned(),
-            }
-        })?;
+            })?;
         let mut extra = self.other;
         let tool_calls = match self.tool_calls {
             Some(Json::String(text)) => decode_calls(text, &mut extra),
             other => other,
         };
-        // The thinking that is shown; a row that only had the other field must get it back alone.
-        let reasoning = match (self.reasoning, self.reasoning_content) {
-            (shown, Some(sent)) => {
-                if shown.is_none() {
-                    extra.insert("reasoning".to_owned(), Json::Null);
-                }
-                extra.insert("reasoning_content".to_owned(), Json::String(sent.clone()));
-                Some(shown.unwrap_or(sent))
-            }
-            (shown, None) => shown,
-        };
+        let reasoning = shown_thinking(self.reasoning, self.reasoning_content, &mut extra);
         let around = Around {
             role: &role,
             tool_call_id: self.tool_call_id.as_deref(),
@@ -156,12 +146,14 @@ impl ReferenceRow {
             tool_calls: tool_calls.as_ref(),
             reasoning: reasoning.as_deref(),
         };
-        let content = self.content.map(decode_content);
+        let mut content = self.content.map(decode_content);
+        if let Some(content) = &mut content {
+            media::keep(content, blobs)?;
+        }
         let (content, parts) = match (self.parts, content) {
             (Some(parts), content) => (content::text_of(content.as_ref()), Some(parts)),
             (None, None) => (None, None),
-            (None, Some(mut content)) => {
-                media::keep(&mut content, blobs)?;
+            (None, Some(content)) => {
                 let read = around.read(content);
                 extra.extend(read.original.map(|json| ("content".to_owned(), json)));
                 (read.text, read.parts)
@@ -237,6 +229,20 @@ impl Record {
         }
         Ok(row)
     }
+}
+
+/// The thinking that is shown. A row that only had the other field must get it back alone.
+fn shown_thinking(
+    shown: Option<String>,
+    sent: Option<String>,
+    extra: &mut Map<String, Json>,
+) -> Option<String> {
+    let Some(sent) = sent else { return shown };
+    if shown.is_none() {
+        extra.insert("reasoning".to_owned(), Json::Null);
+    }
+    extra.insert("reasoning_content".to_owned(), Json::String(sent.clone()));
+    Some(shown.unwrap_or(sent))
 }
 
 fn decode_content(content: Json) -> Json {

@@ -2,10 +2,12 @@
 
 #[cfg(test)]
 mod suite {
+    mod export;
     mod fixture;
     mod import;
     mod lineage;
     mod opening;
     mod processes;
     mod search;
+    mod transfer;
 }

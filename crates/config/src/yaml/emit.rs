@@ -9,28 +9,46 @@ pub fn to_yaml(value: &Value) -> String {
     if is_multi_line(value) {
         block(value, 0, 2, "\n", &mut out);
     } else {
-        out.push_str(&inline(value));
+        out.push_str(&inline(value, Context::Block));
         out.push('\n');
     }
     out
 }
 
+/// What surrounds a value on its line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Context {
+    /// Nothing: the rest of the line is its own.
+    Block,
+    /// Brackets, in which commas and brackets mean something.
+    Flow,
+}
+
 /// A value on one line: a scalar or a flow collection.
-pub(super) fn inline(value: &Value) -> String {
+pub(super) fn inline(value: &Value, context: Context) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(flag) => flag.to_string(),
         Value::Int(number) => number.to_string(),
         Value::Float(number) => float_text(*number),
-        Value::Text(text) => quote(text),
+        Value::Text(text) => quote(text, context),
         Value::List(items) => {
-            let items: Vec<_> = items.iter().map(|item| inline(&item.value)).collect();
+            let items: Vec<_> = items
+                .iter()
+                .map(|item| inline(&item.value, Context::Flow))
+                .collect();
             format!("[{}]", items.join(", "))
         }
         Value::Map(map) => {
             let entries: Vec<_> = map
                 .iter()
-                .map(|(key, node)| format!("{}: {}", quote(key), inline(&node.value)))
+                .map(|(key, node)| {
+                    format!(
+                        "{}: {}",
+                        quote(key, Context::Flow),
+                        inline(&node.value, Context::Flow)
+                    )
+                })
                 .collect();
             format!("{{{}}}", entries.join(", "))
         }
@@ -39,13 +57,13 @@ pub(super) fn inline(value: &Value) -> String {
 
 /// `key: value` lines at an indentation, each ending in `newline`.
 pub(super) fn entry(key: &str, value: &Value, indent: usize, step: usize, newline: &str) -> String {
-    let mut out = format!("{:indent$}{}:", "", quote(key));
+    let mut out = format!("{:indent$}{}:", "", quote(key, Context::Flow));
     if is_multi_line(value) {
         out.push_str(newline);
         out.push_str(&below(value, indent, step, newline));
     } else {
         out.push(' ');
-        out.push_str(&inline(value));
+        out.push_str(&inline(value, Context::Block));
         out.push_str(newline);
     }
     out
@@ -88,21 +106,25 @@ fn block(value: &Value, indent: usize, step: usize, newline: &str, out: &mut Str
                         out.push_str(lines.trim_start_matches(' '));
                     }
                     other => {
-                        out.push_str(&inline(other));
+                        out.push_str(&inline(other, Context::Block));
                         out.push_str(newline);
                     }
                 }
             }
         }
         scalar => {
-            out.push_str(&format!("{:indent$}{}{newline}", "", inline(scalar)));
+            out.push_str(&format!(
+                "{:indent$}{}{newline}",
+                "",
+                inline(scalar, Context::Block)
+            ));
         }
     }
 }
 
 /// Text as a scalar: plain when that reads back as the same text, double-quoted otherwise.
-pub(super) fn quote(text: &str) -> String {
-    if is_plain(text) {
+pub(super) fn quote(text: &str, context: Context) -> String {
+    if is_plain(text, context) {
         return text.to_owned();
     }
     let mut out = String::with_capacity(text.len() + 2);
@@ -127,7 +149,7 @@ pub(super) fn quote(text: &str) -> String {
     out
 }
 
-fn is_plain(text: &str) -> bool {
+fn is_plain(text: &str, context: Context) -> bool {
     let Some(first) = text.chars().next() else {
         return false;
     };
@@ -157,19 +179,17 @@ fn is_plain(text: &str) -> bool {
             | ' '
     );
     let awkward_inside = text.contains(|c: char| {
-        c.is_control()
-            || matches!(
-                c,
-                ',' | '[' | ']' | '{' | '}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{85}'
-            )
+        c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{85}')
     }) || text.contains(": ")
         || text.contains(" #")
         || text.ends_with([':', ' ']);
+    let breaks_flow = context == Context::Flow && text.contains([',', '[', ']', '{', '}']);
     // YAML 1.1 readers see dates and other forms where we see text: when in doubt, quote.
     let looks_typed = first.is_ascii_digit() && text.contains(['-', ':'])
         || matches!(text, "y" | "Y" | "n" | "N");
     !awkward_start
         && !awkward_inside
+        && !breaks_flow
         && !looks_typed
         && matches!(scalar::resolve(text), Value::Text(_))
 }

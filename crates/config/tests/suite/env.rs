@@ -239,7 +239,7 @@ fn a_new_file_is_private_and_a_link_stays_a_link() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 20000, failure_persistence: None, ..ProptestConfig::default() })]
 
     // CL-8
     #[test]

@@ -41,6 +41,7 @@ fn intended(case: &str) -> Option<Differs> {
         | "scalar-over-map" => Refused,
         // Not a known key: --force is needed.
         "deep-new"
+        | "list-index-int"
         | "float-two-dots-is-text"
         | "int-superscript"
         | "key-with-space"
@@ -61,7 +62,6 @@ fn intended(case: &str) -> Option<Differs> {
         "terminal-list-text" => Text("terminal:\n  docker_volumes:\n  - a:/b\n"),
         "map-text" => Refused,
         // Numbers and words by type, not by look.
-        "auto-default-true" => Refused,
         "int-plus-is-text" => Text("agent:\n  max_turns: 5\n"),
         "null-word" => Text("max_concurrent_sessions: null\n"),
         // Old names are written under today's.
@@ -69,7 +69,6 @@ fn intended(case: &str) -> Option<Differs> {
         "max-turns-root" => Text("agent:\n  max_turns: 9\n"),
         // Known to `.env` as a variable that fills in terminal.backend.
         "terminal-env-upper" => Text(""),
-        "string-default-true" | "string-default-number" => return None,
         _ => return None,
     })
 }

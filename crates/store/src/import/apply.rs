@@ -40,8 +40,7 @@ struct Ready {
 
 impl<'s> Target<'s> {
     pub(super) fn begin(store: &'s Store, path: &Path, version: u32) -> Result<Self, StoreError> {
-        let name = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let name = name.to_string_lossy().into_owned();
+        let name = name_of(path);
         let begun = store.write(move |connection| {
             connection.execute(
                 "INSERT INTO imports (path, schema_version) VALUES (?1, ?2) \
@@ -180,17 +179,23 @@ impl<'s> Target<'s> {
         finished.wait()
     }
 
-    pub(super) fn finish(&self) -> Result<(), StoreError> {
+    pub(super) fn finish(&self, signature: String) -> Result<(), StoreError> {
         let (import, now) = (self.import, self.store.now());
         let finished = self.store.write(move |connection| {
             connection.execute(
-                "UPDATE imports SET finished_at = ?2 WHERE id = ?1",
-                (import, now),
+                "UPDATE imports SET finished_at = ?2, signature = ?3 WHERE id = ?1",
+                (import, now, signature),
             )?;
             Ok(())
         });
         finished.wait()
     }
+}
+
+/// What a file is remembered by.
+pub(super) fn name_of(path: &Path) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    path.to_string_lossy().into_owned()
 }
 
 /// Which sessions belong to this import; asked once for each.
@@ -218,7 +223,8 @@ impl<'c> OwnSessions<'c> {
         let found: Option<String> = self
             .statement
             .query_row((self.import, original), |row| row.get(0))
-            .optional()?;
+            .optional()?
+            .flatten();
         let found = found.map(crate::lineage::session_id).transpose()?;
         self.known.insert(original.to_owned(), found.clone());
         Ok(found)
@@ -237,6 +243,7 @@ fn write_session(
         .query_row([id.as_str()], |row| row.get(0))
         .optional()?;
     match origin {
+        None if deleted_here(connection, &id, import)? => {}
         None => {
             session.title = free_title(connection, session.title.take(), &id)?;
             session.insert(connection, Some(import))?;
@@ -256,6 +263,15 @@ fn write_session(
         Some(_) => written.skipped.push(id.into()),
     }
     Ok(())
+}
+
+/// Whether the session came over before and was deleted since.
+fn deleted_here(connection: &Connection, id: &SessionId, import: i64) -> Result<bool, StoreError> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM imported_sessions WHERE import_id = ? AND original_id = ?)",
+        )?
+        .query_row((import, id.as_str()), |row| row.get(0))?)
 }
 
 /// Titles are unique; one that is taken gets the next number.
@@ -322,6 +338,17 @@ fn update_session(connection: &Connection, session: &ReferenceSession) -> Result
 }
 
 fn finish_session(connection: &Connection, detail: &Detail, import: i64) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "UPDATE imported_sessions SET fingerprint = ?3 WHERE import_id = ?1 AND original_id = ?2",
+        )?
+        .execute((import, &detail.session, &detail.fingerprint))?;
+    if OwnSessions::new(connection, import)?
+        .get(&detail.session)?
+        .is_none()
+    {
+        return Ok(());
+    }
     let mut flags = connection.prepare_cached(
         "UPDATE messages SET active = ?3, compacted = ?4 \
          WHERE session_id = ?1 AND imported_id = ?2 AND (active <> ?3 OR compacted <> ?4)",
@@ -341,9 +368,6 @@ fn finish_session(connection: &Connection, detail: &Detail, import: i64) -> Resu
                coalesce((SELECT max(timestamp) FROM messages WHERE session_id = ?1), started_at)) WHERE id = ?1",
         )?
         .execute([&detail.session])?;
-    connection
-        .prepare_cached("UPDATE imported_sessions SET fingerprint = ?3 WHERE import_id = ?1 AND original_id = ?2")?
-        .execute((import, &detail.session, &detail.fingerprint))?;
     Ok(())
 }
 

@@ -122,14 +122,14 @@ impl Source {
     pub(super) fn sessions(&self, ids: &[String]) -> Result<Vec<Map<String, Json>>, StoreError> {
         let marks = vec!["?"; ids.len()].join(", ");
         let sql = format!("SELECT * FROM sessions WHERE id IN ({marks}) ORDER BY started_at, id");
-        self.query(&sql, params_from_iter(ids), |row| row_map(row))
+        self.query(&sql, params_from_iter(ids), row_map)
     }
 
     /// The sessions that have a parent, without their large columns.
     pub(super) fn parents(&self) -> Result<Vec<Map<String, Json>>, StoreError> {
         let columns = "id, source, parent_session_id, model_config, started_at";
         let sql = format!("SELECT {columns} FROM sessions WHERE parent_session_id IS NOT NULL");
-        self.query(&sql, [], |row| row_map(row))
+        self.query(&sql, [], row_map)
     }
 
     pub(super) fn count_after(&self, id: i64) -> Result<u64, StoreError> {
@@ -178,7 +178,7 @@ impl Source {
         let mut details = Vec::with_capacity(sessions.len());
         for (session, fingerprint) in sessions {
             let usage = if self.has_usage {
-                self.query(usage_sql, [session], |row| row_map(row))?
+                self.query(usage_sql, [session], row_map)?
             } else {
                 Vec::new()
             };
@@ -240,6 +240,23 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
         Connection::open_with_flags(format!("file:{escaped}?mode=ro{immutable}"), flags)?;
     connection.busy_timeout(crate::open::PATIENCE)?;
     Ok(connection)
+}
+
+/// Changes whenever the database or its log does.
+pub(super) fn signature(path: &Path) -> String {
+    let of = |tail: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(tail);
+        let data = std::fs::metadata(Path::new(&name)).ok();
+        let modified = data.as_ref().and_then(|data| data.modified().ok());
+        let age = modified.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        format!(
+            "{}@{}",
+            data.map_or(0, |data| data.len()),
+            age.unwrap_or_default().as_nanos()
+        )
+    };
+    format!("{} {}", of(""), of("-wal"))
 }
 
 fn table_columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {

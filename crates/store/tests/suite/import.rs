@@ -257,6 +257,31 @@ fn an_import_that_was_stopped_goes_on_where_it_stopped() {
     assert!(fixture.store.check().wait().unwrap().is_clean());
 }
 
+// LN-22
+#[test]
+fn a_session_deleted_here_does_not_come_back() {
+    let fixture = Fixture::new();
+    let path = database(&fixture, 22);
+    assert!(fixture.store.import_is_due(&path).unwrap());
+    import(&fixture, &path);
+    assert!(
+        !fixture.store.import_is_due(&path).unwrap(),
+        "nothing changed"
+    );
+    let session = id("20250615_150640_a1b2c3");
+    fixture.store.delete_session(&session).wait().unwrap();
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch(
+            "UPDATE sessions SET title = 'Still here' WHERE id = '20250615_150640_a1b2c3'",
+        )
+        .unwrap();
+    assert!(fixture.store.import_is_due(&path).unwrap());
+    import(&fixture, &path);
+    assert_eq!(fixture.store.session(&session).wait().unwrap(), None);
+    assert!(fixture.store.check().wait().unwrap().is_clean());
+}
+
 #[test]
 fn other_files_are_refused_with_a_reason() {
     let fixture = Fixture::new();

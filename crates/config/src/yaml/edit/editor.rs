@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::emit;
+use super::super::emit::{self, Context};
 use super::super::parse::{Kind, Tree};
 use super::EditError;
 use super::layout::Layout;
@@ -23,6 +23,16 @@ struct Place<'t> {
     /// Behind the dash of an item of a block list.
     dash: Option<usize>,
     in_flow: bool,
+}
+
+impl Place<'_> {
+    fn context(&self) -> Context {
+        if self.in_flow {
+            Context::Flow
+        } else {
+            Context::Block
+        }
+    }
 }
 
 impl<'a> Editor<'a> {
@@ -99,7 +109,8 @@ impl<'a> Editor<'a> {
                 colon
             };
             let space = if start == colon { " " } else { "" };
-            return Ok(self.splice(start..end, &format!("{space}{}", emit::inline(value))));
+            let text = emit::inline(value, place.context());
+            return Ok(self.splice(start..end, &format!("{space}{text}")));
         }
         let line_end = self.layout.line_end(colon);
         let (first_line, rest) = if on_key_line {
@@ -122,7 +133,7 @@ impl<'a> Editor<'a> {
                 self.layout.newline,
             ));
         } else {
-            new.push_str(&format!(" {}", emit::inline(value)));
+            new.push_str(&format!(" {}", emit::inline(value, Context::Block)));
             new.push_str(first_line.trim_end());
             new.push_str(self.layout.newline);
         }
@@ -132,11 +143,12 @@ impl<'a> Editor<'a> {
     /// Replaces a list item, or the document itself, which has no key to hold on to.
     fn replace_item(&self, place: Place<'_>, value: &Value) -> Result<String, EditError> {
         let old = place.tree;
+        let new = emit::inline(value, place.context());
         match (old.is_empty(), place.dash) {
-            (true, Some(dash)) => Ok(self.splice(dash..dash, &format!(" {}", emit::inline(value)))),
+            (true, Some(dash)) => Ok(self.splice(dash..dash, &format!(" {new}"))),
             (false, _) if !is_block_scalar(old) => {
                 let range = old.range.start..self.layout.content_end(old);
-                Ok(self.splice(range, &emit::inline(value)))
+                Ok(self.splice(range, &new))
             }
             (true, None) | (false, _) => Err(self.entangled()),
         }
@@ -185,7 +197,11 @@ impl<'a> Editor<'a> {
             return self.replace_value(outside, &inner);
         }
         let (key, inner) = self.wrapped(depth, value);
-        let entry = format!("{}: {}", emit::quote(&key), emit::inline(&inner));
+        let entry = format!(
+            "{}: {}",
+            emit::quote(&key, Context::Flow),
+            emit::inline(&inner, Context::Flow)
+        );
         let (at, comma) = match entries.last() {
             Some((key, value)) => (value.range.end.max(key.range.end), ", "),
             None => (place.tree.range.start + 1, ""),

@@ -1,0 +1,252 @@
+//! Quick snapshots: the state that matters, copied beside it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::database::{self, Copied};
+use super::error::ArchiveError;
+use super::held::{self, Held};
+use super::list::{self, Listed};
+use super::note::{NoteKind, Notes};
+
+/// How many snapshots are kept.
+pub const KEPT_SNAPSHOTS: usize = 20;
+const FOLDER: &str = "state-snapshots";
+const MANIFEST: &str = "manifest.json";
+const LONGEST_LABEL: usize = 40;
+/// Snapshots in the same second get a number; more than this is a loop gone wrong.
+const MOST_IN_A_SECOND: u32 = 100;
+
+/// What is in a snapshot: settings, credentials, conversations, schedules, gateway state, pairings.
+const CONTENT: &[&str] = &[
+    "hermes.db",
+    "state.db",
+    "config.yaml",
+    ".env",
+    ".op.env",
+    "auth.json",
+    ".anthropic_oauth.json",
+    "mcp-tokens",
+    "SOUL.md",
+    "memories",
+    "profile.yaml",
+    "cron/jobs.json",
+    "cron/executions.db",
+    "gateway.json",
+    "gateway_state.json",
+    "gateway_voice_mode.json",
+    "gateway",
+    "processes.json",
+    "channel_directory.json",
+    "channel_aliases.json",
+    "pairing",
+    "platforms/pairing",
+    "response_store.db",
+    "kanban.db",
+    "projects.db",
+    "memory_store.db",
+    "shell-hooks-allowlist.json",
+];
+
+/// What a person calls a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label(String);
+
+impl Label {
+    /// Letters, digits, `-`, `_` and `.`, so that it can be part of a directory's name.
+    pub fn new(label: &str) -> Result<Self, ArchiveError> {
+        let legal = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+        let fits = label.chars().count() <= LONGEST_LABEL
+            && label.chars().all(legal)
+            && label.chars().next().is_some_and(char::is_alphanumeric);
+        if fits {
+            return Ok(Self(label.to_owned()));
+        }
+        Err(ArchiveError::BadLabel {
+            label: label.to_owned(),
+        })
+    }
+}
+
+/// A snapshot to be taken.
+#[derive(Debug, Clone, Copy)]
+pub struct TakeSnapshot<'a> {
+    pub home: &'a Path,
+    pub label: Option<&'a Label>,
+    pub at: Timestamp,
+}
+
+/// A snapshot that was taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    pub id: String,
+    pub path: PathBuf,
+    pub files: u64,
+    pub bytes: u64,
+    /// Older snapshots that had to go.
+    pub removed: Vec<String>,
+    pub notes: Notes,
+}
+
+#[derive(Debug, Serialize)]
+struct SnapshotManifest<'a> {
+    id: &'a str,
+    timestamp: String,
+    label: Option<&'a str>,
+    file_count: usize,
+    total_size: u64,
+    files: &'a BTreeMap<String, u64>,
+}
+
+impl TakeSnapshot<'_> {
+    /// Copies the state into a directory of its own, under its name only when it is complete.
+    pub fn run(&self) -> Result<Snapshot, ArchiveError> {
+        let _held = Held::take(self.home)?;
+        self.run_held()
+    }
+
+    /// As `run`, by somebody who holds the home already.
+    pub(super) fn run_held(&self) -> Result<Snapshot, ArchiveError> {
+        let folder = self.home.join(FOLDER);
+        held::create_private(&folder)?;
+        held::remove_partial(&folder);
+        let scratch = held::scratch_in(&folder)?;
+        let mut notes = Notes::default();
+        let mut copied = BTreeMap::new();
+        for item in CONTENT {
+            for file in list::files_below(self.home, item, &mut notes)? {
+                if let Some(bytes) = copy_file(self.home, scratch.path(), &file, &mut notes)? {
+                    copied.insert(file.relative, bytes);
+                }
+            }
+        }
+        let bytes = copied.values().sum();
+        let (id, path) = self.name_for(&folder)?;
+        self.write_manifest(scratch.path(), &id, &copied)?;
+        fs::rename(scratch.path(), &path).map_err(ArchiveError::file(&path))?;
+        // The directory has another name now; there is nothing left to clean up.
+        drop(scratch.keep());
+        held::sync_folder(&folder);
+        Ok(Snapshot {
+            removed: remove_old(&folder, &id),
+            files: copied.len() as u64,
+            id,
+            path,
+            bytes,
+            notes,
+        })
+    }
+
+    /// UTC, so that names sort by age whatever the time zone does.
+    fn name_for(&self, folder: &Path) -> Result<(String, PathBuf), ArchiveError> {
+        let mut base = self.at.strftime("%Y%m%d-%H%M%S").to_string();
+        if let Some(label) = self.label {
+            base = format!("{base}-{}", label.0);
+        }
+        let names = std::iter::once(base.clone())
+            .chain((2..MOST_IN_A_SECOND).map(|number| format!("{base}.{number}")));
+        for name in names {
+            let path = folder.join(&name);
+            if fs::symlink_metadata(&path).is_err() {
+                return Ok((name, path));
+            }
+        }
+        let taken = io::Error::from(io::ErrorKind::AlreadyExists);
+        Err(ArchiveError::file(&folder.join(base))(taken))
+    }
+
+    fn write_manifest(
+        &self,
+        folder: &Path,
+        id: &str,
+        files: &BTreeMap<String, u64>,
+    ) -> Result<(), ArchiveError> {
+        let path = folder.join(MANIFEST);
+        let manifest = SnapshotManifest {
+            id,
+            timestamp: self.at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            label: self.label.map(|label| label.0.as_str()),
+            file_count: files.len(),
+            total_size: files.values().sum(),
+            files,
+        };
+        serde_json::to_vec_pretty(&manifest)
+            .map_err(io::Error::from)
+            .and_then(|text| fs::write(&path, text))
+            .and_then(|()| make_private(&path))
+            .map_err(ArchiveError::file(&path))
+    }
+}
+
+fn copy_file(
+    home: &Path,
+    folder: &Path,
+    file: &Listed,
+    notes: &mut Notes,
+) -> Result<Option<u64>, ArchiveError> {
+    let (from, to) = (home.join(&file.relative), folder.join(&file.relative));
+    if let Some(parent) = to.parent() {
+        held::create_private(parent)?;
+    }
+    let plain = || fs::copy(&from, &to);
+    let copied = match database::is_database(&from) {
+        Ok(true) => match database::copy(&from, &to, |_, _| {})? {
+            Copied::Whole { .. } => fs::metadata(&to).map(|found| found.len()),
+            Copied::Damaged => {
+                notes.add(&*file.relative, NoteKind::Damaged);
+                plain()
+            }
+        },
+        Ok(false) => plain(),
+        Err(error) => Err(error),
+    };
+    match copied.and_then(|bytes| make_private(&to).map(|()| bytes)) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if is_gone(&from) || error.kind() == io::ErrorKind::PermissionDenied => {
+            notes.add(&*file.relative, list::kind_of(&error));
+            Ok(None)
+        }
+        Err(error) => Err(ArchiveError::file(&from)(error)),
+    }
+}
+
+fn is_gone(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_err()
+}
+
+fn make_private(path: &Path) -> io::Result<()> {
+    let file = fs::File::open(path)?;
+    file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    file.sync_all()
+}
+
+/// Removes the oldest snapshots beyond the ones that are kept; directories with other names stay.
+fn remove_old(folder: &Path, newest: &str) -> Vec<String> {
+    let mut ids: Vec<String> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| is_id(name) && name != newest)
+        .collect();
+    ids.sort();
+    let surplus = (ids.len() + 1).saturating_sub(KEPT_SNAPSHOTS);
+    ids.truncate(surplus);
+    // One that cannot be removed now is tried again at the next snapshot.
+    ids.retain(|id| fs::remove_dir_all(folder.join(id)).is_ok());
+    ids
+}
+
+fn is_id(name: &str) -> bool {
+    let mut bytes = name.bytes();
+    let day = bytes.by_ref().take(8).all(|byte| byte.is_ascii_digit());
+    let dash = bytes.next() == Some(b'-');
+    let mut time = bytes.by_ref().take(6);
+    day && dash && time.len() == 6 && time.all(|byte| byte.is_ascii_digit())
+}
