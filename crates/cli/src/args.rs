@@ -33,7 +33,7 @@ pub(crate) enum Command {
     /// Show or change settings
     Config(config::ConfigArgs),
     /// List, search, export and clean up conversations
-    Sessions(sessions::SessionsArgs),
+    Sessions(Box<sessions::SessionsArgs>),
     /// Print the version
     Version,
 }

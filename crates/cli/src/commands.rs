@@ -24,7 +24,7 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
             Ok(output.line(help.to_string().trim_end())?)
         }
         Some(Command::Config(args)) => config::run(args, context, output),
-        Some(Command::Sessions(args)) => sessions::run(args, context, output),
+        Some(Command::Sessions(args)) => sessions::run(*args, context, output),
         Some(Command::Version) => version::run(context, output),
     }
 }

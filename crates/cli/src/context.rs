@@ -15,6 +15,7 @@ use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_store::{Options, Store};
 
 use crate::complaint::{Complaint, Outcome};
+use crate::takeover;
 
 /// The surroundings of one run.
 pub(crate) struct Context {
@@ -120,6 +121,24 @@ impl Context {
             redactor: self.redactor.clone(),
             vfs: None,
         })?)
+    }
+
+    /// The store with what the reference has written since it was last looked at.
+    pub(crate) fn conversations(&self) -> Outcome<Store> {
+        let store = self.store()?;
+        let theirs = self.home()?.reference_database();
+        if store.import_is_due(&theirs)?
+            && let Err(error) = takeover::import(&store, &theirs)
+        {
+            // Our own conversations are not held up by a file that cannot be read.
+            let mut aside = std::io::stderr().lock();
+            writeln!(
+                aside,
+                "warning: conversations of {} were not imported: {error}",
+                theirs.display()
+            )?;
+        }
+        Ok(store)
     }
 
     /// The directory the program was started in.

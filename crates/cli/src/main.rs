@@ -7,6 +7,7 @@ mod context;
 mod help;
 mod output;
 mod table;
+mod takeover;
 mod when;
 
 use std::process::ExitCode;

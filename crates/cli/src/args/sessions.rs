@@ -236,6 +236,18 @@ pub(crate) struct ExportArgs {
     /// Replace files that exist
     #[arg(long)]
     pub(crate) force: bool,
+    /// Also messages that were compacted or taken back
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Put pictures and files into the export instead of their hashes
+    #[arg(long)]
+    pub(crate) with_media: bool,
+    #[arg(long, hide = true)]
+    pub(crate) upload: bool,
+    #[arg(long, hide = true)]
+    pub(crate) public: bool,
+    #[arg(long, hide = true)]
+    pub(crate) no_redact: bool,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
     #[command(flatten)]

@@ -1,7 +1,12 @@
 //! `hermes sessions …`
 
+mod bulk;
+mod export;
 mod filter;
+mod import;
 mod list;
+mod maintain;
+mod one;
 mod search;
 mod show;
 
@@ -11,21 +16,38 @@ use crate::context::Context;
 use crate::output::Output;
 
 pub(crate) fn run(args: SessionsArgs, context: &Context, output: &mut Output) -> Outcome {
-    let Some(command) = args.command else {
-        let list = ListArgs {
-            source: None,
-            limit: 20,
-            workspace: None,
-            json: false,
-        };
-        return list::list(&list, context, output);
-    };
-    match command {
+    let bare = SessionsCommand::List(ListArgs {
+        source: None,
+        limit: 20,
+        workspace: None,
+        json: false,
+    });
+    match args.command.unwrap_or(bare) {
         SessionsCommand::List(args) => list::list(&args, context, output),
         SessionsCommand::Show { session, all, json } => {
             show::show(&session, all, json, context, output)
         }
         SessionsCommand::Search(args) => search::search(&args, context, output),
-        _ => Ok(()),
+        SessionsCommand::Export(args) => export::export(&args, context, output),
+        SessionsCommand::Import { file, json } => {
+            import::import(file.as_deref(), json, context, output)
+        }
+        SessionsCommand::Rename { session, title } => {
+            one::rename(&session, &title.join(" "), context, output)
+        }
+        SessionsCommand::Delete { session, yes } => one::delete(&session, yes, context, output),
+        SessionsCommand::Prune {
+            filter,
+            bulk,
+            include_archived,
+        } => bulk::prune(&filter, &bulk, include_archived, context, output),
+        SessionsCommand::Archive { filter, bulk } => bulk::archive(&filter, &bulk, context, output),
+        SessionsCommand::Stats { json } => maintain::stats(json, context, output),
+        SessionsCommand::Optimize => maintain::optimize(context, output),
+        SessionsCommand::Repair {
+            check_only,
+            no_backup,
+            json,
+        } => maintain::repair(check_only, no_backup, json, context, output),
     }
 }

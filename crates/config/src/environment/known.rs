@@ -1,5 +1,8 @@
 //! Names that stand in `.env` files: keys and addresses of providers, and settings of services.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// A variable that holds a credential or the address of a model provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProviderKey {
@@ -154,8 +157,12 @@ WHATSAPP_HOME_CHANNEL_NAME WHATSAPP_MODE YUANBAO_HOME_CHANNEL YUANBAO_HOME_CHANN
 
 /// Whether a name is one that `.env` files are known to hold.
 pub fn is_known_name(name: &str) -> bool {
-    PROVIDER_KEYS.iter().any(|key| key.name == name)
-        || SERVICE_NAMES
-            .split_ascii_whitespace()
-            .any(|known| known == name)
+    static NAMES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+        PROVIDER_KEYS
+            .iter()
+            .map(|key| key.name)
+            .chain(SERVICE_NAMES.split_ascii_whitespace())
+            .collect()
+    });
+    NAMES.contains(name)
 }

@@ -20,7 +20,7 @@ pub(crate) fn list(args: &ListArgs, context: &Context, output: &mut Output) -> O
         hidden_sources: vec!["tool".to_owned()],
         limit: args.limit,
     };
-    let listed = context.store()?.list(listing).wait()?;
+    let listed = context.conversations()?.list(listing).wait()?;
     if args.json {
         let rows: Vec<_> = listed.iter().map(row_json).collect();
         return Ok(output.json(&rows)?);

@@ -22,7 +22,7 @@ pub(crate) fn search(args: &SearchArgs, context: &Context, output: &mut Output) 
     };
     let query = args.query.join(" ");
     let hits = context
-        .store()?
+        .conversations()?
         .search(&query, filter, order, args.limit)
         .wait()?;
     if args.json {

@@ -15,7 +15,7 @@ pub(crate) fn show(
     context: &Context,
     output: &mut Output,
 ) -> Outcome {
-    let store = context.store()?;
+    let store = context.conversations()?;
     let id = store.resolve(wanted).wait()?;
     let session = store.session(&id).wait()?;
     let records = if all {

@@ -1,0 +1,219 @@
+//! `hermes sessions export`
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use hermes_core::{FailureKind, SessionId};
+use hermes_store::{
+    ExportOptions, Format, Lineage, Masking, MediaForm, Rows, SessionFilter, Store, verify_document,
+};
+
+use super::filter::session_filter;
+use crate::args::sessions::{ExportArgs, ExportFormat, LineageArg};
+use crate::commands::ask;
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::output::Output;
+
+pub(crate) fn export(args: &ExportArgs, context: &Context, output: &mut Output) -> Outcome {
+    refuse_sharing(args)?;
+    let store = context.conversations()?;
+    let options = options(args, context);
+    let filter = SessionFilter {
+        include_archived: true,
+        ..session_filter(&args.filter, context)?
+    };
+    let narrowed = !filter.is_empty();
+    let sessions = match &args.session_id {
+        Some(wanted) => vec![store.resolve_exact(wanted).wait()?],
+        None => store.session_ids(filter).wait()?,
+    };
+    let documents = matches!(args.format, ExportFormat::Md | ExportFormat::Qmd);
+    if documents && args.session_id.is_none() && !narrowed {
+        return Err(
+            Complaint::bad_request("documents for every conversation are many files")
+                .hint("say which with a filter such as --newer-than 30d, or --session-id"),
+        );
+    }
+    if args.bulk.dry_run {
+        for session in &sessions {
+            output.line(session.as_str())?;
+        }
+        return Ok(output.line(format!(
+            "{} would be exported; nothing was written",
+            sessions.len()
+        ))?);
+    }
+    if args.delete_after_verified && !args.bulk.yes {
+        ask::confirm(&format!(
+            "Delete {} conversations once they are exported",
+            sessions.len()
+        ))?;
+    }
+    if documents {
+        return write_documents(args, &store, &sessions, &options, context, output);
+    }
+    match args.output.as_deref() {
+        None => write_stream(args, &store, &sessions, &options, output),
+        Some(path) if path == Path::new("-") => {
+            write_stream(args, &store, &sessions, &options, output)
+        }
+        Some(path) => write_file(path, args, &store, &sessions, &options, output),
+    }
+}
+
+fn refuse_sharing(args: &ExportArgs) -> Outcome {
+    if args.upload || args.public {
+        return Err(
+            Complaint::bad_request("conversations are not uploaded anywhere")
+                .hint("export to a file and share that yourself"),
+        );
+    }
+    if args.no_redact && args.format == ExportFormat::Trace {
+        return Err(Complaint::bad_request("a trace is always masked")
+            .hint("use --format jsonl for the stored text"));
+    }
+    Ok(())
+}
+
+fn options(args: &ExportArgs, context: &Context) -> ExportOptions {
+    let format = match (args.only, args.format) {
+        (Some(_), _) => Format::UserPrompts,
+        (None, ExportFormat::Jsonl) => Format::Jsonl,
+        (None, ExportFormat::Md) => Format::Markdown,
+        (None, ExportFormat::Qmd) => Format::Quarto,
+        (None, ExportFormat::Html) => Format::Html,
+        (None, ExportFormat::Trace) => Format::Trace,
+    };
+    ExportOptions {
+        rows: if args.all { Rows::All } else { Rows::Active },
+        media: if args.with_media {
+            MediaForm::Inline
+        } else {
+            MediaForm::Hash
+        },
+        lineage: match args.lineage {
+            LineageArg::Single => Lineage::Single,
+            LineageArg::Logical => Lineage::Logical,
+        },
+        masking: if args.redact {
+            Masking::Full
+        } else {
+            Masking::AsStored
+        },
+        ..ExportOptions::new(format, context.redactor.snapshot())
+    }
+}
+
+fn write_stream(
+    args: &ExportArgs,
+    store: &Store,
+    sessions: &[SessionId],
+    options: &ExportOptions,
+    output: &mut Output,
+) -> Outcome {
+    if args.delete_after_verified {
+        return Err(
+            Complaint::bad_request("what goes to standard output cannot be verified")
+                .hint("name a file"),
+        );
+    }
+    store.export(sessions, options, output)?;
+    Ok(())
+}
+
+fn write_file(
+    path: &Path,
+    args: &ExportArgs,
+    store: &Store,
+    sessions: &[SessionId],
+    options: &ExportOptions,
+    output: &mut Output,
+) -> Outcome {
+    refuse_existing(path, args.force)?;
+    let mut written = Vec::new();
+    let done = store.export(sessions, options, &mut written)?;
+    hermes_config::replace_file(path, &written)?;
+    output.line(format!(
+        "{} conversations with {} messages written to {}",
+        done.sessions,
+        done.messages,
+        path.display()
+    ))?;
+    if args.delete_after_verified {
+        if args.format != ExportFormat::Jsonl || args.only.is_some() {
+            return Err(
+                Complaint::bad_request("only jsonl, md and qmd hold everything")
+                    .hint("nothing was deleted"),
+            );
+        }
+        verified(fs::read(path)? == written, path)?;
+        delete(store, sessions, output)?;
+    }
+    Ok(())
+}
+
+fn write_documents(
+    args: &ExportArgs,
+    store: &Store,
+    sessions: &[SessionId],
+    options: &ExportOptions,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
+    let folder = match &args.output {
+        Some(folder) => folder.clone(),
+        None => context.home()?.path().join("session-exports"),
+    };
+    hermes_config::create_directory(&folder)?;
+    let mut seen: Vec<PathBuf> = Vec::new();
+    for session in sessions {
+        let document = store.document(session, options)?;
+        let path = folder.join(&document.file_name);
+        if seen.contains(&path) {
+            continue;
+        }
+        refuse_existing(&path, args.force)?;
+        hermes_config::replace_file(&path, document.text.as_bytes())?;
+        let mut manifest = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(folder.join("manifest.jsonl"))?;
+        manifest.write_all(document.entry(&path).line().as_bytes())?;
+        output.line(path.display().to_string())?;
+        if args.delete_after_verified {
+            verified(verify_document(&fs::read_to_string(&path)?), &path)?;
+            delete(store, std::slice::from_ref(session), output)?;
+        }
+        seen.push(path);
+    }
+    Ok(output.line(format!("{} documents in {}", seen.len(), folder.display()))?)
+}
+
+fn refuse_existing(path: &Path, force: bool) -> Outcome {
+    if path.exists() && !force {
+        return Err(Complaint::new(
+            FailureKind::Refused,
+            format!("{} is there already", path.display()),
+        )
+        .hint("--force replaces it"));
+    }
+    Ok(())
+}
+
+fn verified(sound: bool, path: &Path) -> Outcome {
+    if sound {
+        return Ok(());
+    }
+    let message = format!("{} does not read back as it was written", path.display());
+    Err(Complaint::new(FailureKind::Damaged, message).hint("nothing was deleted; check the disk"))
+}
+
+fn delete(store: &Store, sessions: &[SessionId], output: &mut Output) -> Outcome {
+    for session in sessions {
+        store.delete_session(session).wait()?;
+        output.line(format!("{session} deleted"))?;
+    }
+    Ok(())
+}

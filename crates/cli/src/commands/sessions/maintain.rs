@@ -1,0 +1,172 @@
+//! `hermes sessions stats`, `optimize` and `repair`
+
+use hermes_core::FailureKind;
+use hermes_store::Check;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::output::{Output, Style};
+
+pub(crate) fn stats(json: bool, context: &Context, output: &mut Output) -> Outcome {
+    let stats = context.conversations()?.stats().wait()?;
+    if json {
+        let sources: Vec<_> = stats
+            .by_source
+            .iter()
+            .map(|source| json!({ "source": source.source, "sessions": source.sessions, "messages": source.messages }))
+            .collect();
+        return Ok(output.json(&json!({
+            "sessions": stats.sessions,
+            "archived": stats.archived,
+            "messages": stats.messages,
+            "tool_calls": stats.tool_calls,
+            "usage": stats.usage,
+            "database_bytes": stats.database_bytes,
+            "text_bytes": stats.text_bytes,
+            "index_bytes": stats.index_bytes,
+            "sources": sources,
+        }))?);
+    }
+    output.line(format!(
+        "{} conversations, {} of them archived",
+        stats.sessions, stats.archived
+    ))?;
+    output.line(format!(
+        "{} messages, {} tool calls",
+        stats.messages, stats.tool_calls
+    ))?;
+    output.line(format!("{} tokens", stats.usage.total()))?;
+    for source in &stats.by_source {
+        output.line(format!(
+            "  {}: {} conversations, {} messages",
+            source.source, source.sessions, source.messages
+        ))?;
+    }
+    output.line(format!(
+        "database {}, search index {}",
+        bytes(stats.database_bytes),
+        bytes(stats.index_bytes)
+    ))?;
+    Ok(())
+}
+
+pub(crate) fn optimize(context: &Context, output: &mut Output) -> Outcome {
+    let done = context.store()?.optimize().wait()?;
+    output.line(format!(
+        "database {} → {}",
+        bytes(done.bytes_before),
+        bytes(done.bytes_after)
+    ))?;
+    if done.blobs_removed > 0 {
+        output.line(format!("{} unused media files removed", done.blobs_removed))?;
+    }
+    Ok(())
+}
+
+pub(crate) fn repair(
+    check_only: bool,
+    no_backup: bool,
+    json: bool,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
+    let path = context.home()?.database();
+    if !path.exists() {
+        return Err(Complaint::new(
+            FailureKind::NotFound,
+            format!("{} does not exist yet", path.display()),
+        ));
+    }
+    if check_only {
+        let check = context.store()?.check().wait()?;
+        print_check(&check, json, output)?;
+        return if check.is_clean() {
+            Ok(())
+        } else {
+            Err(Complaint::Code(1))
+        };
+    }
+    let stamp = context
+        .clock
+        .now()
+        .to_zoned(TimeZone::system())
+        .strftime("%Y%m%d-%H%M%S")
+        .to_string();
+    if !no_backup {
+        let copy = path.with_extension(format!("db.before-repair-{stamp}"));
+        std::fs::copy(&path, &copy)?;
+        if !json {
+            output.line(format!("kept a copy as {}", copy.display()))?;
+        }
+    }
+    let repaired = hermes_store::repair(&path, &format!("damaged-{stamp}"))?;
+    if json {
+        return Ok(output.json(&json!({
+            "clean_before": repaired.found.as_ref().is_some_and(Check::is_clean),
+            "reindexed": repaired.reindexed,
+            "rows_saved": repaired.rows_saved,
+            "damaged_file": repaired.kept,
+        }))?);
+    }
+    if let Some(check) = &repaired.found {
+        print_check(check, false, output)?;
+    }
+    if let Some(kept) = &repaired.kept {
+        output.line(format!(
+            "{} rows saved; the damaged file is {}",
+            repaired.rows_saved,
+            kept.display()
+        ))?;
+    }
+    if repaired.reindexed > 0 {
+        output.line(format!(
+            "search index rebuilt over {} messages",
+            repaired.reindexed
+        ))?;
+    }
+    Ok(())
+}
+
+fn print_check(check: &Check, json: bool, output: &mut Output) -> Outcome {
+    if json {
+        return Ok(output.json(&json!({
+            "clean": check.is_clean(),
+            "integrity": check.integrity,
+            "dangling_rows": check.dangling,
+            "unindexed_messages": check.unindexed,
+            "stale_index_entries": check.stale,
+            "index": check.index,
+        }))?);
+    }
+    if check.is_clean() {
+        let line = output.paint(Style::Good, "the database is sound");
+        return Ok(output.line(line)?);
+    }
+    for fault in &check.integrity {
+        output.line(format!("damage: {fault}"))?;
+    }
+    if check.dangling > 0 {
+        output.line(format!(
+            "{} rows point to rows that are not there",
+            check.dangling
+        ))?;
+    }
+    if check.unindexed + check.stale > 0 || check.index.is_some() {
+        output.line(format!(
+            "search misses {} messages and has {} stale entries",
+            check.unindexed, check.stale
+        ))?;
+    }
+    Ok(())
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        count if count < 1024 => format!("{count} B"),
+        count if count < 1024 * 1024 => format!("{:.1} KB", count as f64 / 1024.0),
+        count if count < 1024 * 1024 * 1024 => format!("{:.1} MB", count as f64 / 1_048_576.0),
+        count => format!("{:.1} GB", count as f64 / 1_073_741_824.0),
+    }
+}
