@@ -8,6 +8,9 @@ use super::language::Language;
 use super::specification::Specification;
 use super::writer::Writer;
 
+/// Chance rarely needs more than two; a needle that cannot be written is a mistake in the data.
+const MOST_TRIES: usize = 500;
+
 /// What makes a needle findable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,20 +65,22 @@ pub(super) fn write(
     guard: &Guard,
     specifications: Vec<Specification>,
     most_lookalikes: usize,
-) -> Vec<Needle> {
+) -> anyhow::Result<Vec<Needle>> {
     let mut needles = Vec::with_capacity(specifications.len());
     for (index, wanted) in specifications.into_iter().enumerate() {
-        let text = loop {
-            let text = writer.with(dice, wanted.language, &wanted.fixed);
-            let holds_absent = wanted.absent.as_ref().is_some_and(|word| text.contains(word.as_str()));
-            if !holds_absent && !guard.gives_away(&text, Some(index)) {
-                break text;
-            }
+        let text = (0..MOST_TRIES)
+            .map(|_| writer.with(dice, wanted.language, &wanted.fixed))
+            .find(|text| {
+                let holds_absent = wanted.absent.as_ref().is_some_and(|word| text.contains(word.as_str()));
+                !holds_absent && !guard.gives_away(text, Some(index))
+            });
+        let Some(text) = text else {
+            anyhow::bail!("no message can hold {:?} and nothing else that is looked for", wanted.fixed);
         };
         let mut lookalikes = Vec::new();
         let shapes = wanted.lookalikes.iter().cycle().take(if wanted.lookalikes.is_empty() { 0 } else { most_lookalikes });
         for fixed in shapes {
-            let text = (0..100)
+            let text = (0..MOST_TRIES)
                 .map(|_| writer.with(dice, wanted.language, fixed))
                 .find(|text| !guard.gives_away(text, None));
             lookalikes.extend(text);
@@ -88,5 +93,5 @@ pub(super) fn write(
             lookalikes,
         });
     }
-    needles
+    Ok(needles)
 }

@@ -57,7 +57,7 @@ impl Plan {
             .collect();
         let guard = Guard::new(specifications.iter().map(|wanted| wanted.pieces.clone()).collect())?;
         let most_lookalikes = (messages / 20_000).clamp(1, 6);
-        let needles = needle::write(&writer, &dice, &guard, specifications, most_lookalikes);
+        let needles = needle::write(&writer, &dice, &guard, specifications, most_lookalikes)?;
         let shapes = shapes(&dice, messages);
         let planted = place(&dice, &needles, &shapes)?;
         Ok(Self { seed, writer, guard, needles, shapes, planted })

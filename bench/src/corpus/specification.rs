@@ -136,10 +136,17 @@ impl<'a> Chooser<'a> {
 
     fn partial(&mut self) {
         let fixed = vec![self.take(Slot::Noun), self.take(Slot::Noun)];
-        let absent = self.dice.pick(self.lexicon.nouns.words.get(..12).unwrap_or_default());
+        let absent = self.frequent_noun(12, &fixed);
         let added = self.together(Kind::Partial, fixed);
         added.query = format!("{} {}", added.query, absent.to_lowercase());
         added.absent = Some(absent.to_owned());
+    }
+
+    /// One of the first nouns that is no part of what must be there.
+    fn frequent_noun(&self, most: usize, fixed: &[(Slot, String)]) -> &'static str {
+        let others = |noun: &&str| fixed.iter().all(|(_, word)| !word.contains(noun));
+        let nouns: Vec<_> = self.lexicon.nouns.words.iter().take(most).copied().filter(others).collect();
+        self.dice.pick(&nouns)
     }
 
     /// The first two of a language are made of its most frequent words.
@@ -181,9 +188,10 @@ impl<'a> Chooser<'a> {
 
     fn loose(&mut self) {
         let (name, similar) = self.new_name();
-        let absent = self.dice.pick(self.lexicon.nouns.words.get(..30).unwrap_or_default());
+        let fixed = vec![(Slot::Name, name.clone())];
+        let absent = self.frequent_noun(30, &fixed);
         let query = format!("{name} {absent}").to_lowercase();
-        let added = self.add(Kind::Loose, query, vec![name.clone()], vec![(Slot::Name, name)]);
+        let added = self.add(Kind::Loose, query, vec![name], fixed);
         added.absent = Some(absent.to_owned());
         added.lookalikes = vec![vec![(Slot::Name, similar), (Slot::Noun, absent.to_owned())]];
     }

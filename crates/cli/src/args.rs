@@ -1,6 +1,7 @@
 //! The command line.
 
 pub(crate) mod config;
+pub(crate) mod profile;
 pub(crate) mod sessions;
 
 use clap::{Parser, Subcommand};
@@ -32,6 +33,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Show or change settings
     Config(config::ConfigArgs),
+    /// Keep several agents apart, each with a home of its own
+    Profile(profile::ProfileArgs),
     /// List, search, export and clean up conversations
     Sessions(Box<sessions::SessionsArgs>),
     /// Print the version

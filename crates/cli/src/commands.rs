@@ -2,6 +2,7 @@
 
 mod ask;
 mod config;
+mod profile;
 mod sessions;
 mod version;
 
@@ -24,6 +25,7 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
             Ok(output.line(help.to_string().trim_end())?)
         }
         Some(Command::Config(args)) => config::run(args, context, output),
+        Some(Command::Profile(args)) => profile::run(args, context, output),
         Some(Command::Sessions(args)) => sessions::run(*args, context, output),
         Some(Command::Version) => version::run(context, output),
     }

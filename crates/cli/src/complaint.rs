@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use hermes_config::Problem;
 use hermes_core::{Failure, FailureKind};
+use hermes_secrets::{Redactor, Scope};
 use hermes_store::StoreError;
 
 use crate::output::Output;
@@ -51,7 +52,8 @@ impl Complaint {
     }
 
     /// Says it and gives the exit code: 2 for a command line that makes no sense, 1 for the rest.
-    pub(crate) fn print(self, output: &mut Output) -> ExitCode {
+    /// Known secrets are masked, wherever in the error they may be.
+    pub(crate) fn print(self, output: &mut Output, redactor: &Redactor) -> ExitCode {
         // What was printed so far comes first, even when the command failed later.
         let flushed = output.flush();
         match self {
@@ -63,10 +65,15 @@ impl Complaint {
             }
             Self::Failed(failure) => {
                 let mut errors = io::stderr().lock();
-                // Nobody is left to tell when stderr is gone too.
-                drop(writeln!(errors, "error: {}", one_line(&explain(&failure))));
+                let mut say = |label: &str, text: &str| {
+                    let text = one_line(text);
+                    let text = redactor.redact_in(Scope::Code, &text);
+                    // Nobody is left to tell when stderr is gone too.
+                    drop(writeln!(errors, "{label}: {text}"));
+                };
+                say("error", &explain(&failure));
                 if let Some(hint) = &failure.hint {
-                    drop(writeln!(errors, "hint: {}", one_line(hint)));
+                    say("hint", hint);
                 }
                 ExitCode::from(if failure.kind == FailureKind::BadRequest {
                     2
@@ -119,6 +126,10 @@ impl From<io::Error> for Complaint {
 
 impl From<StoreError> for Complaint {
     fn from(error: StoreError) -> Self {
+        let error = match error {
+            StoreError::Output(error) => return error.into(),
+            other => other,
+        };
         let kind = match &error {
             StoreError::Damaged { .. } | StoreError::NotADatabase { .. } => FailureKind::Damaged,
             StoreError::DiskFull { .. } => FailureKind::Exhausted,

@@ -12,7 +12,7 @@ pub(crate) const TEMPLATE: &str =
 /// Which command stands where. A test fails when one is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Conversations", &["sessions"]),
-    ("Settings", &["config"]),
+    ("Settings", &["config", "profile"]),
     ("More", &["version"]),
 ];
 

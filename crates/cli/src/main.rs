@@ -33,6 +33,6 @@ fn main() -> ExitCode {
     let result = result.and_then(|()| output.flush().map_err(Complaint::from));
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(complaint) => complaint.print(&mut output),
+        Err(complaint) => complaint.print(&mut output, &context.redactor.snapshot()),
     }
 }

@@ -118,7 +118,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         Ok(target) => target,
         Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
             // A link to a file that is not there yet.
-            Ok(link) => path.parent().unwrap_or(Path::new(".")).join(link),
+            Ok(link) => directory_of(path).join(link),
             Err(_) => path.to_owned(),
         },
         Err(error) => return Err(failed(error)),
@@ -127,7 +127,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         Ok(found) => found.permissions().mode() & 0o7777,
         Err(_) => PRIVATE_FILE,
     };
-    let directory = target.parent().unwrap_or(Path::new("."));
+    let directory = directory_of(&target);
     let (mut file, temporary) = create_beside(&target).map_err(failed)?;
     let written = file
         .write_all(bytes)
@@ -154,6 +154,14 @@ pub fn create_directory(path: &Path) -> Result<(), FileError> {
         .mode(PRIVATE_DIRECTORY)
         .create(path)
         .map_err(|source| FileError::writing(path, source))
+}
+
+/// The directory a file is in; a bare name is in the current one.
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// A new file in the directory of `target`, under a name nobody else has.

@@ -14,6 +14,7 @@ mod macros;
 mod managed;
 mod migrate;
 mod problem;
+mod profiles;
 mod project;
 mod reference;
 mod root;
@@ -39,6 +40,12 @@ pub use migrate::{
     pending as pending_migration,
 };
 pub use problem::{Fault, Problem};
+pub use profiles::{
+    ArchiveError, BundledSkills, ConfigFile, Contents, Distribution, DistributionError,
+    EnvRequirement, Exported, Imported, LARGEST_ARCHIVE_FILE, LARGEST_ARCHIVE_TOTAL,
+    MOST_ARCHIVE_ENTRIES, Made, MemberFault, NewProfile, Note, Payload, ProfileError, Profiles,
+    Renamed, Staging, WrapperError, Wrappers, can_be_wrapper,
+};
 pub use reference::{json_schema, reference_page};
 pub use root::Config;
 pub use sections::*;

@@ -68,6 +68,14 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// The line and column that are wrong, counted from 1; zero where it cannot be told.
+    pub fn place(&self) -> (u32, u32) {
+        match self {
+            Self::Unparsable { source, .. } => source.place(),
+            Self::File(_) => (0, 0),
+        }
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
@@ -180,6 +188,9 @@ fn settle(said: Node) -> (Config, Node, Vec<Problem>) {
         tree.map_mut();
     }
     layers::settle(&mut tree, &used, &|path| refused.contains(path));
+    for path in refused.iter().filter(|path| used.at(path).is_none()) {
+        tree.remove(path);
+    }
     (config, tree, problems)
 }
 
@@ -192,7 +203,8 @@ fn in_file(problems: Vec<Problem>, path: &Path) -> impl Iterator<Item = Problem>
 
 /// The settings that variables of one kind stand for.
 fn from_variables(environment: &Environment, layer: Layer, problems: &mut Vec<Problem>) -> Node {
-    let shape = Config::shape();
+    // Describing every setting takes longer than reading most files, so only when a variable is set.
+    let mut described = None;
     let mut tree = Node::new(Value::Null, layer);
     for variable in VARIABLES {
         let wanted = match variable.role {
@@ -204,6 +216,7 @@ fn from_variables(environment: &Environment, layer: Layer, problems: &mut Vec<Pr
             continue;
         };
         let Some(key) = variable.key() else { continue };
+        let shape = described.get_or_insert_with(Config::shape);
         let Some(shape) = shape.at(&key) else {
             continue;
         };

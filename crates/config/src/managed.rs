@@ -75,7 +75,7 @@ impl fmt::Display for Owner {
 }
 
 /// The settings an administrator fixed. Nothing overrides them.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct ManagedScope {
     settings: Node,
     secrets: DotEnv,
@@ -176,6 +176,16 @@ impl ManagedScope {
         let mut keys = Vec::new();
         collect_leaves(&self.settings, &KeyPath::root(), &mut keys);
         keys
+    }
+}
+
+/// Shows the keys only: values may be secrets.
+impl fmt::Debug for ManagedScope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ManagedScope")
+            .field("settings", &self.keys())
+            .field("secrets", &self.secrets)
+            .finish()
     }
 }
 

@@ -23,7 +23,7 @@ mod update;
 mod wrapper;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::Path;
 
 pub use create::{BundledSkills, Contents, NewProfile};
 pub use distribution::{Distribution, DistributionError, EnvRequirement};
@@ -164,7 +164,7 @@ impl Profiles {
     }
 
     /// Puts a finished directory in its place.
-    fn settle(&self, staged: &PathBuf, home: &Home) -> Result<(), ProfileError> {
+    fn settle(&self, staged: &Path, home: &Home) -> Result<(), ProfileError> {
         // Somebody may have been faster; a directory with something in it is never replaced.
         if fs::symlink_metadata(home.path()).is_ok() {
             return Err(ProfileError::Exists {

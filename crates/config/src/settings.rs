@@ -10,7 +10,7 @@ pub use target::UnknownKey;
 use crate::dotenv::{EnvFile, EnvName, EnvNameError};
 use crate::environment::Variable;
 use crate::files::{self, FileError};
-use crate::home::Home;
+use crate::home::{Home, HomeError};
 use crate::legacy;
 use crate::load::Loaded;
 use crate::managed::{ManagedScope, Owner};
@@ -86,6 +86,8 @@ pub enum SetError {
         source: EditError,
     },
     #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
     File(#[from] FileError),
 }
 
@@ -106,6 +108,7 @@ impl SetError {
             Self::Encoding { .. } => "save the file as UTF-8".to_owned(),
             Self::Unparsable { .. } => "mend the file by hand; nothing was written".to_owned(),
             Self::Edit { source, .. } => source.hint(),
+            Self::Home(error) => error.hint(),
             Self::File(error) => error.hint().to_owned(),
         }
     }
@@ -208,7 +211,7 @@ impl Settings<'_> {
         let new = value_at(&document, key).map_err(failed)?;
         target::check_types(&document, key).map_err(|error| *error)?;
         if document.text() != text {
-            files::create_directory(self.home.path())?;
+            self.home.create(self.home.path())?;
             files::replace(&path, document.text().as_bytes())?;
         }
         Ok(Change {
@@ -245,7 +248,7 @@ impl Settings<'_> {
         }
         let new = masked(file.has(&variable));
         if (&old, &new) != (&Shown::Absent, &Shown::Absent) {
-            files::create_directory(self.home.path())?;
+            self.home.create(self.home.path())?;
             file.write(&path)?;
         }
         Ok(Change {

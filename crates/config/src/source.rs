@@ -26,6 +26,17 @@ pub enum ReadError {
     NotText { line: u32 },
 }
 
+impl ReadError {
+    /// The line and column that are wrong, counted from 1; zero where it cannot be told.
+    pub fn place(&self) -> (u32, u32) {
+        match self {
+            Self::Yaml(error) => (error.line, error.column),
+            Self::NotAMap { .. } => (1, 0),
+            Self::NotText { line } => (*line, 0),
+        }
+    }
+}
+
 /// Why a file could not be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SourceError {

@@ -15,6 +15,7 @@ mod suite {
     mod load;
     mod managed;
     mod migrate;
+    mod profiles;
     mod reading;
     mod samples;
     mod set;

@@ -1,12 +1,13 @@
 //! A copy of the database while it is in use.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
+use crate::open::PATIENCE;
 
 /// Copies any SQLite database to a new file through SQLite's own backup, so that a writer may go on
 /// meanwhile. `progress` is told pages left and pages in all.
@@ -21,12 +22,18 @@ pub fn copy_database(
     let source = Connection::open_with_flags(from, flags)
         .map_err(|error| StoreError::from_sql(error, from))?;
     source
-        .busy_timeout(crate::open::PATIENCE)
+        .busy_timeout(PATIENCE)
+        .map_err(|error| StoreError::from_sql(error, from))?;
+    // One snapshot for all steps: otherwise every write of another process makes SQLite start over, and
+    // a copy of a large database beside a busy writer never ends.
+    source
+        .execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema;")
         .map_err(|error| StoreError::from_sql(error, from))?;
     let mut target = Connection::open(to).map_err(|error| StoreError::from_sql(error, to))?;
     {
         let backup =
             Backup::new(&source, &mut target).map_err(|error| StoreError::from_sql(error, from))?;
+        let mut refused_since = None;
         loop {
             let step = backup
                 .step(4096)
@@ -36,9 +43,16 @@ pub fn copy_database(
             match step {
                 StepResult::Done => break,
                 StepResult::Busy | StepResult::Locked => {
-                    std::thread::sleep(Duration::from_millis(20))
+                    let since = *refused_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() > PATIENCE {
+                        return Err(StoreError::Busy {
+                            path: from.to_owned(),
+                            seconds: PATIENCE.as_secs(),
+                        });
+                    }
+                    std::thread::sleep(Duration::from_millis(20));
                 }
-                _ => {}
+                _ => refused_since = None,
             }
         }
     }

@@ -121,13 +121,17 @@ impl StoreError {
             }
             Self::TitleTaken { .. } => Some("choose another title".to_owned()),
             Self::TooMuch { .. } => Some("split the file at line ends".to_owned()),
-            Self::BadTitle { .. }
-            | Self::BadRow { .. }
-            | Self::BadImport { .. }
-            | Self::Output(_)
-            | Self::File { .. }
-            | Self::Closed
-            | Self::Sql(_) => None,
+            Self::BadTitle { .. } => Some("choose a title of 1 to 100 characters".to_owned()),
+            Self::BadRow { .. } => Some("hermes sessions repair".to_owned()),
+            Self::BadImport { .. } => Some(
+                "a state.db, or a .jsonl file of hermes sessions export, can be imported"
+                    .to_owned(),
+            ),
+            Self::File { .. } => {
+                Some("check that it is there, who owns it, and the space left".to_owned())
+            }
+            Self::Sql(_) => Some("hermes sessions repair --check-only looks for damage".to_owned()),
+            Self::Output(_) | Self::Closed => None,
         }
     }
 

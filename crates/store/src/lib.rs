@@ -4,6 +4,7 @@
 //! `state.db`. Only this crate opens databases. The canonical rows are separate from the search index,
 //! which can be rebuilt from them at any time.
 
+mod archive;
 mod backup;
 mod blobs;
 mod check;
@@ -29,6 +30,11 @@ mod title;
 mod transfer;
 mod worker;
 
+pub use archive::{
+    Archive, ArchiveCaps, ArchiveError, BackUp, BackedUp, BackedUpDatabase, Cap, KEPT_SNAPSHOTS,
+    Label, MANIFEST_NAME, Manifest, Note, NoteKind, Notes, Obstacle, OnProgress, Progress, Refusal,
+    Restore, Restored, Snapshot, TakeSnapshot, is_occupied,
+};
 pub use backup::{copy_database, is_sound};
 pub use blobs::Blobs;
 pub use check::Check;

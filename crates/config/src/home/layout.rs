@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Home, PROFILES, ProfileName};
-use crate::files::{self, FileError};
+use super::{ChosenBy, Home, HomeError, PROFILES, ProfileName};
+use crate::files;
 
 pub(super) const ACTIVE_PROFILE: &str = "active_profile";
 
@@ -22,9 +22,18 @@ impl Home {
         &self.profile
     }
 
-    /// A directory inside the home, made on the spot and open to its owner only.
-    pub fn create(&self, directory: &Path) -> Result<(), FileError> {
-        files::create_directory(directory)
+    /// Makes a directory of the home, open to its owner only, unless it is there.
+    ///
+    /// The home of a named profile is never made this way: when it is gone, that is an error.
+    pub fn create(&self, directory: &Path) -> Result<(), HomeError> {
+        if !self.profile.is_default() && !self.path.is_dir() {
+            return Err(HomeError::MissingProfile {
+                profile: self.profile.clone(),
+                path: self.path.clone(),
+                chosen_by: ChosenBy::Flag,
+            });
+        }
+        Ok(files::create_directory(directory)?)
     }
 
     pub fn config_file(&self) -> PathBuf {

@@ -1,5 +1,6 @@
 //! Working out what a migration writes, and writing it.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -35,10 +36,16 @@ pub struct Plan {
     secrets: Option<EnvFile>,
 }
 
-#[derive(Debug)]
 struct NewText {
     before: Vec<u8>,
     after: String,
+}
+
+/// Shows nothing of the text, in which keys may stand.
+impl fmt::Debug for NewText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NewText").finish_non_exhaustive()
+    }
 }
 
 /// A change of `.env`.

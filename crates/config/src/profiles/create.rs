@@ -35,7 +35,8 @@ did and what you could not do. Be brief, be honest, ask when a guess could do ha
 
 <!-- This is the persona of the profile. Change it as you like; an empty file means the built-in one. -->
 ";
-const ENV: &str = "# Keys of this profile, one NAME=value a line. hermes config set NAME VALUE writes here.\n";
+const ENV: &str =
+    "# Keys of this profile, one NAME=value a line. hermes config set NAME VALUE writes here.\n";
 
 /// A profile that is to be made.
 #[derive(Debug, Clone)]
@@ -131,10 +132,11 @@ fn clone_everything(source: &Home, to: &Path) -> Result<Vec<Note>, ProfileError>
     };
     let is_root = source.profile().is_default();
     copying.copy(Path::new(""), |path| {
-        !private::is_scrap(path)
-            && !private::is_history(path)
-            && !private::is_running_state(path)
-            && !(is_root && private::belongs_to_root(path))
+        let stays = private::is_scrap(path)
+            || private::is_history(path)
+            || private::is_running_state(path)
+            || (is_root && private::belongs_to_root(path));
+        !stays
     })?;
     Ok(copying.notes)
 }

@@ -36,12 +36,9 @@ impl fmt::Display for Note {
             }
             Self::PrivateLeftOut { path } => write!(f, "left out {}", path.display()),
             Self::SettingLeftOut { key } => write!(f, "left out the secret {key} of config.yaml"),
-            Self::KeptAside { path, aside } => write!(
-                f,
-                "your {} is kept as {}",
-                path.display(),
-                aside.display()
-            ),
+            Self::KeptAside { path, aside } => {
+                write!(f, "your {} is kept as {}", path.display(), aside.display())
+            }
             Self::WrongVersion { wanted, ours } => {
                 write!(f, "it asks for hermes {wanted}, this is {ours}")
             }

@@ -5,6 +5,8 @@
 
 use std::path::Path;
 
+use super::staging;
+
 const HISTORY: [&str; 7] = [
     "backups",
     "blobs",
@@ -49,8 +51,7 @@ const DEFAULT_EXPORT: [&str; 17] = [
     "user.md",
 ];
 
-const SECRET_DIRECTORIES: [&str; 6] =
-    [".aws", ".git", ".gnupg", ".ssh", "mcp-tokens", "pairing"];
+const SECRET_DIRECTORIES: [&str; 6] = [".aws", ".git", ".gnupg", ".ssh", "mcp-tokens", "pairing"];
 const BULK_DIRECTORIES: [&str; 13] = [
     ".curator_backups",
     ".worktrees",
@@ -67,7 +68,14 @@ const BULK_DIRECTORIES: [&str; 13] = [
     "state-snapshots",
 ];
 /// The tools' own home has their keys; the rest belongs to the machine.
-const TOP_DIRECTORIES: [&str; 6] = ["bin", "hermes-agent", "home", "lsp", "migration", "profiles"];
+const TOP_DIRECTORIES: [&str; 6] = [
+    "bin",
+    "hermes-agent",
+    "home",
+    "lsp",
+    "migration",
+    "profiles",
+];
 const SECRET_FILES: [&str; 13] = [
     ".git-credentials",
     ".hermes_history",
@@ -115,7 +123,11 @@ const DEPENDENCY_LOCKS: [&str; 9] = [
 /// Half-written files and what programs can make again.
 pub(super) fn is_scrap(path: &Path) -> bool {
     let name = name(path);
-    name == "__pycache__" || [".tmp", ".sock", ".pyc"].iter().any(|end| name.ends_with(end))
+    name == "__pycache__"
+        || name.starts_with(staging::PREFIX)
+        || [".tmp", ".sock", ".pyc"]
+            .iter()
+            .any(|end| name.ends_with(end))
 }
 
 /// Conversations and copies of them.
@@ -158,7 +170,9 @@ pub(super) fn is_private_directory(path: &Path, full: &Path) -> bool {
     {
         return true;
     }
-    let is_bulk = BULK_DIRECTORIES.contains(&name.as_str()) || name.ends_with("_cache");
+    let is_bulk = BULK_DIRECTORIES.contains(&name.as_str())
+        || name.ends_with("_cache")
+        || name.starts_with(staging::PREFIX);
     // A skill may be about backups.
     is_bulk && !full.join("SKILL.md").is_file()
 }

@@ -9,7 +9,7 @@ use super::gateway;
 use crate::files;
 
 /// No profile can be called this, because names do not start with a dot.
-const PREFIX: &str = ".staged-";
+pub(super) const PREFIX: &str = ".staged-";
 
 /// A directory that goes away with the value. What is finished is renamed out of it.
 #[derive(Debug)]

@@ -11,14 +11,58 @@ use crate::home::{Home, ProfileName};
 
 /// Names that mean something to `hermes` itself.
 const COMMANDS: &[&str] = &[
-    "acp", "auth", "backup", "bundles", "chat", "checkpoints", "claw", "completion", "config",
-    "cron", "curator", "dashboard", "debug", "doctor", "dump", "fallback", "gateway", "hooks",
-    "honcho", "import", "insights", "kanban", "login", "logout", "logs", "mcp", "memory",
-    "migrate", "moa", "model", "pairing", "plugins", "portal", "profile", "secrets", "security",
-    "send", "serve", "sessions", "setup", "skills", "slack", "status", "tools", "uninstall",
-    "update", "version", "webhook", "whatsapp",
+    "acp",
+    "auth",
+    "backup",
+    "bundles",
+    "chat",
+    "checkpoints",
+    "claw",
+    "completion",
+    "config",
+    "cron",
+    "curator",
+    "dashboard",
+    "debug",
+    "doctor",
+    "dump",
+    "fallback",
+    "gateway",
+    "hooks",
+    "honcho",
+    "import",
+    "insights",
+    "kanban",
+    "login",
+    "logout",
+    "logs",
+    "mcp",
+    "memory",
+    "migrate",
+    "moa",
+    "model",
+    "pairing",
+    "plugins",
+    "portal",
+    "profile",
+    "secrets",
+    "security",
+    "send",
+    "serve",
+    "sessions",
+    "setup",
+    "skills",
+    "slack",
+    "status",
+    "tools",
+    "uninstall",
+    "update",
+    "version",
+    "webhook",
+    "whatsapp",
 ];
-const HEAD: &str = "#!/bin/sh\n# Runs one profile of Hermes. Written and removed by `hermes profile`.\n";
+const HEAD: &str =
+    "#!/bin/sh\n# Runs one profile of Hermes. Written and removed by `hermes profile`.\n";
 const LARGEST: u64 = 16 * 1024;
 const PROGRAM: u32 = 0o755;
 
@@ -45,7 +89,9 @@ impl WrapperError {
             Self::Reserved { .. } | Self::Taken { .. } | Self::Hides { .. } => {
                 "hermes profile alias PROFILE --name OTHER chooses another name".to_owned()
             }
-            Self::Missing { .. } => "hermes profile show PROFILE says which ones there are".to_owned(),
+            Self::Missing { .. } => {
+                "hermes profile show PROFILE says which ones there are".to_owned()
+            }
         }
     }
 }
@@ -72,7 +118,10 @@ impl Wrappers {
         let search = environment.get("PATH").unwrap_or_default().split(':');
         Self {
             directory,
-            search: search.filter(|part| !part.is_empty()).map(PathBuf::from).collect(),
+            search: search
+                .filter(|part| !part.is_empty())
+                .map(PathBuf::from)
+                .collect(),
             program,
         }
     }
@@ -184,7 +233,9 @@ fn is_wrapper_of(path: &Path, home: &Home) -> bool {
         let mut text = String::new();
         let found = fs::symlink_metadata(path)?;
         if found.is_file() && found.len() <= LARGEST {
-            fs::File::open(path)?.take(LARGEST).read_to_string(&mut text)?;
+            fs::File::open(path)?
+                .take(LARGEST)
+                .read_to_string(&mut text)?;
         }
         io::Result::Ok(text)
     };
@@ -193,7 +244,9 @@ fn is_wrapper_of(path: &Path, home: &Home) -> bool {
 
 /// All but the program. The root is always pinned: the wrapper must not depend on the caller's environment.
 fn before(home: &Home) -> String {
-    format!("{HEAD}HERMES_HOME={} exec ", quoted(home.root()))
+    // A root given relative to some directory must be found from all others.
+    let root = std::path::absolute(home.root()).unwrap_or_else(|_| home.root().to_owned());
+    format!("{HEAD}HERMES_HOME={} exec ", quoted(&root))
 }
 
 fn after(home: &Home) -> String {

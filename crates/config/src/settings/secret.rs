@@ -1,19 +1,12 @@
 //! Which settings are secrets, and which variables belong into `.env`.
 
+use crate::disclosed::names_secret;
 use crate::environment::is_known_name;
 use crate::root::Config;
 use crate::setting::Setting;
 use crate::shape::Shape;
 use crate::value::KeyPath;
 
-const SECRET_WORDS: [&str; 6] = [
-    "api_key",
-    "token",
-    "secret",
-    "password",
-    "password_hash",
-    "private_key",
-];
 const ENDINGS: [&str; 2] = ["_API_KEY", "_TOKEN"];
 const SSH: &str = "TERMINAL_SSH";
 /// Names that no rule catches.
@@ -28,16 +21,17 @@ const OTHERS: [&str; 8] = [
     "VOICE_TOOLS_OPENAI_KEY",
 ];
 
-/// Whether the value of a setting must not be shown.
+/// Whether the value of a setting must not be shown: its type says so, or, for a key the user chose, its name.
 pub(super) fn is_secret(key: &KeyPath) -> bool {
-    let typed = Config::shape()
-        .at(key)
-        .is_some_and(|shape| holds_secret(&shape));
-    let last = key.last().unwrap_or_default().to_lowercase();
-    typed
-        || SECRET_WORDS
-            .iter()
-            .any(|word| last == *word || last.ends_with(&format!("_{word}")))
+    let root = Config::shape();
+    let Some((parent, last)) = key.split_last() else {
+        return false;
+    };
+    let declared = root
+        .at(&parent)
+        .is_some_and(|parent| parent.keys().contains(&last));
+    let typed = root.at(key).is_some_and(|shape| holds_secret(&shape));
+    typed || (!declared && names_secret(last))
 }
 
 fn holds_secret(shape: &Shape) -> bool {

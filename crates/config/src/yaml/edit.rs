@@ -6,14 +6,23 @@
 mod editor;
 mod layout;
 
+use std::fmt;
+
 use super::parse::{Kind, ParseError, read_tree};
 use crate::value::{KeyPath, Layer, Node, Value};
 use editor::Editor;
 
 /// The text of a file, ready to be changed key by key.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Document {
     text: String,
+}
+
+/// Shows nothing of the text, in which keys may stand.
+impl fmt::Debug for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Document").finish_non_exhaustive()
+    }
 }
 
 /// Why a file was left as it was.

@@ -1,10 +1,15 @@
 //! `.env`: reading, repairing and writing. CL-8.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 
-use hermes_config::{DotEnv, EnvFault, EnvFile, EnvName, EnvNameError, Environment, is_known_name};
+use hermes_config::{
+    Config, DotEnv, EnvFault, EnvFile, EnvName, EnvNameError, Environment, KeyPath, Setting,
+    VARIABLES, Variable, is_known_name,
+};
 use proptest::prelude::*;
 
 use super::support::{TempHome, cases, json, recorded};
@@ -163,6 +168,45 @@ fn recorded_names_are_known_and_denied() {
     }
 }
 
+// CL-6
+#[test]
+fn every_variable_that_stands_for_a_setting_names_one() {
+    let shape = Config::shape();
+    for variable in VARIABLES {
+        if let Some(key) = variable.key() {
+            assert!(shape.at(&key).is_some(), "{} means {key}", variable.name);
+        }
+    }
+    for (key, name) in json(&recorded("env/terminal_map.json"))
+        .as_object()
+        .unwrap()
+    {
+        let filled = Variable::filling(&KeyPath::of(["terminal", key])).unwrap();
+        assert_eq!(filled.name, name.as_str().unwrap());
+    }
+}
+
+// CL-6
+#[test]
+fn a_variable_that_does_not_fit_is_reported_and_one_that_is_not_text_is_noted() {
+    let home = TempHome::new();
+    let loaded = home.load_with(&[
+        ("TERMINAL_TIMEOUT", "soon"),
+        ("TERMINAL_DOCKER_VOLUMES", "[\"a:/b\"]"),
+    ]);
+    assert_eq!(loaded.config.terminal.docker_volumes, ["a:/b"]);
+    let problem = loaded.problems.first().unwrap();
+    assert_eq!(problem.key.to_string(), "terminal.timeout");
+    assert!(problem.fault.is_error());
+
+    let odd = OsString::from_vec(vec![0xff]);
+    let environment: Environment = [(OsString::from("ODD"), odd)].into_iter().collect();
+    assert_eq!(
+        (environment.get("ODD"), environment.unreadable()),
+        (None, &["ODD".to_owned()][..])
+    );
+}
+
 // CL-8
 #[test]
 fn what_is_odd_is_reported_with_its_line_and_without_values() {
@@ -239,7 +283,7 @@ fn a_new_file_is_private_and_a_link_stays_a_link() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 20000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     // CL-8
     #[test]

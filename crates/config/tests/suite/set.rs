@@ -322,3 +322,32 @@ fn a_change_says_what_was_and_what_is() {
     );
     assert!(Settings::get(&loaded, "nothing.here").is_none());
 }
+
+// CL-7
+#[test]
+fn a_linked_file_stays_a_link() {
+    let home = TempHome::new();
+    let target = home.outside().join("dotfiles.yaml");
+    fs::write(&target, "# mine\n").unwrap();
+    std::os::unix::fs::symlink(&target, home.home.config_file()).unwrap();
+    set(&home, "display.skin", "mono").unwrap();
+    assert!(
+        fs::symlink_metadata(home.home.config_file())
+            .unwrap()
+            .is_symlink()
+    );
+    assert_eq!(
+        fs::read_to_string(&target).unwrap(),
+        "# mine\ndisplay:\n  skin: mono\n"
+    );
+}
+
+// CL-7
+#[test]
+fn a_key_of_a_users_own_choosing_is_masked_by_its_name() {
+    let home = TempHome::new();
+    let change = set(&home, "mcp_servers.box.env.BOX_TOKEN", "t0ken").unwrap();
+    assert_eq!(change.new, Shown::Masked);
+    let change = set(&home, "voice.record_key", "ctrl+x").unwrap();
+    assert_eq!(change.new, Shown::Value(Value::Text("ctrl+x".into())));
+}

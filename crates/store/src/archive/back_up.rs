@@ -67,34 +67,7 @@ impl BackUp<'_> {
         let mut files = list::files_of(self.home, &mut notes)?;
         let own = self.own_files(temporary.path());
         files.retain(|file| !own.contains(&self.home.join(&file.relative)));
-        let total = files.iter().map(|file| file.size).sum();
-        let mut writer = Writer {
-            request: self,
-            zip: ZipWriter::new(io::BufWriter::new(temporary.as_file())),
-            scratch: scratch.path(),
-            notes,
-            databases: Vec::new(),
-            done: Progress { done: 0, total },
-            files: 0,
-            bytes: 0,
-            progress,
-        };
-        for file in &files {
-            writer.add(file)?;
-        }
-        writer.add_manifest()?;
-        let Writer {
-            zip,
-            notes,
-            databases,
-            files,
-            bytes,
-            ..
-        } = writer;
-        let mut inner = zip.finish().map_err(|source| self.failed(source))?;
-        let written = inner.flush().and_then(|()| inner.get_ref().sync_all());
-        drop(inner);
-        written.map_err(ArchiveError::file(self.output))?;
+        let packed = self.pack_all(temporary.as_file(), &files, notes, scratch.path(), progress)?;
         let size = temporary
             .as_file()
             .metadata()
@@ -104,14 +77,44 @@ impl BackUp<'_> {
             .persist(self.output)
             .map_err(|failed| ArchiveError::file(self.output)(failed.error))?;
         held::sync_folder(folder);
-        Ok(BackedUp {
-            path: self.output.to_owned(),
-            files,
-            bytes,
-            size,
-            databases,
-            notes,
-        })
+        Ok(BackedUp { size, ..packed })
+    }
+
+    fn pack_all(
+        &self,
+        output: &File,
+        files: &[Listed],
+        notes: Notes,
+        scratch: &Path,
+        progress: OnProgress<'_>,
+    ) -> Result<BackedUp, ArchiveError> {
+        let total = files.iter().map(|file| file.size).sum();
+        let mut writer = Writer {
+            request: self,
+            zip: ZipWriter::new(io::BufWriter::new(output)),
+            scratch,
+            done: Progress { done: 0, total },
+            packed: BackedUp {
+                path: self.output.to_owned(),
+                files: 0,
+                bytes: 0,
+                size: 0,
+                databases: Vec::new(),
+                notes,
+            },
+            progress,
+        };
+        for file in files {
+            writer.add(file)?;
+        }
+        writer.add_manifest()?;
+        let Writer { zip, packed, .. } = writer;
+        let mut inner = zip.finish().map_err(|source| self.failed(source))?;
+        inner
+            .flush()
+            .and_then(|()| output.sync_all())
+            .map_err(ArchiveError::file(self.output))?;
+        Ok(packed)
     }
 
     /// The files that this backup itself writes, in case they lie in the home.
@@ -140,11 +143,8 @@ struct Writer<'a, W: Write + io::Seek> {
     request: &'a BackUp<'a>,
     zip: ZipWriter<W>,
     scratch: &'a Path,
-    notes: Notes,
-    databases: Vec<BackedUpDatabase>,
     done: Progress,
-    files: u64,
-    bytes: u64,
+    packed: BackedUp,
     progress: OnProgress<'a>,
 }
 
@@ -155,7 +155,10 @@ impl<W: Write + io::Seek> Writer<'_, W> {
         match database::is_database(&path) {
             Ok(true) => self.add_database(file, &path)?,
             Ok(false) => self.add_plain(file, &path)?,
-            Err(error) => self.notes.add(&*file.relative, list::kind_of(&error)),
+            Err(error) => self
+                .packed
+                .notes
+                .add(&*file.relative, list::kind_of(&error)),
         }
         self.tell(before + file.size);
         Ok(())
@@ -175,7 +178,7 @@ impl<W: Write + io::Seek> Writer<'_, W> {
             Ok(Copied::Whole { schema }) => {
                 let bytes = self.pack(file, &copy, path)?;
                 if let Some(bytes) = bytes {
-                    self.databases.push(BackedUpDatabase {
+                    self.packed.databases.push(BackedUpDatabase {
                         path: file.relative.clone(),
                         schema,
                         bytes,
@@ -184,11 +187,11 @@ impl<W: Write + io::Seek> Writer<'_, W> {
                 Ok(())
             }
             Ok(Copied::Damaged) => {
-                self.notes.add(&*file.relative, NoteKind::Damaged);
+                self.packed.notes.add(&*file.relative, NoteKind::Damaged);
                 self.pack(file, path, path).map(drop)
             }
             Err(_) if !path.exists() => {
-                self.notes.add(&*file.relative, NoteKind::Vanished);
+                self.packed.notes.add(&*file.relative, NoteKind::Vanished);
                 Ok(())
             }
             Err(error) => Err(error.into()),
@@ -216,11 +219,13 @@ impl<W: Write + io::Seek> Writer<'_, W> {
         let (mut content, found) = match opened {
             Ok(opened) => opened,
             Err(error) => {
-                self.notes.add(&*file.relative, list::kind_of(&error));
+                self.packed
+                    .notes
+                    .add(&*file.relative, list::kind_of(&error));
                 return Ok(None);
             }
         };
-        let options = options(&found, self.time_zone());
+        let options = options(&found);
         self.zip
             .start_file(&file.relative, options)
             .map_err(|source| self.request.failed(source))?;
@@ -233,7 +238,7 @@ impl<W: Write + io::Seek> Writer<'_, W> {
                 Ok(length) => length,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => {
-                    self.notes.add(&*file.relative, NoteKind::Unreadable);
+                    self.packed.notes.add(&*file.relative, NoteKind::Unreadable);
                     break;
                 }
             };
@@ -244,8 +249,8 @@ impl<W: Write + io::Seek> Writer<'_, W> {
             copied += length as u64;
             self.tell(start + copied.min(file.size));
         }
-        self.files += 1;
-        self.bytes += copied;
+        self.packed.files += 1;
+        self.packed.bytes += copied;
         Ok(Some(copied))
     }
 
@@ -255,7 +260,7 @@ impl<W: Write + io::Seek> Writer<'_, W> {
             program: self.request.program.to_owned(),
             created_at: self.request.at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             profile: self.request.profile.to_owned(),
-            databases: self.databases.clone(),
+            databases: self.packed.databases.clone(),
         };
         let output = self.request.output;
         let text = serde_json::to_vec_pretty(&manifest)
@@ -273,27 +278,23 @@ impl<W: Write + io::Seek> Writer<'_, W> {
         self.done.done = done.min(self.done.total);
         (self.progress)(self.done);
     }
-
-    fn time_zone(&self) -> TimeZone {
-        TimeZone::system()
-    }
 }
 
-fn options(found: &fs::Metadata, zone: TimeZone) -> SimpleFileOptions {
+fn options(found: &fs::Metadata) -> SimpleFileOptions {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .unix_permissions(found.permissions().mode() & 0o777)
         .large_file(found.len() >= LARGE);
-    match modified(found, zone) {
+    match modified(found) {
         Some(time) => options.last_modified_time(time),
         None => options,
     }
 }
 
 /// Zip files know local times with two seconds' precision, from 1980 on.
-fn modified(found: &fs::Metadata, zone: TimeZone) -> Option<zip::DateTime> {
+fn modified(found: &fs::Metadata) -> Option<zip::DateTime> {
     let moment = Timestamp::try_from(found.modified().ok()?).ok()?;
-    let local = moment.to_zoned(zone);
+    let local = moment.to_zoned(TimeZone::system());
     let small = |value: i8| u8::try_from(value).ok();
     zip::DateTime::from_date_and_time(
         u16::try_from(local.year()).ok()?,

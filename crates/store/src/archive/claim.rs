@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
 use super::error::ArchiveError;
-use super::rules::SIDES;
+use super::rules::{SIDES, with_tail};
 use crate::error::StoreError;
 
 /// How long another program gets to finish what it is doing.
@@ -66,9 +66,7 @@ fn try_lock(path: &Path) -> Result<Connection, rusqlite::Error> {
 
 fn remove_sides(path: &Path) -> Result<(), ArchiveError> {
     for side in SIDES {
-        let mut name = path.as_os_str().to_owned();
-        name.push(side);
-        let side = PathBuf::from(name);
+        let side = with_tail(path, side);
         match fs::remove_file(&side) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(ArchiveError::file(&side)(error));

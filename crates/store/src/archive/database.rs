@@ -14,7 +14,9 @@ const HEADER: &[u8; 16] = b"SQLite format 3\0";
 /// How a database got into its copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Copied {
-    Whole { schema: u32 },
+    Whole {
+        schema: u32,
+    },
     /// SQLite could not read it.
     Damaged,
 }

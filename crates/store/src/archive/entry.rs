@@ -15,7 +15,8 @@ const LINK: u32 = 0o120_000;
 pub(super) fn check_name(name: &str) -> Result<(), ArchiveError> {
     let refuse = |refusal| Err(ArchiveError::refused(name, refusal));
     let mut start = name.chars();
-    let is_drive = start.next().is_some_and(|c| c.is_ascii_alphabetic()) && start.next() == Some(':');
+    let is_drive =
+        start.next().is_some_and(|c| c.is_ascii_alphabetic()) && start.next() == Some(':');
     if name.starts_with('/') || is_drive {
         return refuse(Refusal::Outside);
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::ArchiveError;
 
@@ -72,6 +72,13 @@ pub(super) fn is_side_file(name: &str) -> bool {
                 .any(|ending| base.to_lowercase().ends_with(ending))
         })
     })
+}
+
+/// A path with something behind its name.
+pub(super) fn with_tail(path: &Path, tail: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(tail);
+    PathBuf::from(name)
 }
 
 /// Whether an entry only makes sense in the default home.

@@ -14,6 +14,7 @@ use super::error::ArchiveError;
 use super::held::{self, Held};
 use super::list::{self, Listed};
 use super::note::{NoteKind, Notes};
+use super::rules::{self, with_tail};
 
 /// How many snapshots are kept.
 pub const KEPT_SNAPSHOTS: usize = 20;
@@ -200,7 +201,7 @@ fn copy_file(
             Copied::Whole { .. } => fs::metadata(&to).map(|found| found.len()),
             Copied::Damaged => {
                 notes.add(&*file.relative, NoteKind::Damaged);
-                plain()
+                copy_sides(&from, &to).and_then(|()| plain())
             }
         },
         Ok(false) => plain(),
@@ -214,6 +215,20 @@ fn copy_file(
         }
         Err(error) => Err(ArchiveError::file(&from)(error)),
     }
+}
+
+/// A damaged database is kept with its log: somebody may still get something out of it.
+fn copy_sides(from: &Path, to: &Path) -> io::Result<()> {
+    for side in rules::SIDES {
+        let (from, to) = (with_tail(from, side), with_tail(to, side));
+        // The attempt to copy it may have left something of its own.
+        drop(fs::remove_file(&to));
+        if from.is_file() {
+            fs::copy(&from, &to)?;
+            make_private(&to)?;
+        }
+    }
+    Ok(())
 }
 
 fn is_gone(path: &Path) -> bool {

@@ -364,7 +364,9 @@ fn finish_session(connection: &Connection, detail: &Detail, import: i64) -> Resu
     }
     connection
         .prepare_cached(
-            "UPDATE sessions SET last_active_at = max(started_at, \
+            "UPDATE sessions SET message_count = \
+               (SELECT count(*) FROM messages WHERE session_id = ?1 AND active = 1), \
+               last_active_at = max(started_at, \
                coalesce((SELECT max(timestamp) FROM messages WHERE session_id = ?1), started_at)) WHERE id = ?1",
         )?
         .execute([&detail.session])?;

@@ -97,10 +97,6 @@ impl Fixture {
             .map(|record| record.content.unwrap_or_default())
             .collect()
     }
-
-    pub(crate) fn now(&self) -> f64 {
-        self.clock.now().as_duration().as_secs_f64()
-    }
 }
 
 pub(crate) fn id(name: &str) -> SessionId {

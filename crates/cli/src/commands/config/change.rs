@@ -84,7 +84,7 @@ impl From<SetError> for Complaint {
             SetError::Encoding { .. } | SetError::Unparsable { .. } | SetError::Edit { .. } => {
                 FailureKind::BadInput
             }
-            SetError::File(_) => FailureKind::Unavailable,
+            SetError::File(_) | SetError::Home(_) => FailureKind::Unavailable,
         };
         let hint = error.hint();
         Self::caused(kind, error).hint(hint)

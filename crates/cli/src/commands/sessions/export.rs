@@ -1,7 +1,8 @@
 //! `hermes sessions export`
 
 use std::fs;
-use std::io::Write;
+use std::hash::{DefaultHasher, Hasher};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use hermes_core::{FailureKind, SessionId};
@@ -131,10 +132,18 @@ fn write_file(
     options: &ExportOptions,
     output: &mut Output,
 ) -> Outcome {
+    if args.delete_after_verified && (args.format != ExportFormat::Jsonl || args.only.is_some()) {
+        return Err(
+            Complaint::bad_request("only jsonl, md and qmd hold everything")
+                .hint("nothing was deleted"),
+        );
+    }
     refuse_existing(path, args.force)?;
-    let mut written = Vec::new();
-    let done = store.export(sessions, options, &mut written)?;
-    hermes_config::replace_file(path, &written)?;
+    let scratch = path.with_added_extension("part");
+    let mut file = Summed::new(BufWriter::new(create(&scratch)?));
+    let done = store.export(sessions, options, &mut file)?;
+    let sum = file.finish()?;
+    fs::rename(&scratch, path)?;
     output.line(format!(
         "{} conversations with {} messages written to {}",
         done.sessions,
@@ -142,16 +151,51 @@ fn write_file(
         path.display()
     ))?;
     if args.delete_after_verified {
-        if args.format != ExportFormat::Jsonl || args.only.is_some() {
-            return Err(
-                Complaint::bad_request("only jsonl, md and qmd hold everything")
-                    .hint("nothing was deleted"),
-            );
-        }
-        verified(fs::read(path)? == written, path)?;
+        let mut copy = Summed::new(io::sink());
+        io::copy(&mut fs::File::open(path)?, &mut copy)?;
+        verified(copy.finish()? == sum, path)?;
         delete(store, sessions, output)?;
     }
     Ok(())
+}
+
+fn create(path: &Path) -> Outcome<fs::File> {
+    fs::File::create(path).map_err(|error| {
+        Complaint::caused(FailureKind::Unavailable, error)
+            .hint(format!("{} could not be written", path.display()))
+    })
+}
+
+/// Passes bytes on and keeps a sum of them, so that a file can be compared without holding it.
+struct Summed<W> {
+    inner: W,
+    sum: DefaultHasher,
+}
+
+impl<W: Write> Summed<W> {
+    fn new(inner: W) -> Self {
+        Self {
+            inner,
+            sum: DefaultHasher::new(),
+        }
+    }
+
+    fn finish(mut self) -> io::Result<u64> {
+        self.inner.flush()?;
+        Ok(self.sum.finish())
+    }
+}
+
+impl<W: Write> Write for Summed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.sum.write(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
 }
 
 fn write_documents(

@@ -1,0 +1,47 @@
+//! The log files in the home: `agent.log` with what happens, `errors.log` with what went wrong.
+//!
+//! Written in the reference's format, so that both programs and `hermes logs` read them. Files are
+//! opened at the first event, secrets are masked before anything is written, and a log that cannot be
+//! written never fails the command that wanted to.
+
+mod file;
+pub(crate) mod line;
+mod sink;
+
+use std::sync::Arc;
+
+use hermes_config::{Home, Logging};
+use hermes_core::Clock;
+use hermes_secrets::RedactorHandle;
+use tracing_subscriber::layer::SubscriberExt;
+
+use crate::context::Context;
+
+/// Sends the program's events to the log files of a home. The first call counts, later ones do nothing.
+pub(crate) fn install(
+    home: &Home,
+    settings: &Logging,
+    redactor: RedactorHandle,
+    clock: Arc<dyn Clock>,
+) {
+    let sink = sink::Sink::new(&home.logs_dir(), settings, redactor, clock);
+    let subscriber = tracing_subscriber::registry().with(sink);
+    // An error means that one is installed already.
+    drop(tracing::subscriber::set_global_default(subscriber));
+}
+
+/// Installs the sink for a command that opens no store. Settings that cannot be read leave the defaults:
+/// what is wrong with them is another command's matter.
+pub(crate) fn start(context: &Context) {
+    let Ok(home) = context.home() else { return };
+    let settings = match context.load() {
+        Ok(loaded) => loaded.config.logging,
+        Err(_) => Logging::default(),
+    };
+    install(
+        home,
+        &settings,
+        context.redactor.clone(),
+        context.clock.clone(),
+    );
+}

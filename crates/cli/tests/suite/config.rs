@@ -1,0 +1,346 @@
+//! `hermes config …` as a user runs it.
+
+use insta::assert_snapshot;
+
+use super::program::Program;
+
+const FILE: &str = "# my settings\nmodel: gpt-5   # the good one\n\ndisplay:\n  skin: mono  # dark\n  compact: yes\n# end\n";
+
+// CL-6
+#[test]
+fn get_prints_what_is_in_effect() {
+    let program = Program::new();
+    program.home.write_config(FILE).unwrap();
+    assert_eq!(program.stdout(&["config", "get", "display.skin"]), "mono\n");
+    assert_eq!(
+        program.stdout(&["config", "get", "display.compact"]),
+        "true\n"
+    );
+    assert_eq!(
+        program.stdout(&["config", "get", "agent.max_turns"]),
+        "90\n",
+        "a default"
+    );
+    assert_eq!(
+        program
+            .run(&["config", "get", "model", "--json"])
+            .ok()
+            .json(),
+        serde_json::json!({"default": "gpt-5"})
+    );
+    let output = program.run(&["config", "get", "display.skn"]).code(1);
+    assert_snapshot!(output.stderr, @r"
+    error: display.skn is not set
+    hint: did you mean display.skin?
+    ");
+}
+
+// CL-6
+#[test]
+fn layers_override_each_other_in_order() {
+    let program = Program::new();
+    program
+        .home
+        .write_config("timezone: Europe/Berlin\nterminal: {timeout: 5}\n")
+        .unwrap();
+    let get = |key: &str, name: &str, value: &str| {
+        program
+            .command(&["config", "get", key])
+            .env(name, value)
+            .run()
+            .unwrap()
+            .ok()
+            .stdout
+    };
+    assert_eq!(
+        get("terminal.timeout", "TERMINAL_TIMEOUT", "7"),
+        "5\n",
+        "the file wins over a variable that fills in"
+    );
+    assert_eq!(
+        get("timezone", "HERMES_TIMEZONE", "UTC"),
+        "UTC\n",
+        "a variable for one run wins over the file"
+    );
+    let managed = program.home.workspace().join("managed");
+    std::fs::create_dir(&managed).unwrap();
+    std::fs::write(managed.join("config.yaml"), "timezone: Asia/Tokyo\n").unwrap();
+    let directory = managed.to_str().unwrap();
+    let pinned = program
+        .command(&["config", "get", "timezone"])
+        .env("HERMES_MANAGED_DIR", directory);
+    assert_eq!(
+        pinned
+            .env("HERMES_TIMEZONE", "UTC")
+            .run()
+            .unwrap()
+            .ok()
+            .stdout,
+        "Asia/Tokyo\n",
+        "the administrator wins"
+    );
+}
+
+// CL-7
+#[test]
+fn set_touches_only_the_key_asked_for() {
+    let program = Program::new();
+    program.home.write_config(FILE).unwrap();
+    program.run(&["config", "set", "display.skin", "ares"]).ok();
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        FILE.replace("skin: mono  # dark", "skin: ares  # dark")
+    );
+    program
+        .run(&["config", "set", "agent.max_turns", "50"])
+        .ok();
+    let added = program.home.read("config.yaml").unwrap();
+    assert!(
+        added.starts_with(FILE.replace("mono", "ares").trim_end_matches("# end\n")),
+        "{added}"
+    );
+    assert!(added.contains("agent:\n  max_turns: 50\n"), "{added}");
+    program.run(&["config", "unset", "agent.max_turns"]).ok();
+    assert_eq!(
+        program.stdout(&["config", "get", "agent.max_turns"]),
+        "90\n"
+    );
+    program.run(&["config", "unset", "agent.max_turns"]).code(1);
+}
+
+// CL-7
+#[test]
+fn a_file_that_is_not_yaml_is_refused_and_left_alone() {
+    let program = Program::new();
+    let broken = "display:\n  skin: [mono\nagent: {max_turns: 5}\n";
+    program.home.write_config(broken).unwrap();
+    let output = program
+        .run(&["config", "set", "display.skin", "ares"])
+        .code(1);
+    assert_eq!(program.home.read("config.yaml").unwrap(), broken);
+    assert_snapshot!(program.home.scrub(&output.stderr));
+    for arguments in [
+        &["config", "unset", "display.skin"][..],
+        &["config", "get", "display.skin"],
+        &["config", "migrate"],
+    ] {
+        let output = program.run(arguments).code(1);
+        assert!(
+            output.stderr.contains("config.yaml") && output.stderr.contains("line 3"),
+            "{}",
+            output.stderr
+        );
+        assert!(output.stderr.contains("hint: "), "{}", output.stderr);
+        assert_eq!(program.home.read("config.yaml").unwrap(), broken);
+    }
+}
+
+// CL-7
+#[test]
+fn unknown_keys_are_kept_reported_and_not_written_by_accident() {
+    let program = Program::new();
+    program
+        .home
+        .write_config("display: {skin: mono, skinn: x}\nplugin_thing: {a: 1}\n")
+        .unwrap();
+    let output = program.run(&["config", "check"]).ok();
+    assert_snapshot!(program.home.scrub(&output.stdout));
+    assert_eq!(program.stdout(&["config", "get", "plugin_thing.a"]), "1\n");
+    let before = program.home.read("config.yaml").unwrap();
+    let output = program
+        .run(&["config", "set", "display.skni", "ares"])
+        .code(2);
+    assert!(
+        output.stderr.contains("did you mean display.skin?"),
+        "{}",
+        output.stderr
+    );
+    assert_eq!(program.home.read("config.yaml").unwrap(), before);
+    program
+        .run(&["config", "set", "--force", "display.skni", "ares"])
+        .ok();
+    assert_eq!(program.stdout(&["config", "get", "display.skni"]), "ares\n");
+}
+
+#[test]
+fn wrong_types_and_ranges_are_named_with_file_line_and_key() {
+    let program = Program::new();
+    program
+        .home
+        .write_config("agent:\n  max_turns: lots\n")
+        .unwrap();
+    let output = program.run(&["config", "get", "display.skin"]).code(1);
+    assert_snapshot!(program.home.scrub(&output.stderr));
+    for (key, value) in [
+        ("agent.max_turns", "many"),
+        ("approvals.mode", "sometimes"),
+        ("compression.threshold", "7"),
+    ] {
+        let output = program.run(&["config", "set", key, value]).code(2);
+        assert!(
+            output.stderr.starts_with(&format!("error: {key} must be ")),
+            "{}",
+            output.stderr
+        );
+    }
+    program
+        .run(&["config", "set", "agent.max_turns", "12"])
+        .ok();
+    assert_eq!(
+        program.stdout(&["config", "get", "agent.max_turns"]),
+        "12\n"
+    );
+}
+
+// CL-8
+#[test]
+fn secrets_go_to_the_env_file_and_are_never_shown() {
+    let program = Program::new();
+    let secret = "sk-or-v1-0123456789abcdef0123456789abcdef";
+    let output = program
+        .run(&["config", "set", "OPENROUTER_API_KEY", secret])
+        .ok();
+    assert!(!output.stdout.contains(secret), "{}", output.stdout);
+    assert_eq!(
+        program.home.read(".env").unwrap(),
+        format!("OPENROUTER_API_KEY={secret}\n")
+    );
+    assert_eq!(program.home.mode(".env").unwrap() & 0o777, 0o600);
+    for arguments in [
+        &["config", "show"][..],
+        &["config", "show", "--all", "--json"],
+        &["config", "check"],
+    ] {
+        assert!(!program.run(arguments).ok().stdout.contains(secret));
+    }
+    let output = program.run(&["config", "set", "PATH", "/tmp"]).code(2);
+    assert!(output.stderr.contains("hint: "), "{}", output.stderr);
+    program.run(&["config", "unset", "OPENROUTER_API_KEY"]).ok();
+    assert!(!program.home.read(".env").unwrap().contains(secret));
+}
+
+// CL-9
+#[test]
+fn managed_settings_cannot_be_changed() {
+    let program = Program::new();
+    let managed = program.home.workspace().join("managed");
+    std::fs::create_dir(&managed).unwrap();
+    std::fs::write(managed.join("config.yaml"), "display: {skin: corporate}\n").unwrap();
+    let with_scope = |arguments: &[&str]| {
+        program
+            .command(arguments)
+            .env("HERMES_MANAGED_DIR", managed.to_str().unwrap())
+            .run()
+            .unwrap()
+    };
+    for arguments in [
+        &["config", "set", "display.skin", "mono"][..],
+        &["config", "unset", "display.skin"],
+    ] {
+        let output = with_scope(arguments).code(1);
+        assert!(output.stderr.contains("administrator"), "{}", output.stderr);
+    }
+    assert_eq!(
+        with_scope(&["config", "get", "display.skin"]).ok().stdout,
+        "corporate\n"
+    );
+    assert!(
+        with_scope(&["config", "show"])
+            .ok()
+            .stdout
+            .contains("managed:1")
+    );
+    let owned = program
+        .command(&["config", "set", "display.skin", "mono"])
+        .env("HERMES_MANAGED", "brew");
+    let output = owned.run().unwrap().code(1);
+    assert!(
+        output.stderr.contains("Homebrew") && output.stderr.contains("brew upgrade"),
+        "{}",
+        output.stderr
+    );
+    assert!(!program.home.path().join("config.yaml").exists());
+    std::fs::write(managed.join("config.yaml"), "display: [broken\n").unwrap();
+    let output = with_scope(&["config", "get", "display.skin"]).ok();
+    assert!(
+        output.stderr.contains("warning: "),
+        "a broken managed file is said loudly: {}",
+        output.stderr
+    );
+}
+
+// CL-10
+#[test]
+fn migrate_rewrites_old_spellings_and_keeps_a_copy() {
+    let program = Program::new();
+    let old = "# mine\n_config_version: 11\nmodel: gpt-4\nstt:\n  model: large-v3  # old place\n";
+    program.home.write_config(old).unwrap();
+    let before = program.stdout(&["config", "get", "stt", "--json"]);
+    program.run(&["config", "migrate", "--dry-run"]).ok();
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        old,
+        "a rehearsal changes nothing"
+    );
+    program.run(&["config", "migrate"]).ok();
+    let new = program.home.read("config.yaml").unwrap();
+    assert!(new.starts_with("# mine\n_config_version: 33\n"), "{new}");
+    assert_eq!(
+        program.stdout(&["config", "get", "stt", "--json"]),
+        before,
+        "the meaning is the same"
+    );
+    let copies = std::fs::read_dir(program.home.path()).unwrap();
+    let copies: Vec<_> = copies
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        copies
+            .iter()
+            .any(|name| name.starts_with("config.yaml.bak.")),
+        "{copies:?}"
+    );
+    assert_eq!(
+        program.stdout(&["config", "migrate"]),
+        "nothing to migrate\n"
+    );
+}
+
+#[test]
+fn paths_are_printed_bare() {
+    let program = Program::new();
+    assert_eq!(
+        program.stdout(&["config", "path"]),
+        "[HOME]/.hermes/config.yaml\n"
+    );
+    assert_eq!(
+        program.stdout(&["config", "env-path"]),
+        "[HOME]/.hermes/.env\n"
+    );
+}
+
+#[test]
+fn edit_opens_the_editor_and_checks_what_was_typed() {
+    let program = Program::new();
+    let editor = program.home.workspace().join("editor.sh");
+    std::fs::write(
+        &editor,
+        "#!/bin/sh\necho 'agent: {max_turns: words}' > \"$1\"\n",
+    )
+    .unwrap();
+    let command = program
+        .command(&["config", "edit"])
+        .env("EDITOR", format!("sh {}", editor.display()));
+    let mut terminal = hermes_testkit::pty::Terminal::spawn(&command, 100, 20).unwrap();
+    let patience = std::time::Duration::from_secs(20);
+    terminal
+        .wait_for_text("agent.max_turns must be", patience)
+        .unwrap();
+    assert_eq!(terminal.wait_exit(patience).unwrap().code, 1);
+    let output = program.run(&["config", "edit"]).code(2);
+    assert!(
+        output.stderr.contains("terminal"),
+        "without a terminal it says so: {}",
+        output.stderr
+    );
+}

@@ -1,0 +1,280 @@
+//! `hermes sessions …` as a user runs it.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use insta::assert_snapshot;
+
+use super::program::Program;
+
+// CL-5, CL-24
+#[test]
+fn a_home_of_the_reference_lists_searches_and_shows() {
+    let program = Program::after_the_reference();
+    assert_snapshot!(program.stdout(&["sessions", "list"]));
+    let hits = program
+        .run(&["sessions", "search", "天気", "--json"])
+        .ok()
+        .json();
+    let hit = &hits.as_array().unwrap()[0];
+    let keys: Vec<_> = hit
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "session_id",
+            "message_id",
+            "role",
+            "snippet",
+            "score",
+            "title",
+            "started_at"
+        ]
+    );
+    assert_eq!(hit["snippet"], "今日の>>>天気<<<はどうですか");
+    assert_snapshot!(program.stdout(&["sessions", "show", "Refactor"]));
+    let state = std::fs::read(super::program::reference("state/v22.db")).unwrap();
+    assert_eq!(
+        std::fs::read(program.home.path().join("state.db")).unwrap(),
+        state,
+        "their file is as it was"
+    );
+}
+
+// CL-24
+#[test]
+fn list_narrows_by_source_and_limit() {
+    let program = Program::after_the_reference();
+    let ids = |arguments: &[&str]| -> Vec<String> {
+        let rows = program
+            .run(&[&["sessions", "list", "--json"], arguments].concat())
+            .ok()
+            .json();
+        rows.as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["session_id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        ids(&[]).len(),
+        10,
+        "tool sessions, delegates and earlier parts are hidden"
+    );
+    assert_eq!(
+        ids(&["--source", "telegram"]),
+        ["20250616_074640_7e1e6a71", "20250616_050000_7e1e6a70"]
+    );
+    assert_eq!(ids(&["--limit", "1"]), ["20250616_164000_100006"]);
+}
+
+// CL-24
+#[test]
+fn rename_delete_archive_and_prune() {
+    let program = Program::after_the_reference();
+    program
+        .run(&["sessions", "rename", "20250615_150640", "Holiday", "plans"])
+        .ok();
+    let shown = program
+        .run(&["sessions", "show", "Holiday plans", "--json"])
+        .ok()
+        .json();
+    assert_eq!(shown["session_id"], "20250615_150640_a1b2c3");
+    let output = program
+        .run(&["sessions", "delete", "Holiday plans"])
+        .code(2);
+    assert!(
+        output.stderr.contains("--yes"),
+        "nobody can be asked: {}",
+        output.stderr
+    );
+    program
+        .run(&["sessions", "delete", "Holiday plans", "--yes"])
+        .ok();
+    program.run(&["sessions", "show", "Holiday plans"]).code(1);
+    program.run(&["sessions", "prune", "--yes"]).code(2);
+    let rehearsal = program
+        .run(&[
+            "sessions",
+            "prune",
+            "--older-than",
+            "2025-06-16T00:00:00Z",
+            "--dry-run",
+        ])
+        .ok();
+    assert!(rehearsal.stdout.contains("nothing was changed"));
+    let total = |program: &Program| {
+        program.run(&["sessions", "stats", "--json"]).ok().json()["sessions"]
+            .as_u64()
+            .unwrap()
+    };
+    let before = total(&program);
+    program
+        .run(&["sessions", "prune", "--source", "cron", "-y"])
+        .ok();
+    assert_eq!(total(&program), before - 1);
+    program
+        .run(&["sessions", "archive", "--source", "discord", "-y"])
+        .ok();
+    assert_eq!(
+        program
+            .run(&["sessions", "list", "--source", "discord", "--json"])
+            .ok()
+            .json(),
+        serde_json::json!([])
+    );
+    assert_eq!(total(&program), before - 1, "archived is not deleted");
+}
+
+// CL-24
+#[test]
+fn a_document_proves_itself_with_an_independent_tool() {
+    let program = Program::after_the_reference();
+    program
+        .run(&[
+            "sessions", "export", "out", "--format", "md", "--source", "cli",
+        ])
+        .ok();
+    let folder = program.home.workspace().join("out");
+    let mut verified = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "md") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let start = text
+            .rfind('`')
+            .and_then(|end| text[..end].rfind('`'))
+            .unwrap()
+            + 1;
+        let hash = &text[start..start + 64];
+        assert_eq!(
+            sha256sum(text.replace(hash, "pending").as_bytes()),
+            hash,
+            "{}",
+            path.display()
+        );
+        verified += 1;
+    }
+    assert!(verified > 3, "{verified} documents");
+    let manifest = std::fs::read_to_string(folder.join("manifest.jsonl")).unwrap();
+    assert_eq!(manifest.lines().count(), verified);
+    program
+        .run(&[
+            "sessions", "export", "out", "--format", "md", "--source", "cli",
+        ])
+        .code(1);
+    program
+        .run(&["sessions", "export", "--format", "md"])
+        .code(2);
+}
+
+fn sha256sum(bytes: &[u8]) -> String {
+    let mut tool = Command::new("sha256sum")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    tool.stdin.take().unwrap().write_all(bytes).unwrap();
+    let output = tool.wait_with_output().unwrap();
+    String::from_utf8(output.stdout).unwrap()[..64].to_owned()
+}
+
+// LN-22, CL-24
+#[test]
+fn export_wipe_import_brings_everything_back() {
+    let program = Program::after_the_reference();
+    program
+        .run(&["sessions", "export", "all.jsonl", "--all", "--with-media"])
+        .ok();
+    std::fs::remove_file(program.home.path().join("state.db")).unwrap();
+    let wiped = Program::new();
+    let file = program.home.workspace().join("all.jsonl");
+    wiped
+        .run(&["sessions", "import", file.to_str().unwrap()])
+        .ok();
+    wiped
+        .run(&["sessions", "export", "again.jsonl", "--all", "--with-media"])
+        .ok();
+    let text = |path: &std::path::Path| std::fs::read_to_string(path).unwrap();
+    assert_eq!(
+        without_ids(&text(&wiped.home.workspace().join("again.jsonl"))),
+        without_ids(&text(&file))
+    );
+    let again = wiped
+        .run(&["sessions", "import", file.to_str().unwrap(), "--json"])
+        .ok()
+        .json();
+    assert_eq!(again["sessions"], 0, "a second import adds nothing");
+}
+
+/// Message ids are given anew on import; everything else must be the same.
+fn without_ids(jsonl: &str) -> Vec<serde_json::Value> {
+    let mut sessions: Vec<serde_json::Value> = jsonl
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    for session in &mut sessions {
+        for message in session["messages"].as_array_mut().unwrap() {
+            message.as_object_mut().unwrap().remove("id");
+        }
+    }
+    sessions
+}
+
+#[test]
+fn nothing_is_uploaded() {
+    let program = Program::after_the_reference();
+    for flags in [
+        &["--upload"][..],
+        &["--public"],
+        &["--format", "trace", "--no-redact"],
+    ] {
+        let output = program
+            .run(&[&["sessions", "export"], flags].concat())
+            .code(2);
+        assert!(output.stderr.contains("hint: "), "{}", output.stderr);
+        assert_eq!(output.stdout, "");
+    }
+}
+
+#[test]
+fn known_secrets_do_not_reach_the_database() {
+    let program = Program::new();
+    let secret = "canary-7f3e9b2d41c85a06";
+    program
+        .home
+        .write_env(&format!("OPENAI_API_KEY={secret}\n"))
+        .unwrap();
+    let line = serde_json::json!({
+        "id": "s", "source": "cli", "started_at": 1.0, "title": format!("about {secret}"),
+        "messages": [{"role": "user", "content": format!("my key is {secret}"), "timestamp": 1.0}],
+    });
+    program
+        .home
+        .write_work("in.jsonl", format!("{line}\n"))
+        .unwrap();
+    program.run(&["sessions", "import", "in.jsonl"]).ok();
+    let output = program.run(&["sessions", "show", "s"]).ok();
+    assert!(
+        output
+            .stdout
+            .contains("my key is [redacted:OPENAI_API_KEY]"),
+        "{}",
+        output.stdout
+    );
+    for name in ["hermes.db", "hermes.db-wal"] {
+        let bytes = std::fs::read(program.home.path().join(name)).unwrap_or_default();
+        assert!(
+            !bytes
+                .windows(secret.len())
+                .any(|window| window == secret.as_bytes()),
+            "{name}"
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! Unpacking an archive beside the home, and checking what came out.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::database;
+use super::error::{ArchiveError, Refusal};
+use super::held;
+use super::open::{Archive, Entry};
+use super::rules::STAGING;
+use super::{OnProgress, Progress};
+use crate::backup::is_sound;
+use crate::error::StoreError;
+use crate::schema::NEWEST;
+
+const CHUNK: usize = 256 * 1024;
+/// Only the owner may read what is restored: any of it can hold a key or a private word.
+const PRIVATE: u32 = 0o600;
+const PRIVATE_PROGRAM: u32 = 0o700;
+/// The database whose schema must be one this program knows.
+const OWN_DATABASE: &str = "hermes.db";
+
+/// Unpacked files on the home's file system. Goes away with everything in it when dropped.
+#[derive(Debug)]
+pub(super) struct Stage {
+    folder: PathBuf,
+    pub(super) files: Vec<Staged>,
+}
+
+/// One unpacked file.
+#[derive(Debug)]
+pub(super) struct Staged {
+    pub(super) relative: String,
+    pub(super) path: PathBuf,
+    pub(super) is_database: bool,
+}
+
+impl Stage {
+    /// Unpacks the chosen entries. Everything is checked and on the disk when this returns.
+    pub(super) fn fill(
+        home: &Path,
+        archive: &mut Archive,
+        chosen: &[Entry],
+        progress: OnProgress<'_>,
+    ) -> Result<Self, ArchiveError> {
+        let folder = home.join(STAGING);
+        remove(&folder)?;
+        held::create_private(&folder)?;
+        let mut stage = Self {
+            folder,
+            files: Vec::with_capacity(chosen.len()),
+        };
+        let mut state = Progress {
+            done: 0,
+            total: chosen.iter().map(|entry| entry.size).sum(),
+        };
+        for (number, entry) in chosen.iter().enumerate() {
+            let path = stage.folder.join(number.to_string());
+            unpack(archive, entry, &path)?;
+            let is_database = database::is_database(&path).map_err(ArchiveError::file(&path))?;
+            if is_database {
+                check_database(entry, &path)?;
+            }
+            stage.files.push(Staged {
+                relative: entry.relative.clone(),
+                path,
+                is_database,
+            });
+            state.done += entry.size;
+            progress(state);
+        }
+        // Once all are written, so that the file system can put them on the disk together.
+        for file in &stage.files {
+            File::open(&file.path)
+                .and_then(|opened| opened.sync_all())
+                .map_err(ArchiveError::file(&file.path))?;
+        }
+        Ok(stage)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed by the next import.
+        drop(remove(&self.folder));
+    }
+}
+
+fn remove(folder: &Path) -> Result<(), ArchiveError> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(ArchiveError::file(folder)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn unpack(archive: &mut Archive, entry: &Entry, to: &Path) -> Result<(), ArchiveError> {
+    let from = archive.path.clone();
+    let packed = archive
+        .zip
+        .by_index(entry.index)
+        .map_err(ArchiveError::broken(&from))?;
+    // One byte more than announced is enough to know that the announcement was wrong.
+    let mut packed = packed.take(entry.size.saturating_add(1));
+    let mode = if entry.executable {
+        PRIVATE_PROGRAM
+    } else {
+        PRIVATE
+    };
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(to)
+        .map_err(ArchiveError::file(to))?;
+    let mut buffer = vec![0_u8; CHUNK];
+    let mut written = 0_u64;
+    loop {
+        let length = match packed.read(&mut buffer) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // The only reader here is the archive: a wrong checksum, or a stream that breaks off.
+            Err(error) => return Err(ArchiveError::broken(&from)(error.into())),
+        };
+        let piece = buffer.get(..length).unwrap_or_default();
+        file.write_all(piece).map_err(ArchiveError::file(to))?;
+        written += length as u64;
+    }
+    if written != entry.size {
+        return Err(ArchiveError::refused(&entry.relative, Refusal::WrongSize));
+    }
+    Ok(())
+}
+
+fn check_database(entry: &Entry, path: &Path) -> Result<(), ArchiveError> {
+    if !is_sound(path)? {
+        return Err(ArchiveError::DamagedEntry {
+            entry: entry.relative.clone(),
+        });
+    }
+    let name = entry.relative.rsplit('/').next();
+    if name == Some(OWN_DATABASE) {
+        let found = database::schema(path)?;
+        if found > NEWEST {
+            return Err(ArchiveError::Database(StoreError::TooNew {
+                path: PathBuf::from(&entry.relative),
+                found,
+                known: NEWEST,
+            }));
+        }
+    }
+    Ok(())
+}
