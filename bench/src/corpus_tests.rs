@@ -40,7 +40,12 @@ fn finds_what_was_planted_in_every_language() {
     let mut missed = Vec::new();
     for answer in answers.iter().filter(|answer| answer.kind.is_promised()) {
         let hits = store
-            .search(&answer.query, SearchFilter::default(), SearchOrder::Relevance, 5)
+            .search(
+                &answer.query,
+                SearchFilter::default(),
+                SearchOrder::Relevance,
+                5,
+            )
             .wait()
             .unwrap();
         let found = hits.iter().any(|hit| hit.message == answer.message);
@@ -54,6 +59,10 @@ fn finds_what_was_planted_in_every_language() {
     for language in Language::ALL {
         let (good, all) = recall.get(&language).copied().unwrap_or_default();
         assert!(all >= 60, "{}: only {all} questions", language.name());
-        assert!(good * 100 >= all * 95, "{}: {good} of {all}; missed {missed:?}", language.name());
+        assert!(
+            good * 100 >= all * 95,
+            "{}: {good} of {all}; missed {missed:?}",
+            language.name()
+        );
     }
 }

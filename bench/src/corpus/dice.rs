@@ -33,7 +33,10 @@ impl Dice {
 
     /// One of several; the default of an empty list.
     pub(crate) fn pick<T: Copy + Default>(&self, items: &[T]) -> T {
-        items.get(self.below(items.len())).copied().unwrap_or_default()
+        items
+            .get(self.below(items.len()))
+            .copied()
+            .unwrap_or_default()
     }
 
     pub(crate) fn shuffle<T>(&self, items: &mut [T]) {

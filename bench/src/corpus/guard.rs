@@ -17,8 +17,15 @@ impl Guard {
             .collect();
         let first_pieces = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
-            .build(answers.iter().map(|pieces| pieces.first().map_or("\u{0}", String::as_str)))?;
-        Ok(Self { first_pieces, answers })
+            .build(
+                answers
+                    .iter()
+                    .map(|pieces| pieces.first().map_or("\u{0}", String::as_str)),
+            )?;
+        Ok(Self {
+            first_pieces,
+            answers,
+        })
     }
 
     /// Whether `text` answers the question for a needle other than `own`.

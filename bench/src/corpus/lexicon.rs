@@ -74,18 +74,30 @@ impl Lexicon {
         let sections = sections(language.source());
         let lines = |name: &str| sections.get(name).cloned().unwrap_or_default();
         let words = |name: &str| -> Vec<&'static str> {
-            lines(name).iter().flat_map(|line| line.split_whitespace()).collect()
+            lines(name)
+                .iter()
+                .flat_map(|line| line.split_whitespace())
+                .collect()
         };
         let pairs = |name: &str| -> Vec<(&'static str, &'static str)> {
-            lines(name).iter().filter_map(|line| line.split_once('=')).collect()
+            lines(name)
+                .iter()
+                .filter_map(|line| line.split_once('='))
+                .collect()
         };
         Self {
             language,
             nouns: Ranked::new(words("nouns")),
             verbs: Ranked::new(words("verbs")),
             adjectives: Ranked::new(words("adjectives")),
-            openers: lines("openers").iter().flat_map(|line| line.split('|')).collect(),
-            templates: lines("templates").iter().map(|line| Template::parse(line)).collect(),
+            openers: lines("openers")
+                .iter()
+                .flat_map(|line| line.split('|'))
+                .collect(),
+            templates: lines("templates")
+                .iter()
+                .map(|line| Template::parse(line))
+                .collect(),
             phrases: lines("phrases"),
             glue: lines("glue"),
             variants: pairs("variants"),
@@ -99,8 +111,14 @@ impl Lexicon {
 fn sections(source: &'static str) -> HashMap<&'static str, Vec<&'static str>> {
     let mut found: HashMap<_, Vec<_>> = HashMap::new();
     let mut current = "";
-    for line in source.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        match line.strip_prefix('[').and_then(|line| line.strip_suffix(']')) {
+    for line in source
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    {
+        match line
+            .strip_prefix('[')
+            .and_then(|line| line.strip_suffix(']'))
+        {
             Some(name) => current = name,
             None => found.entry(current).or_default().push(line),
         }

@@ -26,7 +26,12 @@ pub(crate) struct Answer {
 
 /// Opens the store in `folder` as it would be on the day after the corpus ends.
 pub(crate) fn open(folder: &Path) -> anyhow::Result<Store> {
-    open_at(folder, Arc::new(ManualClock::new(jiff::Timestamp::from_second(END + 86_400)?)))
+    open_at(
+        folder,
+        Arc::new(ManualClock::new(jiff::Timestamp::from_second(
+            END + 86_400,
+        )?)),
+    )
 }
 
 fn open_at(folder: &Path, clock: Arc<ManualClock>) -> anyhow::Result<Store> {
@@ -41,7 +46,11 @@ fn open_at(folder: &Path, clock: Arc<ManualClock>) -> anyhow::Result<Store> {
 }
 
 /// Writes the whole plan and answers where the needles are. `tell` hears how many messages are in.
-pub(crate) fn fill(folder: &Path, plan: &Plan, mut tell: impl FnMut(usize)) -> anyhow::Result<Vec<Answer>> {
+pub(crate) fn fill(
+    folder: &Path,
+    plan: &Plan,
+    mut tell: impl FnMut(usize),
+) -> anyhow::Result<Vec<Answer>> {
     let clock = Arc::new(ManualClock::new(jiff::Timestamp::from_second(END - SPAN)?));
     let store = open_at(folder, clock.clone())?;
     let step = Duration::from_secs(u64::try_from(SPAN)?) / u32::try_from(plan.sessions().max(1))?;
@@ -56,9 +65,15 @@ pub(crate) fn fill(folder: &Path, plan: &Plan, mut tell: impl FnMut(usize)) -> a
         let created = store.create_session(NewSession::new(id.clone(), source));
         let needles: Vec<_> = said.iter().map(|said| said.needle).collect();
         let records = said.into_iter().map(record).collect();
-        waiting.push_back(Batch { created, appended: store.append(&id, records), needles });
+        waiting.push_back(Batch {
+            created,
+            appended: store.append(&id, records),
+            needles,
+        });
         if waiting.len() >= 100 {
-            count += waiting.pop_front().map_or(Ok(0), |batch| batch.finish(plan, &mut answers))?;
+            count += waiting
+                .pop_front()
+                .map_or(Ok(0), |batch| batch.finish(plan, &mut answers))?;
             tell(count);
         }
     }

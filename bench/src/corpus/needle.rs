@@ -71,14 +71,28 @@ pub(super) fn write(
         let text = (0..MOST_TRIES)
             .map(|_| writer.with(dice, wanted.language, &wanted.fixed))
             .find(|text| {
-                let holds_absent = wanted.absent.as_ref().is_some_and(|word| text.contains(word.as_str()));
+                let holds_absent = wanted
+                    .absent
+                    .as_ref()
+                    .is_some_and(|word| text.contains(word.as_str()));
                 !holds_absent && !guard.gives_away(text, Some(index))
             });
         let Some(text) = text else {
-            anyhow::bail!("no message can hold {:?} and nothing else that is looked for", wanted.fixed);
+            anyhow::bail!(
+                "no message can hold {:?} and nothing else that is looked for",
+                wanted.fixed
+            );
         };
         let mut lookalikes = Vec::new();
-        let shapes = wanted.lookalikes.iter().cycle().take(if wanted.lookalikes.is_empty() { 0 } else { most_lookalikes });
+        let shapes = wanted
+            .lookalikes
+            .iter()
+            .cycle()
+            .take(if wanted.lookalikes.is_empty() {
+                0
+            } else {
+                most_lookalikes
+            });
         for fixed in shapes {
             let text = (0..MOST_TRIES)
                 .map(|_| writer.with(dice, wanted.language, fixed))

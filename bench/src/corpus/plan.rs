@@ -55,12 +55,24 @@ impl Plan {
             .into_iter()
             .flat_map(|language| specify(&writer, &dice, language))
             .collect();
-        let guard = Guard::new(specifications.iter().map(|wanted| wanted.pieces.clone()).collect())?;
+        let guard = Guard::new(
+            specifications
+                .iter()
+                .map(|wanted| wanted.pieces.clone())
+                .collect(),
+        )?;
         let most_lookalikes = (messages / 20_000).clamp(1, 6);
         let needles = needle::write(&writer, &dice, &guard, specifications, most_lookalikes)?;
         let shapes = shapes(&dice, messages);
         let planted = place(&dice, &needles, &shapes)?;
-        Ok(Self { seed, writer, guard, needles, shapes, planted })
+        Ok(Self {
+            seed,
+            writer,
+            guard,
+            needles,
+            shapes,
+            planted,
+        })
     }
 
     pub(crate) fn sessions(&self) -> usize {
@@ -79,16 +91,26 @@ impl Plan {
 
     /// The messages of a session; the same whenever it is asked for.
     pub(crate) fn session(&self, index: usize) -> Vec<Said> {
-        let Some(shape) = self.shapes.get(index) else { return Vec::new() };
+        let Some(shape) = self.shapes.get(index) else {
+            return Vec::new();
+        };
         let dice = Dice::new(self.seed, 1 + index as u64);
         let mut at = self.starts_at(index);
-        let planted = self.planted.get(&index).map(Vec::as_slice).unwrap_or_default();
+        let planted = self
+            .planted
+            .get(&index)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         (0..shape.size)
             .map(|position| {
                 at += dice.between(5, 240) as f64;
                 match planted.iter().find(|planted| planted.position == position) {
                     Some(planted) => Said {
-                        role: if dice.chance(50) { Role::User } else { Role::Assistant },
+                        role: if dice.chance(50) {
+                            Role::User
+                        } else {
+                            Role::Assistant
+                        },
                         text: planted.text.clone(),
                         at,
                         needle: planted.needle,
@@ -152,15 +174,36 @@ fn shapes(dice: &Dice, messages: usize) -> Vec<Shape> {
 }
 
 /// Needles go into the first four fifths of their language's sessions, lookalikes behind them.
-fn place(dice: &Dice, needles: &[Needle], shapes: &[Shape]) -> anyhow::Result<HashMap<usize, Vec<Planted>>> {
+fn place(
+    dice: &Dice,
+    needles: &[Needle],
+    shapes: &[Shape],
+) -> anyhow::Result<HashMap<usize, Vec<Planted>>> {
     let mut planted: HashMap<usize, Vec<Planted>> = HashMap::new();
     for (index, needle) in needles.iter().enumerate() {
-        let own: Vec<usize> = (0..shapes.len()).filter(|&at| shapes[at].language == needle.language).collect();
+        let own: Vec<usize> = (0..shapes.len())
+            .filter(|&at| shapes[at].language == needle.language)
+            .collect();
         let early = own.len() * 4 / 5;
-        anyhow::ensure!(early > 0, "too few messages to plant anything in {}", needle.language.name());
-        let place = put(dice, &mut planted, shapes, &own[..early], &needle.text, Some(index));
+        anyhow::ensure!(
+            early > 0,
+            "too few messages to plant anything in {}",
+            needle.language.name()
+        );
+        let place = put(
+            dice,
+            &mut planted,
+            shapes,
+            &own[..early],
+            &needle.text,
+            Some(index),
+        );
         let Some(place) = place else {
-            anyhow::bail!("too few messages to plant {} in {}", needle.query, needle.language.name());
+            anyhow::bail!(
+                "too few messages to plant {} in {}",
+                needle.query,
+                needle.language.name()
+            );
         };
         let later: Vec<usize> = own.iter().copied().filter(|&at| at > place).collect();
         for text in &needle.lookalikes {
@@ -183,8 +226,14 @@ fn put(
         let session = *sessions.get(dice.below(sessions.len()))?;
         let position = dice.below(shapes[session].size);
         let taken = planted.entry(session).or_default();
-        if taken.len() * 2 < shapes[session].size && taken.iter().all(|other| other.position != position) {
-            taken.push(Planted { position, text: text.to_owned(), needle });
+        if taken.len() * 2 < shapes[session].size
+            && taken.iter().all(|other| other.position != position)
+        {
+            taken.push(Planted {
+                position,
+                text: text.to_owned(),
+                needle,
+            });
             return Some(session);
         }
     }

@@ -89,7 +89,13 @@ impl<'a> Chooser<'a> {
         (slot, pool.pop().unwrap_or_default().to_owned())
     }
 
-    fn add(&mut self, kind: Kind, query: String, pieces: Vec<String>, fixed: Vec<(Slot, String)>) -> &mut Specification {
+    fn add(
+        &mut self,
+        kind: Kind,
+        query: String,
+        pieces: Vec<String>,
+        fixed: Vec<(Slot, String)>,
+    ) -> &mut Specification {
         let at = self.chosen.len();
         self.chosen.push(Specification {
             language: self.lexicon.language,
@@ -124,7 +130,11 @@ impl<'a> Chooser<'a> {
     }
 
     fn triple(&mut self) {
-        let fixed = vec![self.take(Slot::Noun), self.take(Slot::Noun), self.take(Slot::Verb)];
+        let fixed = vec![
+            self.take(Slot::Noun),
+            self.take(Slot::Noun),
+            self.take(Slot::Verb),
+        ];
         self.together(Kind::Triple, fixed);
     }
 
@@ -145,13 +155,26 @@ impl<'a> Chooser<'a> {
     /// One of the first nouns that is no part of what must be there.
     fn frequent_noun(&self, most: usize, fixed: &[(Slot, String)]) -> &'static str {
         let others = |noun: &&str| fixed.iter().all(|(_, word)| !word.contains(noun));
-        let nouns: Vec<_> = self.lexicon.nouns.words.iter().take(most).copied().filter(others).collect();
+        let nouns: Vec<_> = self
+            .lexicon
+            .nouns
+            .words
+            .iter()
+            .take(most)
+            .copied()
+            .filter(others)
+            .collect();
         self.dice.pick(&nouns)
     }
 
     /// The first two of a language are made of its most frequent words.
     fn phrase(&mut self, turn: usize) {
-        let shape = self.lexicon.phrases.get(turn % self.lexicon.phrases.len().max(1)).copied().unwrap_or_default();
+        let shape = self
+            .lexicon
+            .phrases
+            .get(turn % self.lexicon.phrases.len().max(1))
+            .copied()
+            .unwrap_or_default();
         let template = Template::parse(shape);
         let mut words: Vec<(Slot, String)> = Vec::new();
         for piece in &template.0 {
@@ -161,28 +184,57 @@ impl<'a> Chooser<'a> {
                 Slot::Adjective => &self.lexicon.adjectives,
                 _ => &self.lexicon.nouns,
             };
-            let frequent = list.words.get(turn * 2 + words.len()).copied().unwrap_or_default();
-            words.push(if turn < 2 { (*slot, frequent.to_owned()) } else { self.take(*slot) });
+            let frequent = list
+                .words
+                .get(turn * 2 + words.len())
+                .copied()
+                .unwrap_or_default();
+            words.push(if turn < 2 {
+                (*slot, frequent.to_owned())
+            } else {
+                self.take(*slot)
+            });
         }
         let turned: Vec<_> = words.iter().rev().cloned().collect();
         let (phrase, other) = (spell(&template, &words), spell(&template, &turned));
         let quoted = !self.lexicon.language.is_dense() || turn % 2 == 0;
-        let query = if quoted { format!("\"{phrase}\"") } else { phrase.clone() };
-        let added = self.add(Kind::Phrase, query, vec![phrase.clone()], vec![(Slot::Noun, phrase)]);
+        let query = if quoted {
+            format!("\"{phrase}\"")
+        } else {
+            phrase.clone()
+        };
+        let added = self.add(
+            Kind::Phrase,
+            query,
+            vec![phrase.clone()],
+            vec![(Slot::Noun, phrase)],
+        );
         added.lookalikes = vec![vec![(Slot::Noun, other)], words];
     }
 
     fn new_name(&self) -> (String, String) {
         let language = self.lexicon.language;
-        let (name, last) = (self.writer.name(self.dice, language, 3), self.dice.pick(&self.lexicon.syllables));
+        let (name, last) = (
+            self.writer.name(self.dice, language, 3),
+            self.dice.pick(&self.lexicon.syllables),
+        );
         // Shares its beginning, and is not the name itself with something behind it.
-        let similar: String = name.chars().take(name.chars().count() - 1).chain(last.chars()).collect();
+        let similar: String = name
+            .chars()
+            .take(name.chars().count() - 1)
+            .chain(last.chars())
+            .collect();
         (name, similar)
     }
 
     fn name(&mut self) {
         let (name, similar) = self.new_name();
-        let added = self.add(Kind::Name, name.to_lowercase(), vec![name.clone()], vec![(Slot::Name, name)]);
+        let added = self.add(
+            Kind::Name,
+            name.to_lowercase(),
+            vec![name.clone()],
+            vec![(Slot::Name, name)],
+        );
         added.lookalikes = vec![vec![(Slot::Name, similar)]];
     }
 
@@ -202,30 +254,72 @@ impl<'a> Chooser<'a> {
         let word = || technical.nouns.draw(dice);
         let (first, second, third) = (word(), word(), word());
         let (identifier, similar) = match turn {
-            0 => (format!("{first}_{second}_{third}_id"), format!("{second}_{first}_{third}_id")),
-            1 => (format!("{first}-{second}-{third}"), format!("{third}-{second}-{first}")),
-            2 => (format!("v{}.{}.{}-rc{}", dice.below(9), dice.below(40), dice.below(60), dice.between(1, 9)), "v4.11.2-rc0".to_owned()),
-            3 => (format!("crates/{first}/{second}/{third}_main.rs"), format!("crates/{second}/{first}/{third}_main.rs")),
-            4 => (format!("ERR_{}_{:04}", first.to_uppercase(), dice.below(10_000)), format!("ERR_{}_{:05}", first.to_uppercase(), dice.below(100_000))),
+            0 => (
+                format!("{first}_{second}_{third}_id"),
+                format!("{second}_{first}_{third}_id"),
+            ),
+            1 => (
+                format!("{first}-{second}-{third}"),
+                format!("{third}-{second}-{first}"),
+            ),
+            2 => (
+                format!(
+                    "v{}.{}.{}-rc{}",
+                    dice.below(9),
+                    dice.below(40),
+                    dice.below(60),
+                    dice.between(1, 9)
+                ),
+                "v4.11.2-rc0".to_owned(),
+            ),
+            3 => (
+                format!("crates/{first}/{second}/{third}_main.rs"),
+                format!("crates/{second}/{first}/{third}_main.rs"),
+            ),
+            4 => (
+                format!("ERR_{}_{:04}", first.to_uppercase(), dice.below(10_000)),
+                format!("ERR_{}_{:05}", first.to_uppercase(), dice.below(100_000)),
+            ),
             5 => (hex(dice, 12), hex(dice, 12)),
-            6 => (format!("--{first}-{second}={}", dice.between(10_000, 99_999)), format!("--{first}-{second}={}", dice.between(100, 999))),
-            _ => (format!("{first}.{second}.{third}()"), format!("{third}.{second}.{first}()")),
+            6 => (
+                format!("--{first}-{second}={}", dice.between(10_000, 99_999)),
+                format!("--{first}-{second}={}", dice.between(100, 999)),
+            ),
+            _ => (
+                format!("{first}.{second}.{third}()"),
+                format!("{third}.{second}.{first}()"),
+            ),
         };
-        let added = self.add(Kind::Identifier, identifier.clone(), vec![identifier.clone()], vec![(Slot::Identifier, identifier)]);
+        let added = self.add(
+            Kind::Identifier,
+            identifier.clone(),
+            vec![identifier.clone()],
+            vec![(Slot::Identifier, identifier)],
+        );
         added.lookalikes = vec![vec![(Slot::Identifier, similar)]];
     }
 
     fn prefixes(&mut self) {
         for &(stem, text) in &self.lexicon.stems {
             let fixed = vec![(Slot::Noun, text.to_owned())];
-            self.add(Kind::Prefix, format!("{stem}*"), vec![stem.to_owned()], fixed);
+            self.add(
+                Kind::Prefix,
+                format!("{stem}*"),
+                vec![stem.to_owned()],
+                fixed,
+            );
         }
     }
 
     fn variants(&mut self) {
         for &(written, typed) in &self.lexicon.variants {
             let fixed = vec![(Slot::Noun, written.to_owned())];
-            self.add(Kind::Variant, typed.to_owned(), vec![written.to_owned()], fixed);
+            self.add(
+                Kind::Variant,
+                typed.to_owned(),
+                vec![written.to_owned()],
+                fixed,
+            );
         }
     }
 
@@ -237,23 +331,40 @@ impl<'a> Chooser<'a> {
             let added = self.add(Kind::Short, word.to_owned(), vec![word.to_owned()], fixed);
             if let [first, second, rest @ ..] = letters.as_slice() {
                 let head = format!("{first}{second}");
-                let tail = rest.first().map_or_else(|| first.to_string(), |last| format!("{second}{last}"));
+                let tail = rest
+                    .first()
+                    .map_or_else(|| first.to_string(), |last| format!("{second}{last}"));
                 added.lookalikes = vec![vec![(Slot::Noun, reversed)]];
                 if !rest.is_empty() {
                     // All its pairs, and still not the word.
-                    added.lookalikes.push(vec![(Slot::Noun, head), (Slot::Noun, tail)]);
+                    added
+                        .lookalikes
+                        .push(vec![(Slot::Noun, head), (Slot::Noun, tail)]);
                 }
             }
         }
     }
 
     fn glued(&mut self, turn: usize) {
-        let product = PRODUCTS.get(2 + turn * 4).copied().unwrap_or_default().to_owned();
+        let product = PRODUCTS
+            .get(2 + turn * 4)
+            .copied()
+            .unwrap_or_default()
+            .to_owned();
         let template = Template::parse(self.lexicon.glue.first().copied().unwrap_or_default());
-        let slot = if template.gaps(Slot::Verb) > 0 { Slot::Verb } else { Slot::Noun };
+        let slot = if template.gaps(Slot::Verb) > 0 {
+            Slot::Verb
+        } else {
+            Slot::Noun
+        };
         let word = self.take(slot);
         let glued = spell(&template, &[(Slot::Product, product.clone()), word.clone()]);
-        let added = self.add(Kind::Glued, glued.clone(), vec![glued.clone()], vec![(Slot::Noun, glued)]);
+        let added = self.add(
+            Kind::Glued,
+            glued.clone(),
+            vec![glued.clone()],
+            vec![(Slot::Noun, glued)],
+        );
         added.lookalikes = vec![vec![(Slot::Product, product), word]];
     }
 }

@@ -43,7 +43,13 @@ impl Writer {
     }
 
     /// A message that answers nobody's question.
-    pub(super) fn message(&self, dice: &Dice, language: Language, speaker: Speaker, guard: &Guard) -> String {
+    pub(super) fn message(
+        &self,
+        dice: &Dice,
+        language: Language,
+        speaker: Speaker,
+        guard: &Guard,
+    ) -> String {
         loop {
             let text = match speaker {
                 Speaker::Tool => self.technical().output(dice),
@@ -73,7 +79,9 @@ impl Writer {
 
     pub(super) fn name(&self, dice: &Dice, language: Language, syllables: usize) -> String {
         let lexicon = self.lexicon(language);
-        let name: String = (0..syllables).map(|_| dice.pick(&lexicon.syllables)).collect();
+        let name: String = (0..syllables)
+            .map(|_| dice.pick(&lexicon.syllables))
+            .collect();
         capitalized(&name)
     }
 
@@ -97,7 +105,12 @@ impl Writer {
             }
         }
         for index in 0..sentences {
-            let sentence = self.sentence(dice, lexicon, lexicon.templates.get(dice.below(lexicon.templates.len())), &[]);
+            let sentence = self.sentence(
+                dice,
+                lexicon,
+                lexicon.templates.get(dice.below(lexicon.templates.len())),
+                &[],
+            );
             if text.chars().count() + sentence.chars().count() > LONGEST {
                 break;
             }
@@ -112,9 +125,18 @@ impl Writer {
     /// Words that fit no sentence together are spread over several.
     fn sentence_with(&self, dice: &Dice, lexicon: &Lexicon, fixed: &[(Slot, String)]) -> String {
         let fits = |template: &&Template| {
-            [Slot::Noun, Slot::Verb, Slot::Adjective, Slot::Name, Slot::Product, Slot::Identifier]
-                .into_iter()
-                .all(|slot| template.gaps(slot) >= fixed.iter().filter(|(wanted, _)| *wanted == slot).count())
+            [
+                Slot::Noun,
+                Slot::Verb,
+                Slot::Adjective,
+                Slot::Name,
+                Slot::Product,
+                Slot::Identifier,
+            ]
+            .into_iter()
+            .all(|slot| {
+                template.gaps(slot) >= fixed.iter().filter(|(wanted, _)| *wanted == slot).count()
+            })
         };
         let fitting: Vec<&Template> = lexicon.templates.iter().filter(fits).collect();
         if let Some(template) = fitting.get(dice.below(fitting.len())) {
@@ -130,10 +152,19 @@ impl Writer {
         text
     }
 
-    fn sentence(&self, dice: &Dice, lexicon: &Lexicon, template: Option<&Template>, fixed: &[(Slot, String)]) -> String {
+    fn sentence(
+        &self,
+        dice: &Dice,
+        lexicon: &Lexicon,
+        template: Option<&Template>,
+        fixed: &[(Slot, String)],
+    ) -> String {
         let mut fixed: Vec<_> = fixed.iter().collect();
         let mut out = String::new();
-        for piece in template.map(|template| template.0.as_slice()).unwrap_or_default() {
+        for piece in template
+            .map(|template| template.0.as_slice())
+            .unwrap_or_default()
+        {
             match piece {
                 Piece::Text(text) => out.push_str(text),
                 Piece::Gap(slot) => match fixed.iter().position(|(wanted, _)| wanted == slot) {

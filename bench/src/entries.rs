@@ -1,0 +1,18 @@
+//! Everything that is measured. A new entry is a module and a line here.
+
+mod config_load;
+mod import;
+mod insert;
+mod search;
+mod startup;
+
+use crate::bench::Bench;
+
+/// In the order they run. Start-up comes first: the memory of a child counts from its parent's.
+pub(crate) const ALL: &[Bench] = &[
+    startup::BENCH,
+    config_load::BENCH,
+    insert::BENCH,
+    search::BENCH,
+    import::BENCH,
+];
