@@ -7,7 +7,6 @@ use serde::Serialize;
 /// Where commands print.
 pub(crate) struct Output {
     out: BufWriter<Stdout>,
-    is_terminal: bool,
     colour: bool,
 }
 
@@ -24,21 +23,16 @@ pub(crate) enum Style {
 impl Output {
     pub(crate) fn new() -> Self {
         let out = io::stdout();
-        let is_terminal = out.is_terminal();
+        let colour = out.is_terminal();
         Self {
             out: BufWriter::new(out),
-            is_terminal,
-            colour: is_terminal,
+            colour,
         }
     }
 
     /// `NO_COLOR` and dumb terminals get plain text.
     pub(crate) fn without_colour(&mut self) {
         self.colour = false;
-    }
-
-    pub(crate) fn is_terminal(&self) -> bool {
-        self.is_terminal
     }
 
     pub(crate) fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::own_default;
+use crate::environment::{Role, VARIABLES};
 use crate::root::Config;
 use crate::setting::Setting;
 use crate::shape::{Choice, Field, Section, Shape};
@@ -28,10 +29,33 @@ pub fn reference_page() -> String {
     }
     let contents: Vec<_> = page.headings.iter().map(|path| link(path)).collect();
     format!(
-        "{INTRODUCTION}\nSections: {}\n{}",
+        "{INTRODUCTION}\nSections: {}\n{}{}",
         contents.join(" · "),
-        page.body
+        page.body,
+        variables()
     )
+}
+
+/// The table of environment variables.
+fn variables() -> String {
+    let mut text = String::from(
+        "\n## Environment variables\n\n\
+         Variables that override stand above `config.yaml` for one run; those that fill in count only where no \
+         file says anything. Keys of providers and services go into `.env`.\n\n\
+         | Variable | Setting | Meaning |\n| --- | --- | --- |\n",
+    );
+    for variable in VARIABLES {
+        let setting = match variable.role {
+            Role::Process => String::new(),
+            Role::Override(key) => format!("overrides `{key}`"),
+            Role::Fallback(key) => format!("fills in `{key}`"),
+        };
+        text.push_str(&format!(
+            "| `{}` | {setting} | {} |\n",
+            variable.name, variable.about
+        ));
+    }
+    text
 }
 
 /// The page as far as it is written.
