@@ -14,8 +14,7 @@ mod writer;
 pub(crate) use dice::Dice;
 pub(crate) use language::Language;
 pub(crate) use load::{Answer, fill, open};
-pub(crate) use needle::Kind;
-pub(crate) use plan::{Plan, Said};
+pub(crate) use plan::Plan;
 
 /// Changes when the same seed would give other messages.
 pub(crate) const VERSION: u32 = 1;

@@ -164,7 +164,7 @@ mod tests {
         };
         let mut out = Vec::new();
         table(&mut out, &outcome, Style { colours: false }).unwrap();
-        let expected = "\nsample: shows a table\n            value  p99     budget  samples\n  ✓ start   4.20       ms  ≤ 5.00      200\n  ✗ rate     900       /s  ≥ 1000        1\n    rate: too slow\n";
+        let expected = "\nsample: shows a table\n           value  p99     budget  samples\n  ✓ start   4.20      ms  ≤ 5.00      200\n  ✗ rate     900      /s  ≥ 1000        1\n    rate: too slow\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
         assert!(!outcome.is_kept());
     }

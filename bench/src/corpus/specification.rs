@@ -197,7 +197,7 @@ impl<'a> Chooser<'a> {
         }
         let turned: Vec<_> = words.iter().rev().cloned().collect();
         let (phrase, other) = (spell(&template, &words), spell(&template, &turned));
-        let quoted = !self.lexicon.language.is_dense() || turn % 2 == 0;
+        let quoted = !self.lexicon.language.is_dense() || turn.is_multiple_of(2);
         let query = if quoted {
             format!("\"{phrase}\"")
         } else {

@@ -70,7 +70,7 @@ impl Writer {
         let lexicon = self.lexicon(language);
         let mut text = self.sentence_with(dice, lexicon, fixed);
         if dice.chance(60) {
-            text.push_str(language.pause());
+            pause(&mut text, language);
             let sentences = dice.between(1, 3);
             text.push_str(&self.paragraph(dice, language, sentences));
         }
@@ -115,7 +115,7 @@ impl Writer {
                 break;
             }
             if index > 0 {
-                text.push_str(language.pause());
+                pause(&mut text, language);
             }
             text.push_str(&sentence);
         }
@@ -147,7 +147,7 @@ impl Writer {
             return fixed.iter().map(|(_, word)| word.as_str()).collect();
         }
         let mut text = self.sentence_with(dice, lexicon, first);
-        text.push_str(lexicon.language.pause());
+        pause(&mut text, lexicon.language);
         text.push_str(&self.sentence_with(dice, lexicon, rest));
         text
     }
@@ -194,5 +194,14 @@ impl Writer {
             Slot::Path => out.push_str(&self.technical().path(dice)),
             Slot::Number => out.push_str(&dice.between(1, 999).to_string()),
         }
+    }
+}
+
+/// Parts two sentences; a question has its own mark already.
+fn pause(text: &mut String, language: Language) {
+    if text.ends_with(['?', '؟']) {
+        text.push(' ');
+    } else if !text.ends_with('？') {
+        text.push_str(language.pause());
     }
 }

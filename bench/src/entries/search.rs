@@ -9,7 +9,7 @@ use hermes_core::MessageId;
 use hermes_store::{SearchFilter, SearchOrder, Store};
 
 use crate::bench::{Bench, Context};
-use crate::corpus::{Answer, Dice, Kind, Language, Plan, SEED, open};
+use crate::corpus::{Answer, Dice, Language, Plan, SEED, open};
 use crate::figure::{Figure, percentile};
 use archive::Archive;
 
@@ -45,7 +45,7 @@ fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
     let store = open(&archive.folder)?;
     let cold = ask(&store, &asked)?;
     let warm = ask(&store, &asked)?;
-    let mut figures = latency("cold", &asked, &cold);
+    let mut figures = Vec::from(latency("cold", &asked, &cold));
     figures.extend(latency("warm", &asked, &warm));
     figures.extend(recall(&asked, &warm));
     let stats = store.stats().wait()?;
@@ -151,10 +151,10 @@ fn recall(asked: &[Asked<'_>], replies: &[Reply]) -> Vec<Figure> {
     let mut partial = Tally::default();
     for (asked, reply) in asked.iter().zip(replies) {
         let Some(answer) = asked.answer else { continue };
-        let tally = if answer.kind == Kind::Partial {
-            &mut partial
-        } else {
+        let tally = if answer.kind.is_promised() {
             promised.entry(answer.language).or_default()
+        } else {
+            &mut partial
         };
         if reply.found.contains(&answer.message) {
             tally.found += 1;

@@ -11,9 +11,10 @@ pub(crate) const TEMPLATE: &str =
 
 /// Which command stands where. A test fails when one is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
-    ("Conversations", &["sessions"]),
+    ("Conversations", &["sessions", "insights"]),
     ("Settings", &["config", "profile"]),
-    ("More", &["version"]),
+    ("Home", &["status", "backup", "import", "logs", "dump"]),
+    ("More", &["completion", "version"]),
 ];
 
 /// The groups with a line for each command.

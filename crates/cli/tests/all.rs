@@ -2,12 +2,17 @@
 
 #[cfg(test)]
 mod suite {
+    mod backup;
     mod bad_input;
+    mod completion;
     mod config;
     mod footprint;
     mod help;
+    mod logs;
     mod pipes;
     mod profile;
     mod program;
+    mod raw_zip;
+    mod reports;
     mod sessions;
 }

@@ -67,7 +67,10 @@ impl Profiles {
 
     /// Every profile that has a home, the default one first.
     pub fn names(&self) -> Result<Vec<ProfileName>, ProfileError> {
-        Ok(self.root.profiles()?)
+        let mut names = self.root.profiles()?;
+        // A directory whose name is not in lower case is no profile.
+        names.retain(|name| self.existing(name).is_ok());
+        Ok(names)
     }
 
     /// The home of a profile that is there.

@@ -12,6 +12,7 @@ mod error;
 mod export;
 mod filter;
 mod import;
+mod insights;
 mod ledger;
 mod lineage;
 mod listing;
@@ -45,6 +46,10 @@ pub use export::{
 };
 pub use filter::{Bounds, SessionFilter};
 pub use import::{ImportProgress, ReferenceImport};
+pub use insights::{
+    Activity, Cost, Glance, Insights, ModelUse, Overview, Period, PlatformUse, ToolUse, TopRecord,
+    TopSession,
+};
 pub use ledger::ModelCall;
 pub use listing::{Listed, Listing};
 pub use maintain::Optimized;

@@ -28,6 +28,7 @@ impl Location {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        create_private(&self.path)?;
         let mut connection = self.connect(flags)?;
         self.prepare(&mut connection)
             .map_err(|error| error.at(&self.path))?;
@@ -70,7 +71,6 @@ impl Location {
              PRAGMA journal_size_limit = 16777216;",
         )?;
         if schema::version(connection)? < schema::NEWEST {
-            restrict_to_owner(&self.path)?;
             schema::upgrade(connection, APPLICATION_ID)?;
         }
         Ok(())
@@ -117,18 +117,27 @@ fn wait_for_others(tries: i32) -> bool {
     Duration::from_millis(waited) < PATIENCE
 }
 
+/// Makes the file for its owner only before SQLite sees it: the log beside it gets the same mode.
 #[cfg(unix)]
-fn restrict_to_owner(path: &Path) -> Result<(), StoreError> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).map_err(|source| {
-        StoreError::File {
-            path: path.to_owned(),
-            source,
+fn create_private(path: &Path) -> Result<(), StoreError> {
+    use std::os::unix::fs::OpenOptionsExt;
+    let created = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    match created {
+        Err(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+            Err(StoreError::DiskFull {
+                path: path.to_owned(),
+            })
         }
-    })
+        // It is there already, or SQLite will say what is wrong.
+        _ => Ok(()),
+    }
 }
 
 #[cfg(not(unix))]
-fn restrict_to_owner(_: &Path) -> Result<(), StoreError> {
+fn create_private(_: &Path) -> Result<(), StoreError> {
     Ok(())
 }

@@ -2,9 +2,11 @@
 
 #[cfg(test)]
 mod suite {
+    mod archive;
     mod export;
     mod fixture;
     mod import;
+    mod insights;
     mod lineage;
     mod opening;
     mod processes;

@@ -99,7 +99,7 @@ impl Archive {
     pub(super) fn index_pages(&self) -> anyhow::Result<Option<u64>> {
         let sql = "SELECT coalesce(sum(pgsize), 0) FROM dbstat WHERE name LIKE 'search%'";
         let Ok(output) = Command::new("sqlite3")
-            .arg("-readonly")
+            .args(["-readonly", "-cmd", ".timeout 10000"])
             .arg(self.database())
             .arg(sql)
             .output()

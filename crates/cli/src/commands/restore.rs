@@ -25,9 +25,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context, output: &mut Output) -> 
         confirm(home.path())?;
     }
     logging::start(context);
-    let label = occupied
-        .then(|| Label::new(SNAPSHOT_LABEL))
-        .transpose()?;
+    let label = occupied.then(|| Label::new(SNAPSHOT_LABEL)).transpose()?;
     let request = Restore {
         home: home.path(),
         is_root: home.profile().is_default(),

@@ -64,7 +64,10 @@ impl Header {
         let rest = line.get(TIME..)?.strip_prefix(' ')?;
         let (level, rest) = rest.split_once(' ')?;
         let level = Level::parse(level)?;
-        let (session, rest) = match rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+        let (session, rest) = match rest
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once("] "))
+        {
             Some((session, rest)) => (Some(session.to_owned()), rest),
             None => (None, rest),
         };
@@ -172,7 +175,8 @@ mod tests {
 
     #[test]
     fn reads_a_record_of_the_reference() {
-        let line = "2026-07-04 12:00:01,250 WARNING [20260704_120000_ab12cd] tools.shell: slow: 3 s";
+        let line =
+            "2026-07-04 12:00:01,250 WARNING [20260704_120000_ab12cd] tools.shell: slow: 3 s";
         let header = Header::parse(line).unwrap();
         assert_eq!(
             header,
@@ -185,7 +189,10 @@ mod tests {
             }
         );
         let without = Header::parse("2026-07-04 12:00:01,250 INFO run_agent: ready").unwrap();
-        assert_eq!((without.session, without.logger.as_str()), (None, "run_agent"));
+        assert_eq!(
+            (without.session, without.logger.as_str()),
+            (None, "run_agent")
+        );
     }
 
     #[test]

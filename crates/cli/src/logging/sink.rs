@@ -150,13 +150,17 @@ fn level_of(severity: Severity) -> Level {
     }
 }
 
-/// `hermes_cli::commands::backup` is called `cli.commands.backup`.
+/// `hermes_store::repair` is called `store.repair`, and the binary itself `cli`.
 fn logger_of(target: &str) -> String {
-    target
-        .strip_prefix("hermes_")
-        .unwrap_or(target)
-        .replace("::", ".")
-        .replace(|c: char| c.is_whitespace() || c.is_control() || c == ':', "_")
+    let parts = match target.strip_prefix("hermes") {
+        Some(rest) if rest.is_empty() || rest.starts_with("::") => format!("cli{rest}"),
+        Some(rest) => rest.trim_start_matches('_').to_owned(),
+        None => target.to_owned(),
+    };
+    parts.replace("::", ".").replace(
+        |c: char| c.is_whitespace() || c.is_control() || c == ':',
+        "_",
+    )
 }
 
 /// What an event says: its message, then ` name=value` for every other field.

@@ -331,7 +331,7 @@ fn edit_opens_the_editor_and_checks_what_was_typed() {
     let command = program
         .command(&["config", "edit"])
         .env("EDITOR", format!("sh {}", editor.display()));
-    let mut terminal = hermes_testkit::pty::Terminal::spawn(&command, 100, 20).unwrap();
+    let terminal = hermes_testkit::pty::Terminal::spawn(&command, 100, 20).unwrap();
     let patience = std::time::Duration::from_secs(20);
     terminal
         .wait_for_text("agent.max_turns must be", patience)

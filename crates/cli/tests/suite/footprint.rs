@@ -20,6 +20,11 @@ fn commands_write_below_the_home_only() {
         "config unset display.skin",
         "config migrate",
         "config check",
+        "backup",
+        "backup --quick",
+        "import --force $HERMES_HOME/backups/*.zip",
+        "logs",
+        "completion",
     ] {
         let line = format!(
             "strace -f -qq -e trace=file,openat -o {} $HERMES {command}",

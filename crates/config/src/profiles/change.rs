@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 
 use super::error::ProfileError;
-use super::{Made, Note, Profiles, Wrappers};
+use super::{Made, Note, Profiles, WrapperError, Wrappers};
 use crate::home::{Home, ProfileName};
 
 impl Profiles {
@@ -14,7 +14,11 @@ impl Profiles {
     }
 
     /// Deletes a profile with its wrappers; the default one is active again if this one was.
-    pub fn delete(&self, name: &ProfileName, wrappers: &Wrappers) -> Result<(), ProfileError> {
+    pub fn delete(
+        &self,
+        name: &ProfileName,
+        wrappers: &Wrappers,
+    ) -> Result<Vec<Note>, ProfileError> {
         let home = self.movable(name, "deleted")?;
         let staging = self.staging()?;
         let was_active = self.active()?.as_ref() == Some(name);
@@ -31,10 +35,13 @@ impl Profiles {
                 Ok(()) | Err(_) => {}
             }
         }
-        for wrapper in wrappers.of(&home) {
-            fs::remove_file(&wrapper).map_err(ProfileError::disk(&wrapper))?;
+        let mut notes = Vec::new();
+        for path in wrappers.of(&home) {
+            if fs::remove_file(&path).is_err() {
+                notes.push(Note::WrapperStays { path });
+            }
         }
-        Ok(())
+        Ok(notes)
     }
 
     /// Gives a profile another name; its wrappers and the choice of the active profile follow.
@@ -60,11 +67,15 @@ impl Profiles {
                 Some(name) if !own => name.to_owned(),
                 _ => new.as_str().to_owned(),
             };
-            fs::remove_file(&path).map_err(ProfileError::disk(&path))?;
+            if fs::remove_file(&path).is_err() {
+                notes.push(Note::WrapperStays { path });
+                continue;
+            }
             match wrappers.write(&name, &to) {
                 Ok(_) => {}
                 Err(ProfileError::Wrapper(error)) => notes.push(Note::NoWrapper(error)),
-                Err(error) => return Err(error),
+                // The profile has its new name already; only the wrapper is missing.
+                Err(_) => notes.push(Note::NoWrapper(WrapperError::Unwritable { path })),
             }
         }
         Ok(Made { home: to, notes })

@@ -21,6 +21,8 @@ pub enum Note {
     KeptAside { path: PathBuf, aside: PathBuf },
     /// The distribution was made for another version of Hermes.
     WrongVersion { wanted: String, ours: String },
+    /// A wrapper that should be gone.
+    WrapperStays { path: PathBuf },
     /// Everything is in place except for the wrapper.
     NoWrapper(WrapperError),
 }
@@ -41,6 +43,9 @@ impl fmt::Display for Note {
             }
             Self::WrongVersion { wanted, ours } => {
                 write!(f, "it asks for hermes {wanted}, this is {ours}")
+            }
+            Self::WrapperStays { path } => {
+                write!(f, "{} could not be removed", path.display())
             }
             Self::NoWrapper(error) => write!(f, "no wrapper: {error}"),
         }

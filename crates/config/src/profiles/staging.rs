@@ -15,12 +15,15 @@ pub(super) const PREFIX: &str = ".staged-";
 #[derive(Debug)]
 pub struct Staging {
     path: PathBuf,
+    /// The directory above, when it was made for this.
+    parent: Option<PathBuf>,
 }
 
 impl Staging {
     /// Makes one in `parent`, after removing what crashed processes left there.
     pub(super) fn new(parent: &Path) -> Result<Self, ProfileError> {
         static COUNTER: AtomicU32 = AtomicU32::new(0);
+        let is_new = !parent.exists();
         files::create_directory(parent)?;
         sweep(parent);
         let own = std::process::id();
@@ -31,7 +34,8 @@ impl Staging {
             fs::remove_dir_all(&path).map_err(ProfileError::disk(&path))?;
         }
         files::create_directory(&path)?;
-        Ok(Self { path })
+        let parent = is_new.then(|| parent.to_owned());
+        Ok(Self { path, parent })
     }
 
     pub fn path(&self) -> &Path {
@@ -43,6 +47,10 @@ impl Drop for Staging {
     fn drop(&mut self) {
         // The next command sweeps it when this fails.
         let _ = fs::remove_dir_all(&self.path);
+        if let Some(parent) = &self.parent {
+            // Fails, as it should, when something was put there.
+            let _ = fs::remove_dir(parent);
+        }
     }
 }
 

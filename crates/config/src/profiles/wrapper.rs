@@ -77,6 +77,8 @@ pub enum WrapperError {
     Taken { path: PathBuf },
     #[error("{name} would hide {}", program.display())]
     Hides { name: String, program: PathBuf },
+    #[error("{} could not be written", path.display())]
+    Unwritable { path: PathBuf },
     #[error("{} is not there", path.display())]
     Missing { path: PathBuf },
 }
@@ -89,6 +91,7 @@ impl WrapperError {
             Self::Reserved { .. } | Self::Taken { .. } | Self::Hides { .. } => {
                 "hermes profile alias PROFILE --name OTHER chooses another name".to_owned()
             }
+            Self::Unwritable { .. } => "hermes profile alias PROFILE tries again".to_owned(),
             Self::Missing { .. } => {
                 "hermes profile show PROFILE says which ones there are".to_owned()
             }

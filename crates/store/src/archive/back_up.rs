@@ -17,6 +17,7 @@ use super::list::{self, Listed};
 use super::manifest::{BackedUpDatabase, FORMAT, MANIFEST_NAME, Manifest};
 use super::note::{NoteKind, Notes};
 use super::{OnProgress, Progress};
+use crate::error::StoreError;
 
 /// What is copied at a time, so that memory does not depend on the size of a file.
 const CHUNK: usize = 256 * 1024;
@@ -194,6 +195,12 @@ impl<W: Write + io::Seek> Writer<'_, W> {
                 self.packed.notes.add(&*file.relative, NoteKind::Vanished);
                 Ok(())
             }
+            Err(StoreError::CannotOpen { path: at, .. } | StoreError::ReadOnly { path: at })
+                if at == path =>
+            {
+                self.packed.notes.add(&*file.relative, NoteKind::Unreadable);
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         };
         // The scratch directory goes away as a whole in any case.
@@ -265,7 +272,9 @@ impl<W: Write + io::Seek> Writer<'_, W> {
         let output = self.request.output;
         let text = serde_json::to_vec_pretty(&manifest)
             .map_err(|error| ArchiveError::file(output)(error.into()))?;
-        let options = SimpleFileOptions::default().unix_permissions(0o600);
+        let options = SimpleFileOptions::default()
+            .unix_permissions(0o600)
+            .last_modified_time(zip_time(self.request.at).unwrap_or_default());
         self.zip
             .start_file(MANIFEST_NAME, options)
             .map_err(|source| self.request.failed(source))?;
@@ -281,19 +290,20 @@ impl<W: Write + io::Seek> Writer<'_, W> {
 }
 
 fn options(found: &fs::Metadata) -> SimpleFileOptions {
+    let modified = found.modified().ok();
+    let modified = modified.and_then(|time| Timestamp::try_from(time).ok());
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .unix_permissions(found.permissions().mode() & 0o777)
         .large_file(found.len() >= LARGE);
-    match modified(found) {
+    match modified.and_then(zip_time) {
         Some(time) => options.last_modified_time(time),
         None => options,
     }
 }
 
 /// Zip files know local times with two seconds' precision, from 1980 on.
-fn modified(found: &fs::Metadata) -> Option<zip::DateTime> {
-    let moment = Timestamp::try_from(found.modified().ok()?).ok()?;
+fn zip_time(moment: Timestamp) -> Option<zip::DateTime> {
     let local = moment.to_zoned(TimeZone::system());
     let small = |value: i8| u8::try_from(value).ok();
     zip::DateTime::from_date_and_time(

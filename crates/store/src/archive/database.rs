@@ -1,11 +1,12 @@
 //! Telling databases from other files, and copying them.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::rules;
 use crate::backup::copy_database;
 use crate::error::StoreError;
 
@@ -21,8 +22,29 @@ pub(super) enum Copied {
     Damaged,
 }
 
-/// Whether a file is an SQLite database, whatever it is called.
+/// Whether a file of a home is an SQLite database, whatever it is called.
+///
+/// What is called like one is asked for through SQLite: closing a plain handle to a database would
+/// drop the locks that this process may hold on it.
 pub(super) fn is_database(path: &Path) -> io::Result<bool> {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !rules::is_database_name(&name) {
+        return has_header(path);
+    }
+    if fs::metadata(path)?.len() == 0 {
+        return Ok(false);
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let asked = Connection::open_with_flags(path, flags).and_then(|connection| {
+        connection.query_row("PRAGMA schema_version", [], |row| row.get::<_, i64>(0))
+    });
+    let code = asked.err().and_then(|error| error.sqlite_error_code());
+    // Whatever else is wrong with it shows when it is copied.
+    Ok(code != Some(ErrorCode::NotADatabase))
+}
+
+/// Whether a file begins like an SQLite database.
+pub(super) fn has_header(path: &Path) -> io::Result<bool> {
     let mut start = [0_u8; HEADER.len()];
     let mut file = File::open(path)?;
     match file.read_exact(&mut start) {

@@ -1,7 +1,7 @@
 //! One backup or import at a time in a home.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use super::error::ArchiveError;
@@ -49,6 +49,7 @@ pub(super) fn scratch_in(folder: &Path) -> Result<tempfile::TempDir, ArchiveErro
     create_private(folder)?;
     tempfile::Builder::new()
         .prefix(PARTIAL)
+        .permissions(fs::Permissions::from_mode(0o700))
         .tempdir_in(folder)
         .map_err(ArchiveError::file(folder))
 }

@@ -65,13 +65,15 @@ fn is_content(inside: &str) -> bool {
 
 /// Whether a name is that of a file which SQLite keeps beside a database.
 pub(super) fn is_side_file(name: &str) -> bool {
-    SIDES.iter().any(|side| {
-        name.strip_suffix(side).is_some_and(|base| {
-            DATABASE_ENDINGS
-                .iter()
-                .any(|ending| base.to_lowercase().ends_with(ending))
-        })
-    })
+    SIDES
+        .iter()
+        .any(|side| name.strip_suffix(side).is_some_and(is_database_name))
+}
+
+/// Whether a file is called like a database.
+pub(super) fn is_database_name(name: &str) -> bool {
+    let name = name.to_lowercase();
+    DATABASE_ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// A path with something behind its name.

@@ -59,7 +59,7 @@ impl Stage {
         for (number, entry) in chosen.iter().enumerate() {
             let path = stage.folder.join(number.to_string());
             unpack(archive, entry, &path)?;
-            let is_database = database::is_database(&path).map_err(ArchiveError::file(&path))?;
+            let is_database = database::has_header(&path).map_err(ArchiveError::file(&path))?;
             if is_database {
                 check_database(entry, &path)?;
             }

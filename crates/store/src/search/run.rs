@@ -8,7 +8,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::filter::SearchFilter;
 use super::fold::{Folded, normalize};
-use super::query::Query;
+use super::query::{Atom, Query};
 use super::rank::{self, Weights};
 use super::{snippet, terms};
 use crate::error::StoreError;
@@ -113,26 +113,35 @@ impl Search<'_> {
             .collect())
     }
 
-    /// When no message holds every word, those that hold the telling ones.
+    /// When no message holds every word: those that hold all but one, else those that hold a telling one.
     fn relaxed(&self) -> Result<Vec<Found>, StoreError> {
-        let expressions: Vec<_> = self
-            .query
-            .atoms()
-            .map(super::query::Atom::expression)
-            .collect();
+        let expressions: Vec<_> = self.query.atoms().map(Atom::expression).collect();
         if expressions.len() < 2 {
             return Ok(Vec::new());
         }
         let total = self.newest_id()?;
         let mut frequencies = Vec::new();
-        let mut rowids = HashSet::new();
+        let mut with_one = HashSet::new();
         for expression in &expressions {
             let matches = self.newest_matches(expression)?;
             frequencies.push(estimated_frequency(&matches, total));
-            rowids.extend(matches);
+            with_one.extend(matches);
+        }
+        let mut with_most = HashSet::new();
+        if expressions.len() > 2 {
+            for left_out in 0..expressions.len() {
+                let kept = expressions.iter().enumerate();
+                let kept = kept.filter(|(index, _)| *index != left_out);
+                let kept: Vec<_> = kept.map(|(_, expression)| expression.as_str()).collect();
+                with_most.extend(self.newest_matches(&kept.join(" AND "))?);
+            }
         }
         let weights = Weights::by_rarity(&frequencies, total);
-        self.judge_rows(&rowids, &weights)
+        let found = self.judge_rows(&with_most, &weights)?;
+        if found.is_empty() {
+            return self.judge_rows(&with_one, &weights);
+        }
+        Ok(found)
     }
 
     fn newest_id(&self) -> Result<f64, StoreError> {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{Clock, ManualClock, MessageId, Role, SessionId};
+use hermes_core::{ManualClock, MessageId, Role, SessionId};
 use hermes_secrets::RedactorHandle;
 use hermes_store::{NewRecord, NewSession, Options, SearchFilter, SearchOrder, Store};
 use tempfile::TempDir;

@@ -107,13 +107,17 @@ fn standard_tools_read_the_rows() {
 }
 
 #[test]
-fn the_database_is_for_its_owner_only() {
+fn the_database_and_its_log_are_for_their_owner_only() {
     let fixture = Fixture::new();
-    let mode = fs::metadata(fixture.path("hermes.db"))
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o600);
+    let session = fixture.session("s");
+    fixture.say(&session, &["private words"]);
+    for name in ["hermes.db", "hermes.db-wal", "hermes.db-shm"] {
+        let mode = fs::metadata(fixture.path(name))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}");
+    }
 }
 
 // LN-13

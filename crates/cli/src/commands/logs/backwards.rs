@@ -161,10 +161,7 @@ mod tests {
 
     #[test]
     fn lines_come_from_the_end() {
-        assert_eq!(
-            lines_of(&[b"c\n\nd\n", b"a\nb"]),
-            ["d", "", "c", "b", "a"]
-        );
+        assert_eq!(lines_of(&[b"c\n\nd\n", b"a\nb"]), ["d", "", "c", "b", "a"]);
         assert_eq!(lines_of(&[b"", b"only\n"]), ["only"]);
         assert!(lines_of(&[b""]).is_empty());
     }

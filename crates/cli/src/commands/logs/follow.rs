@@ -192,7 +192,11 @@ impl Follower<'_> {
         let is_known = self.log.files().iter().any(|path| {
             fs::metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == opened.id)
         });
-        let path = if is_known { newer } else { self.log.path.clone() };
+        let path = if is_known {
+            newer
+        } else {
+            self.log.path.clone()
+        };
         Ok(Some(Opened::at(File::open(path)?, 0)?))
     }
 

@@ -67,7 +67,11 @@ fn files_of(folder: &std::path::Path) -> io::Result<Vec<Found>> {
             .trim_end_matches(|c: char| c.is_ascii_digit() || c == '.')
             .ends_with(".log");
         // A file may go away while we look.
-        let Some(metadata) = entry.metadata().ok().filter(|found| found.is_file() && is_log) else {
+        let Some(metadata) = entry
+            .metadata()
+            .ok()
+            .filter(|found| found.is_file() && is_log)
+        else {
             continue;
         };
         let modified = metadata.modified()?.duration_since(UNIX_EPOCH);

@@ -61,12 +61,15 @@ fn print_text(record: &Record, output: &mut Output) -> io::Result<()> {
         .chars()
         .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
         .collect();
-    let style = record.header.as_ref().and_then(|header| match header.level {
-        Level::Debug => Some(Style::Faint),
-        Level::Info => None,
-        Level::Warning => Some(Style::Warning),
-        Level::Error | Level::Critical => Some(Style::Bad),
-    });
+    let style = record
+        .header
+        .as_ref()
+        .and_then(|header| match header.level {
+            Level::Debug => Some(Style::Faint),
+            Level::Info => None,
+            Level::Warning => Some(Style::Warning),
+            Level::Error | Level::Critical => Some(Style::Bad),
+        });
     match style {
         Some(style) => output.line(output.paint(style, &text)),
         None => output.line(text),

@@ -38,12 +38,12 @@ pub(super) fn delete(desk: &Desk<'_>, name: &str, yes: bool, output: &mut Output
         ))?;
     }
     let was_active = desk.profiles.active()?.as_ref() == Some(&name);
-    desk.profiles.delete(&name, &desk.wrappers)?;
+    let left = desk.profiles.delete(&name, &desk.wrappers)?;
     output.line(format!("Deleted profile {name}"))?;
     if was_active {
         output.line("Profile default is active now")?;
     }
-    Ok(())
+    Ok(notes::print(&left, output)?)
 }
 
 pub(super) fn describe(desk: &Desk<'_>, args: &DescribeArgs, output: &mut Output) -> Outcome {

@@ -10,7 +10,7 @@ use super::git::Source;
 use super::{Desk, notes, parse, show};
 use crate::args::profile::InstallArgs;
 use crate::commands::ask;
-use crate::complaint::Outcome;
+use crate::complaint::{Complaint, Outcome};
 use crate::output::Output;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -29,7 +29,8 @@ pub(super) fn install(desk: &Desk<'_>, args: &InstallArgs, output: &mut Output) 
     let name = name.map_err(ProfileError::from)?;
     let is_there = desk.profiles.existing(&name).is_ok();
     if is_there && !args.force {
-        return Err(ProfileError::Exists { profile: name }.into());
+        let complaint = Complaint::from(ProfileError::Exists { profile: name });
+        return Err(complaint.hint("choose another name with --name, or --force installs over it"));
     }
     present(&payload, output)?;
     if !args.yes {

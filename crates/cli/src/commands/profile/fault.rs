@@ -30,7 +30,10 @@ fn kind(error: &ProfileError) -> FailureKind {
         | ProfileError::GatewayRunning { .. }
         | ProfileError::NotAnArchive { .. }
         | ProfileError::Wrapper(
-            WrapperError::NoPlace | WrapperError::Taken { .. } | WrapperError::Hides { .. },
+            WrapperError::NoPlace
+            | WrapperError::Taken { .. }
+            | WrapperError::Hides { .. }
+            | WrapperError::Unwritable { .. },
         ) => FailureKind::Refused,
         ProfileError::Disk { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
             FailureKind::Exhausted

@@ -20,6 +20,7 @@ pub(super) fn print(notes: &[Note], output: &mut Output) -> io::Result<()> {
             | Note::SettingLeftOut { .. }
             | Note::KeptAside { .. }
             | Note::WrongVersion { .. }
+            | Note::WrapperStays { .. }
             | Note::NoWrapper(_) => line(&note.to_string(), output)?,
         }
     }

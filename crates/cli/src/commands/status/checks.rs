@@ -1,0 +1,68 @@
+//! `--deep`: what only shows when everything is read.
+
+use hermes_config::Loaded;
+use serde::Serialize;
+
+use super::scene::{Scene, said};
+use crate::complaint::Outcome;
+use crate::context::Context;
+
+#[derive(Debug, Serialize)]
+pub(super) struct Checks {
+    pub(super) database: Vec<String>,
+    pub(super) settings: Vec<String>,
+}
+
+impl Checks {
+    pub(super) fn run(scene: &Scene, context: &Context) -> Self {
+        Self {
+            database: database(scene, context)
+                .unwrap_or_else(|complaint| vec![said(&complaint, context)]),
+            settings: settings(scene),
+        }
+    }
+}
+
+fn database(scene: &Scene, context: &Context) -> Outcome<Vec<String>> {
+    // Nothing is made just to be looked at.
+    if !scene
+        .home
+        .as_ref()
+        .is_some_and(|home| home.database().exists())
+    {
+        return Ok(Vec::new());
+    }
+    let check = context.store()?.check().wait()?;
+    let mut found = check.integrity;
+    if check.dangling > 0 {
+        found.push(format!(
+            "{} rows point to rows that are not there",
+            check.dangling
+        ));
+    }
+    if check.unindexed + check.stale > 0 {
+        found.push(format!(
+            "search misses {} messages and has {} stale entries",
+            check.unindexed, check.stale
+        ));
+    }
+    found.extend(check.index.map(|index| format!("search index: {index}")));
+    Ok(found)
+}
+
+fn settings(scene: &Scene) -> Vec<String> {
+    let mut found: Vec<String> = scene.fault.iter().cloned().collect();
+    let Some(Loaded {
+        problems,
+        env_problems,
+        ignored,
+        ..
+    }) = &scene.loaded
+    else {
+        return found;
+    };
+    found.extend(problems.iter().map(ToString::to_string));
+    found.extend(env_problems.iter().map(ToString::to_string));
+    found.extend(ignored.iter().map(ToString::to_string));
+    found
+}
