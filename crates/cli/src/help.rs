@@ -7,7 +7,7 @@ use clap::Subcommand;
 use crate::args::Command;
 
 pub(crate) const TEMPLATE: &str =
-    "{before-help}{about}\n\n{usage-heading} {usage}\n\n{after-help}\n\nOptions:\n{options}";
+    "{before-help}{about}\n\n{usage-heading} {usage}{after-help}\n\nOptions:\n{options}";
 
 /// Which command stands where. A test fails when one is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[

@@ -6,6 +6,7 @@ mod complaint;
 mod context;
 mod help;
 mod logging;
+mod number;
 mod output;
 mod size;
 mod table;

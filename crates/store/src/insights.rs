@@ -74,6 +74,9 @@ impl Store {
 }
 
 /// The sessions of a period, to stand in front of a query with the values of [`Period::values`].
+///
+/// Messages are joined with `CROSS JOIN`, which SQLite takes as the order: a short period then reads only
+/// its own messages and not the whole table.
 const CHOSEN: &str = "WITH chosen AS \
     (SELECT * FROM sessions WHERE started_at >= ?1 AND (?2 IS NULL OR source = ?2))";
 

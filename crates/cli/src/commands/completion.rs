@@ -31,13 +31,15 @@ pub(crate) fn run(args: &CompletionArgs, output: &mut Output) -> Outcome {
     Ok(output.line(script.trim_end())?)
 }
 
-/// Lets `--profile` ask our function in place of listing files. The function has to stand after the
+/// Lets `--profile` and `profile use` ask our function in place of listing files. The function has to stand after the
 /// first line, which tells zsh what the script is for.
 fn with_zsh_profiles(script: &str) -> String {
     let (first, rest) = script.split_once('\n').unwrap_or((script, ""));
     let mut out = format!("{first}\n\n{ZSH}\n");
     for line in rest.lines() {
-        let is_profile = line.starts_with("'-p+[") || line.starts_with("'--profile=[");
+        let is_profile = line.starts_with("'-p+[")
+            || line.starts_with("'--profile=[")
+            || line.contains(" -- The profile");
         if is_profile {
             out.push_str(&line.replace(":_default'", ":_hermes_profiles'"));
         } else {

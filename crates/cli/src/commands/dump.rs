@@ -6,12 +6,11 @@ mod system;
 use std::io;
 
 use hermes_config::Environment;
-use hermes_secrets::Scope;
 use serde_json::{Map, Value as Json, json};
 
 use super::status::keys::keys;
 use super::status::platforms::messaging;
-use super::status::scene::Scene;
+use super::status::scene::{self, Scene};
 use super::status::{gateway_of, jobs_of};
 use crate::args::report::DumpArgs;
 use crate::complaint::Outcome;
@@ -37,10 +36,7 @@ pub(crate) fn run(args: &DumpArgs, context: &Context, output: &mut Output) -> Ou
 fn facts(scene: &Scene, show_keys: bool, context: &Context) -> Map<String, Json> {
     let (home, config) = (scene.home.as_ref(), scene.config());
     let redactor = context.redactor.snapshot();
-    let clean = |text: &str| {
-        let text = redactor.redact_in(Scope::Log, text);
-        with_tilde(&text, &context.environment)
-    };
+    let clean = |text: &str| with_tilde(&scene::clean(text, context), &context.environment);
     let mut facts = Map::new();
     let mut add = |key: &str, value: Option<String>| facts.insert(key.to_owned(), value.into());
     add("version", Some(env!("CARGO_PKG_VERSION").to_owned()));

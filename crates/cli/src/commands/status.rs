@@ -38,9 +38,9 @@ struct Report {
 pub(crate) fn run(args: &StatusArgs, context: &Context, output: &mut Output) -> Outcome {
     let scene = Scene::look(context);
     let report = Report {
-        environment: Environment::of(&scene),
+        environment: Environment::of(&scene, context),
         api_keys: keys::keys(&scene),
-        terminal: Terminal::of(&scene),
+        terminal: Terminal::of(&scene, context),
         messaging: platforms::messaging(&scene),
         gateway: gateway_of(&scene),
         jobs: jobs_of(&scene),

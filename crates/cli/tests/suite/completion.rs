@@ -4,8 +4,9 @@ use super::program::Program;
 
 fn script(program: &Program, shell: &str) -> std::path::PathBuf {
     let script = program.run(&["completion", shell]).ok().stdout;
-    program.home.write_work(shell, script).unwrap();
-    program.home.workspace().join(shell)
+    let name = format!("hermes.{shell}");
+    program.home.write_work(&name, script).unwrap();
+    program.home.workspace().join(name)
 }
 
 // CL-27
@@ -14,7 +15,7 @@ fn scripts_are_valid_for_their_shells() {
     let program = Program::new();
     for shell in ["bash", "zsh", "fish"] {
         script(&program, shell);
-        let checked = program.shell(&format!("{shell} -n {shell}")).ok();
+        let checked = program.shell(&format!("{shell} -n hermes.{shell}")).ok();
         assert_eq!(checked.stderr, "", "{shell}");
     }
     let default = program.run(&["completion"]).ok().stdout;
@@ -65,6 +66,10 @@ fn bash_completes_commands_and_profiles_of_the_home_in_use() {
         bash(&program, &["hermes", "-p", ""]),
         ["default", "with-dash", "work"]
     );
+    assert_eq!(
+        bash(&program, &["hermes", "profile", "use", "wo"]),
+        ["work"]
+    );
     assert_eq!(bash(&program, &["hermes", "--profile", "wo"]), ["work"]);
     assert_eq!(
         bash(&program, &["hermes", "--profile", "=", "wi"]),
@@ -97,14 +102,20 @@ fn a_home_inside_profiles_offers_its_siblings_in_every_shell() {
             output.run().unwrap().ok().stdout
         };
         let expected = "default\nplay\nwork\n";
-        assert_eq!(ask("bash", "source bash; _hermes_profiles"), expected);
-        assert_eq!(ask("fish", "source fish; __hermes_profiles"), expected);
-        let zsh = "compadd() { print -l -- ${(P)2} }; autoload -U compinit; compinit -D; source zsh; _hermes_profiles";
+        assert_eq!(
+            ask("bash", "source ./hermes.bash; _hermes_profiles"),
+            expected
+        );
+        assert_eq!(
+            ask("fish", "source ./hermes.fish; __hermes_profiles"),
+            expected
+        );
+        let zsh = "compadd() { print -l -- ${(P)2} }; autoload -U compinit; compinit -D; source ./hermes.zsh; _hermes_profiles";
         assert_eq!(ask("zsh", zsh), expected);
     }
     let fish = program.home.command("/usr/bin/fish");
     let offered = fish
-        .args(["-c", "source fish; complete -C 'hermes -p '"])
+        .args(["-c", "source ./hermes.fish; complete -C 'hermes -p '"])
         .run()
         .unwrap()
         .ok()
@@ -116,8 +127,10 @@ fn a_home_inside_profiles_offers_its_siblings_in_every_shell() {
     assert_eq!(names, ["default", "play", "work"]);
     let fish = program.home.command("/usr/bin/fish");
     let offered = fish
-        .args(["-c", "source fish; complete -C 'hermes ses'"])
+        .args(["-c", "source ./hermes.fish; complete -C 'hermes ses'"])
         .run()
         .unwrap();
     assert!(offered.ok().stdout.starts_with("sessions\t"));
+    let zsh = std::fs::read_to_string(program.home.workspace().join("hermes.zsh")).unwrap();
+    assert!(zsh.contains("':name -- The profile:_hermes_profiles'"));
 }

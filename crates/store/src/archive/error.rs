@@ -92,7 +92,7 @@ pub enum Refusal {
     FileAndDirectory,
     #[error("is encrypted")]
     Encrypted,
-    #[error("is longer than it says")]
+    #[error("is not as long as it says")]
     WrongSize,
     #[error("shares bytes with another entry")]
     Overlap,

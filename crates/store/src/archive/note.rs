@@ -36,6 +36,8 @@ pub enum NoteKind {
     BadName,
     /// A damaged database, copied as it is.
     Damaged,
+    /// A database that is damaged in the backup.
+    DamagedCopy,
     /// It belongs to a running program.
     Runtime,
     /// A file of another program, from outside the home.
@@ -54,6 +56,7 @@ impl NoteKind {
             Self::Unreadable => "unreadable",
             Self::BadName => "bad_name",
             Self::Damaged => "damaged",
+            Self::DamagedCopy => "damaged_copy",
             Self::Runtime => "runtime",
             Self::External => "external",
             Self::OtherProfile => "other_profile",
@@ -70,6 +73,7 @@ impl fmt::Display for NoteKind {
             Self::Unreadable => "could not be read",
             Self::BadName => "has a name that cannot be stored",
             Self::Damaged => "is a damaged database, copied as it is",
+            Self::DamagedCopy => "is damaged in the backup and was left out",
             Self::Runtime => "belongs to a running program and was left out",
             Self::External => "lies outside the home and was left out",
             Self::OtherProfile => "belongs to another profile and was left out",

@@ -131,7 +131,11 @@ fn read_entries(
         let raw = zip
             .by_index_raw(index)
             .map_err(ArchiveError::broken(path))?;
-        let name = raw.name().map_err(ArchiveError::broken(path))?.into_owned();
+        // Names in old code pages could come out as anything; the programs that write backups use UTF-8.
+        let Ok(name) = String::from_utf8(raw.name_raw().to_vec()) else {
+            let shown = String::from_utf8_lossy(raw.name_raw());
+            return Err(ArchiveError::refused(&shown, Refusal::BadName));
+        };
         entry::check_name(&name)?;
         entry::check_mode(&name, raw.unix_mode())?;
         if raw.encrypted() {

@@ -51,7 +51,7 @@ impl Restore<'_> {
         let mut notes = Notes::default();
         let chosen = self.choose(archive, &mut notes);
         self.check_way(&chosen)?;
-        let stage = Stage::fill(self.home, archive, &chosen, progress)?;
+        let stage = Stage::fill(self.home, archive, &chosen, &mut notes, progress)?;
         // Taken twice: first to know that nobody is in the way, then for the swap, because the
         // snapshot in between has to read the databases.
         drop(self.claim(&stage)?);

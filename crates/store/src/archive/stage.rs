@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use super::database;
 use super::error::{ArchiveError, Refusal};
 use super::held;
+use super::note::{NoteKind, Notes};
 use super::open::{Archive, Entry};
-use super::rules::STAGING;
+use super::rules::{self, STAGING};
 use super::{OnProgress, Progress};
 use crate::backup::is_sound;
 use crate::error::StoreError;
@@ -21,6 +22,8 @@ const PRIVATE: u32 = 0o600;
 const PRIVATE_PROGRAM: u32 = 0o700;
 /// The database whose schema must be one this program knows.
 const OWN_DATABASE: &str = "hermes.db";
+/// A backup in which one of these is damaged is not worth restoring.
+const VITAL: [&str; 2] = [OWN_DATABASE, "state.db"];
 
 /// Unpacked files on the home's file system. Goes away with everything in it when dropped.
 #[derive(Debug)]
@@ -43,6 +46,7 @@ impl Stage {
         home: &Path,
         archive: &mut Archive,
         chosen: &[Entry],
+        notes: &mut Notes,
         progress: OnProgress<'_>,
     ) -> Result<Self, ArchiveError> {
         let folder = home.join(STAGING);
@@ -59,15 +63,19 @@ impl Stage {
         for (number, entry) in chosen.iter().enumerate() {
             let path = stage.folder.join(number.to_string());
             unpack(archive, entry, &path)?;
-            let is_database = database::has_header(&path).map_err(ArchiveError::file(&path))?;
-            if is_database {
-                check_database(entry, &path)?;
+            let is_database = match judge(entry, &path)? {
+                Verdict::Plain => Some(false),
+                Verdict::Database => Some(true),
+                Verdict::LeftOut => None,
+            };
+            match is_database {
+                Some(is_database) => stage.files.push(Staged {
+                    relative: entry.relative.clone(),
+                    path,
+                    is_database,
+                }),
+                None => notes.add(&*entry.relative, NoteKind::DamagedCopy),
             }
-            stage.files.push(Staged {
-                relative: entry.relative.clone(),
-                path,
-                is_database,
-            });
             state.done += entry.size;
             progress(state);
         }
@@ -136,14 +144,31 @@ fn unpack(archive: &mut Archive, entry: &Entry, to: &Path) -> Result<(), Archive
     Ok(())
 }
 
-fn check_database(entry: &Entry, path: &Path) -> Result<(), ArchiveError> {
+/// What an unpacked file turned out to be.
+enum Verdict {
+    Plain,
+    Database,
+    LeftOut,
+}
+
+fn judge(entry: &Entry, path: &Path) -> Result<Verdict, ArchiveError> {
+    if !database::has_header(path).map_err(ArchiveError::file(path))? {
+        return Ok(Verdict::Plain);
+    }
+    let name = entry.relative.rsplit('/').next().unwrap_or_default();
     if !is_sound(path)? {
-        return Err(ArchiveError::DamagedEntry {
-            entry: entry.relative.clone(),
+        if VITAL.contains(&name) {
+            let entry = entry.relative.clone();
+            return Err(ArchiveError::DamagedEntry { entry });
+        }
+        // A copy of a damaged file that somebody kept has another ending, and nothing opens it.
+        return Ok(if rules::is_database_name(name) {
+            Verdict::LeftOut
+        } else {
+            Verdict::Plain
         });
     }
-    let name = entry.relative.rsplit('/').next();
-    if name == Some(OWN_DATABASE) {
+    if name == OWN_DATABASE {
         let found = database::schema(path)?;
         if found > NEWEST {
             return Err(ArchiveError::Database(StoreError::TooNew {
@@ -153,5 +178,5 @@ fn check_database(entry: &Entry, path: &Path) -> Result<(), ArchiveError> {
             }));
         }
     }
-    Ok(())
+    Ok(Verdict::Database)
 }

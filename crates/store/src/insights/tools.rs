@@ -17,12 +17,12 @@ pub struct ToolUse {
 pub(super) fn tools(connection: &Connection, period: &Period) -> Result<Vec<ToolUse>, StoreError> {
     let sql = format!(
         "{CHOSEN} SELECT tool, max(n) FROM ( \
-           SELECT m.tool_name AS tool, count(*) AS n FROM chosen c JOIN messages m ON m.session_id = c.id \
+           SELECT m.tool_name AS tool, count(*) AS n FROM chosen c CROSS JOIN messages m ON m.session_id = c.id \
              WHERE m.role = 'tool' GROUP BY 1 \
            UNION ALL \
            SELECT CASE call.type WHEN 'object' THEN \
                coalesce(json_extract(call.value, '$.function.name'), json_extract(call.value, '$.name')) END, count(*) \
-             FROM chosen c JOIN messages m ON m.session_id = c.id, \
+             FROM chosen c CROSS JOIN messages m ON m.session_id = c.id, \
                json_each(CASE WHEN json_valid(m.tool_calls) THEN m.tool_calls ELSE '[]' END) call \
              WHERE m.tool_calls IS NOT NULL GROUP BY 1) \
          WHERE typeof(tool) = 'text' AND tool <> '' GROUP BY tool ORDER BY 2 DESC, 1"

@@ -65,7 +65,7 @@ pub(super) fn overview(connection: &Connection, period: &Period) -> Result<Overv
     })?;
     let sql = format!(
         "{CHOSEN} SELECT count(*) FILTER (WHERE m.role = 'user'), count(*) FILTER (WHERE m.role = 'assistant'), \
-           count(*) FILTER (WHERE m.role = 'tool') FROM chosen c JOIN messages m ON m.session_id = c.id"
+           count(*) FILTER (WHERE m.role = 'tool') FROM chosen c CROSS JOIN messages m ON m.session_id = c.id"
     );
     (
         overview.user_messages,

@@ -1,4 +1,4 @@
-# The profiles of the root in use, for -p and --profile.
+# The profiles of the root in use, for --profile and the profile commands.
 _hermes_profiles() {
     local root="${HERMES_HOME:-$HOME/.hermes}" directory
     root="${root%/}"
@@ -22,7 +22,15 @@ _hermes_with_profiles() {
     elif [[ "$current" == "=" ]]; then
         current=""
     fi
-    if [[ "$previous" == "-p" || "$previous" == "--profile" ]]; then
+    local wants_profile=no
+    case "$previous" in
+        -p | --profile) wants_profile=yes ;;
+        use | delete | describe | show | alias | rename | export | update | info)
+            ((COMP_CWORD > 1)) && [[ "${COMP_WORDS[COMP_CWORD - 2]}" == profile ]] &&
+                [[ "$current" != -* ]] && wants_profile=yes
+            ;;
+    esac
+    if [[ "$wants_profile" == yes ]]; then
         COMPREPLY=($(compgen -W "$(_hermes_profiles)" -- "$current"))
         return 0
     fi

@@ -1,4 +1,4 @@
-# The profiles of the root in use, for -p and --profile.
+# The profiles of the root in use, for --profile and the profile commands.
 function __hermes_profiles
     set -l root $HOME/.hermes
     if set -q HERMES_HOME; and test -n "$HERMES_HOME"
@@ -12,3 +12,4 @@ function __hermes_profiles
 end
 
 complete -c hermes -s p -l profile -x -a '(__hermes_profiles)' -d 'Use this profile instead of the active one'
+complete -c hermes -n '__fish_seen_subcommand_from profile; and __fish_seen_subcommand_from use delete describe show alias rename export update info' -f -a '(__hermes_profiles)'

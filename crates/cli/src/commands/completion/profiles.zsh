@@ -1,4 +1,4 @@
-# The profiles of the root in use, for -p and --profile.
+# The profiles of the root in use, for --profile and the profile commands.
 _hermes_profiles() {
     local root="${${HERMES_HOME:-$HOME/.hermes}%/}"
     [[ "$root" == */profiles/* ]] && root="${root%/profiles/*}"

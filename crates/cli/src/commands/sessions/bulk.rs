@@ -7,6 +7,7 @@ use crate::args::sessions::{BulkArgs, FilterArgs};
 use crate::commands::ask;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::number;
 use crate::output::Output;
 use crate::when;
 
@@ -77,7 +78,10 @@ fn confirmed(
     }
     if !bulk.yes {
         output.flush()?;
-        ask::confirm(&format!("{verb} {} conversations", sessions.len()))?;
+        ask::confirm(&format!(
+            "{verb} {}",
+            number::of(sessions.len(), "conversation")
+        ))?;
     }
     Ok(Some(filter))
 }

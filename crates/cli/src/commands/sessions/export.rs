@@ -15,6 +15,7 @@ use crate::args::sessions::{ExportArgs, ExportFormat, LineageArg};
 use crate::commands::ask;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::number;
 use crate::output::Output;
 
 pub(crate) fn export(args: &ExportArgs, context: &Context, output: &mut Output) -> Outcome {
@@ -48,8 +49,8 @@ pub(crate) fn export(args: &ExportArgs, context: &Context, output: &mut Output) 
     }
     if args.delete_after_verified && !args.bulk.yes {
         ask::confirm(&format!(
-            "Delete {} conversations once they are exported",
-            sessions.len()
+            "Delete {} once they are exported",
+            number::of(sessions.len(), "conversation")
         ))?;
     }
     if documents {
@@ -145,9 +146,9 @@ fn write_file(
     let sum = file.finish()?;
     fs::rename(&scratch, path)?;
     output.line(format!(
-        "{} conversations with {} messages written to {}",
-        done.sessions,
-        done.messages,
+        "{} with {} written to {}",
+        number::of(done.sessions, "conversation"),
+        number::of(done.messages, "message"),
         path.display()
     ))?;
     if args.delete_after_verified {
@@ -232,7 +233,8 @@ fn write_documents(
         }
         seen.push(path);
     }
-    Ok(output.line(format!("{} documents in {}", seen.len(), folder.display()))?)
+    let documents = number::of(seen.len(), "document");
+    Ok(output.line(format!("{documents} in {}", folder.display()))?)
 }
 
 fn refuse_existing(path: &Path, force: bool) -> Outcome {

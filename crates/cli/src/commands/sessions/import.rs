@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::number;
 use crate::output::Output;
 use crate::takeover;
 
@@ -49,8 +50,9 @@ pub(crate) fn import(
         }))?);
     }
     output.line(format!(
-        "{} conversations with {} messages imported",
-        imported.sessions, imported.messages
+        "{} with {} imported",
+        number::of(imported.sessions, "conversation"),
+        number::of(imported.messages, "message")
     ))?;
     if imported.unchanged > 0 {
         output.line(format!("{} were here already", imported.unchanged))?;
@@ -76,8 +78,10 @@ fn import_database(path: &Path, json: bool, context: &Context, output: &mut Outp
         }))?);
     }
     output.line(format!(
-        "{} new and {} changed conversations, {} messages imported",
-        imported.sessions_new, imported.sessions_changed, imported.messages
+        "{} new and {} changed, {} imported",
+        number::of(imported.sessions_new, "conversation"),
+        imported.sessions_changed,
+        number::of(imported.messages, "message")
     ))?;
     for skipped in &imported.skipped {
         output.line(format!(

@@ -7,7 +7,9 @@ use serde_json::json;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::number;
 use crate::output::{Output, Style};
+use crate::size;
 
 pub(crate) fn stats(json: bool, context: &Context, output: &mut Output) -> Outcome {
     let stats = context.conversations()?.stats().wait()?;
@@ -30,24 +32,28 @@ pub(crate) fn stats(json: bool, context: &Context, output: &mut Output) -> Outco
         }))?);
     }
     output.line(format!(
-        "{} conversations, {} of them archived",
-        stats.sessions, stats.archived
+        "{}, {} of them archived",
+        number::of(stats.sessions, "conversation"),
+        stats.archived
     ))?;
     output.line(format!(
-        "{} messages, {} tool calls",
-        stats.messages, stats.tool_calls
+        "{}, {}",
+        number::of(stats.messages, "message"),
+        number::of(stats.tool_calls, "tool call")
     ))?;
     output.line(format!("{} tokens", stats.usage.total()))?;
     for source in &stats.by_source {
         output.line(format!(
-            "  {}: {} conversations, {} messages",
-            source.source, source.sessions, source.messages
+            "  {}: {}, {}",
+            source.source,
+            number::of(source.sessions, "conversation"),
+            number::of(source.messages, "message")
         ))?;
     }
     output.line(format!(
         "database {}, search index {}",
-        bytes(stats.database_bytes),
-        bytes(stats.index_bytes)
+        size::show(stats.database_bytes),
+        size::show(stats.index_bytes)
     ))?;
     Ok(())
 }
@@ -56,8 +62,8 @@ pub(crate) fn optimize(context: &Context, output: &mut Output) -> Outcome {
     let done = context.store()?.optimize().wait()?;
     output.line(format!(
         "database {} → {}",
-        bytes(done.bytes_before),
-        bytes(done.bytes_after)
+        size::show(done.bytes_before),
+        size::show(done.bytes_after)
     ))?;
     if done.blobs_removed > 0 {
         output.line(format!("{} unused media files removed", done.blobs_removed))?;
@@ -160,13 +166,4 @@ fn print_check(check: &Check, json: bool, output: &mut Output) -> Outcome {
         ))?;
     }
     Ok(())
-}
-
-fn bytes(count: u64) -> String {
-    match count {
-        count if count < 1024 => format!("{count} B"),
-        count if count < 1024 * 1024 => format!("{:.1} KB", count as f64 / 1024.0),
-        count if count < 1024 * 1024 * 1024 => format!("{:.1} MB", count as f64 / 1_048_576.0),
-        count => format!("{:.1} GB", count as f64 / 1_073_741_824.0),
-    }
 }

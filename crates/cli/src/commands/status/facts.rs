@@ -6,7 +6,7 @@ use hermes_config::Backend;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use super::scene::{Scene, said};
+use super::scene::{Scene, clean, said};
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::when;
@@ -27,10 +27,10 @@ pub(super) struct Environment {
 }
 
 impl Environment {
-    pub(super) fn of(scene: &Scene) -> Self {
+    pub(super) fn of(scene: &Scene, context: &Context) -> Self {
         let home = scene.home.as_ref();
         let model = scene.config().map(|config| &config.model);
-        let filled = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        let filled = |text: &str| (!text.is_empty()).then(|| clean(text, context));
         let problems = scene.loaded.iter().flat_map(|loaded| &loaded.problems);
         Self {
             version: env!("CARGO_PKG_VERSION"),
@@ -55,7 +55,7 @@ pub(super) struct Terminal {
 }
 
 impl Terminal {
-    pub(super) fn of(scene: &Scene) -> Option<Self> {
+    pub(super) fn of(scene: &Scene, context: &Context) -> Option<Self> {
         let terminal = &scene.config()?.terminal;
         let place = match terminal.backend {
             Backend::Local => None,
@@ -68,8 +68,10 @@ impl Terminal {
         let password = terminal.sudo_password.as_ref();
         Some(Self {
             backend: terminal.backend.word(),
-            place: place.filter(|place| !place.is_empty()).cloned(),
-            directory: terminal.cwd.clone(),
+            place: place
+                .filter(|place| !place.is_empty())
+                .map(|place| clean(place, context)),
+            directory: clean(&terminal.cwd, context),
             sudo: password.is_some_and(|password| !password.is_empty())
                 || scene.environment.filled("SUDO_PASSWORD").is_some(),
         })

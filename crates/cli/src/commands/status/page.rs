@@ -109,7 +109,10 @@ fn api_keys(keys: &[Key], all: bool, output: &mut Output) -> io::Result<()> {
         row(key.provider, &format!("{value:<10} {}", key.name), output)?;
     }
     let missing = keys.iter().filter(|key| !key.set).count();
-    rest(missing, keys.len(), all, output)
+    if all {
+        return Ok(());
+    }
+    rest("have no key", missing, keys.len(), output)
 }
 
 fn messaging(platforms: &[Messaging], all: bool, output: &mut Output) -> io::Result<()> {
@@ -128,18 +131,18 @@ fn messaging(platforms: &[Messaging], all: bool, output: &mut Output) -> io::Res
         .iter()
         .filter(|platform| !platform.configured)
         .count();
-    rest(missing, platforms.len(), all, output)
-}
-
-/// What was left out of a list.
-fn rest(missing: usize, of: usize, all: bool, output: &mut Output) -> io::Result<()> {
-    if all || missing == 0 {
+    if all {
         return Ok(());
     }
-    let text = if missing == of {
-        format!("  none of {of}; --all lists them")
-    } else {
-        format!("  {missing} others are not; --all lists them")
+    rest("are not set up", missing, platforms.len(), output)
+}
+
+/// What was left out of a list, and why.
+fn rest(why: &str, missing: usize, of: usize, output: &mut Output) -> io::Result<()> {
+    let text = match missing {
+        0 => return Ok(()),
+        _ if missing == of => format!("  all {of} {why}; --all lists them"),
+        _ => format!("  {missing} more {why}; --all lists them"),
     };
     output.line(output.paint(Style::Faint, &text))
 }

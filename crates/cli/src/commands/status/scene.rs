@@ -76,6 +76,11 @@ pub(in crate::commands) fn said(complaint: &Complaint, context: &Context) -> Str
         Complaint::ReaderGone | Complaint::Parser(_) | Complaint::Code(_) => "not known",
     };
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    clean(&line, context)
+}
+
+/// Text without secrets, those in addresses included: reports are pasted into bug trackers.
+pub(in crate::commands) fn clean(text: &str, context: &Context) -> String {
     let redactor = context.redactor.snapshot();
-    redactor.redact_in(Scope::Code, &line).into_owned()
+    redactor.redact_in(Scope::Log, text).into_owned()
 }
