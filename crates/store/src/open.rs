@@ -40,9 +40,7 @@ impl Location {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = self.connect(flags)?;
         connection
-            .execute_batch(
-                "PRAGMA query_only = ON; PRAGMA mmap_size = 268435456; PRAGMA cache_size = -8192;",
-            )
+            .execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192;")
             .map_err(|error| StoreError::from_sql(error, &self.path))?;
         Ok(connection)
     }

@@ -180,24 +180,19 @@ impl Follower<'_> {
             // Emptied in place.
             return Ok(Some(Opened::at(File::open(&self.log.path)?, 0)?));
         }
-        // Moved away, perhaps more than once: the file after ours is the one with the number before.
+        // Moved away, perhaps more than once: the file after ours is the one with the number before it.
+        // When ours is gone altogether, the current one is all there is.
         let mut newer = self.log.path.clone();
         for path in self.log.files() {
             match fs::metadata(&path) {
-                Ok(found) if (found.dev(), found.ino()) == opened.id => break,
+                Ok(found) if (found.dev(), found.ino()) == opened.id => {
+                    return Ok(Some(Opened::at(File::open(newer)?, 0)?));
+                }
                 Ok(_) => newer = path,
                 Err(_) => {}
             }
         }
-        let is_known = self.log.files().iter().any(|path| {
-            fs::metadata(path).is_ok_and(|found| (found.dev(), found.ino()) == opened.id)
-        });
-        let path = if is_known {
-            newer
-        } else {
-            self.log.path.clone()
-        };
-        Ok(Some(Opened::at(File::open(path)?, 0)?))
+        Ok(Some(Opened::at(File::open(&self.log.path)?, 0)?))
     }
 
     fn split(&mut self, block: &[u8], lines: &mut Vec<Vec<u8>>) {
