@@ -5,8 +5,10 @@
 //! term and nothing else; phrases, identifiers, snippets and ranking are worked out on the text of
 //! the newest candidates. That keeps the index at a fraction of the text.
 
+mod arabic;
 mod filter;
 mod fold;
+mod letter;
 mod query;
 mod rank;
 mod run;

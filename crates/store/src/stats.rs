@@ -30,7 +30,7 @@ pub struct SourceStats {
 impl Store {
     /// Counts everything; reads the whole table, so not for a start path.
     pub fn stats(&self) -> Pending<Stats> {
-        self.read(|connection| {
+        self.read_widely(|connection| {
             let mut stats = connection.query_row(
                 "SELECT count(*), coalesce(sum(archived), 0), coalesce(sum(tool_call_count), 0), \
                    coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), coalesce(sum(cache_read_tokens), 0), \

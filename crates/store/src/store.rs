@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use crate::blobs::Blobs;
 use crate::error::StoreError;
 use crate::open::Location;
-use crate::worker::{Pending, Readers, Writer};
+use crate::worker::{Pending, Reach, Readers, Writer};
 
 /// What opening a store needs.
 pub struct Options {
@@ -121,6 +121,15 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        self.inner.readers.run(self.path(), work)
+        self.inner.readers.run(self.path(), Reach::Rows, work)
+    }
+
+    /// As `read`, for what looks at rows all over the file.
+    pub(crate) fn read_widely<T, F>(&self, work: F) -> Pending<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    {
+        self.inner.readers.run(self.path(), Reach::File, work)
     }
 }

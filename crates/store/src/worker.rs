@@ -229,7 +229,7 @@ impl Readers {
         Ok(Self { jobs })
     }
 
-    pub(crate) fn run<T, F>(&self, path: &std::path::Path, work: F) -> Pending<T>
+    pub(crate) fn run<T, F>(&self, path: &std::path::Path, reach: Reach, work: F) -> Pending<T>
     where
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -238,14 +238,38 @@ impl Readers {
         let path = path.to_owned();
         let job: ReadJob = Box::new(move |connection| {
             let outcome = connection.and_then(|connection| {
-                // One snapshot for the whole request, however many statements it runs.
-                let transaction = connection.transaction()?;
-                work(&transaction)
+                connection.pragma_update(None, "mmap_size", reach.mapped_bytes())?;
+                let outcome = {
+                    // One snapshot for the whole request, however many statements it runs.
+                    let transaction = connection.transaction()?;
+                    work(&transaction)
+                };
+                // Mapped pages count as ours until they are given back.
+                connection.pragma_update(None, "mmap_size", 0)?;
+                outcome
             });
             drop(reply.send(outcome.map_err(|error| error.at(&path))));
         });
         drop(self.jobs.send(job));
         Pending(answer)
+    }
+}
+
+/// How much of the file a request looks at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// A few pages, through the page cache.
+    Rows,
+    /// Pages all over the file, which is mapped for as long as the request runs.
+    File,
+}
+
+impl Reach {
+    fn mapped_bytes(self) -> i64 {
+        match self {
+            Self::Rows => 0,
+            Self::File => 1 << 40,
+        }
     }
 }
 

@@ -21,20 +21,21 @@ pub struct SearchFilter {
 }
 
 impl SearchFilter {
-    /// SQL conditions over `messages m` and `sessions s`, each starting with AND, and their values.
+    /// SQL conditions over `messages m`, each starting with AND, and their values.
     pub(super) fn conditions(&self) -> (String, Vec<Sql>) {
         let mut sql = String::new();
         let mut values = Vec::new();
-        let mut list = |column: &str, not: &str, words: &[String]| {
+        let mut list = |before: &str, words: &[String], after: &str| {
             if !words.is_empty() {
                 let marks = vec!["?"; words.len()].join(", ");
-                sql.push_str(&format!(" AND {column} {not} IN ({marks})"));
+                sql.push_str(&format!(" AND {before} IN ({marks}){after}"));
                 values.extend(words.iter().cloned().map(Sql::Text));
             }
         };
-        list("s.source", "", &self.sources);
-        list("s.source", "NOT", &self.hidden_sources);
-        list("m.role", "", &self.roles);
+        let of_source = "m.session_id IN (SELECT id FROM sessions WHERE source";
+        list(of_source, &self.sources, ")");
+        list(&format!("{of_source} NOT"), &self.hidden_sources, ")");
+        list("m.role", &self.roles, "");
         if let Some(session) = &self.session {
             sql.push_str(" AND m.session_id = ?");
             values.push(Sql::Text(session.as_str().to_owned()));

@@ -2,23 +2,15 @@
 
 use std::borrow::Cow;
 
-use unicode_normalization::char::{decompose_canonical, is_combining_mark};
-use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+use unicode_normalization::UnicodeNormalization;
 
-/// What a character is to the index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Class {
-    /// Part of a word.
-    Word,
-    /// A script that does not put spaces between words.
-    Dense,
-    /// Anything else: spaces, punctuation, symbols.
-    Gap,
-}
+use super::arabic;
+use super::letter::{Class, Letter};
 
 /// Compatibility forms composed: full-width letters, half-width kana, decomposed accents and Hangul.
 pub(super) fn normalize(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+    let is_normal = |character: char| character.is_ascii() || Letter::of(character).is_normal;
+    if text.chars().all(is_normal) {
         Cow::Borrowed(text)
     } else {
         Cow::Owned(text.nfkc().collect())
@@ -27,70 +19,29 @@ pub(super) fn normalize(text: &str) -> Cow<'_, str> {
 
 /// Walks over the folded characters of a normalized text with the offset each came from.
 pub(super) fn folded_chars(text: &str, mut visit: impl FnMut(char, Class, usize)) {
+    let mut in_word = false;
+    let mut skip_to = 0;
     for (offset, character) in text.char_indices() {
+        if offset < skip_to {
+            continue;
+        }
         if character.is_ascii() {
-            let class = if character.is_ascii_alphanumeric() {
-                Class::Word
-            } else {
-                Class::Gap
-            };
+            in_word = character.is_ascii_alphanumeric();
+            let class = if in_word { Class::Word } else { Class::Gap };
             visit(character.to_ascii_lowercase(), class, offset);
             continue;
         }
-        match class_of(character) {
-            Class::Word => fold_letter(character, |folded| visit(folded, Class::Word, offset)),
-            class => visit(character, class, offset),
+        let letter = Letter::of(character);
+        if letter.class == Class::Word && !in_word {
+            skip_to = offset + arabic::prefix_length(&text[offset..]);
         }
-    }
-}
-
-fn class_of(character: char) -> Class {
-    match character as u32 {
-        0x0e00..=0x0eff          // Thai, Lao
-        | 0x1000..=0x109f        // Myanmar
-        | 0x1100..=0x11ff        // Hangul letters
-        | 0x1780..=0x17ff        // Khmer
-        | 0x2e80..=0x2fdf        // radicals
-        | 0x3005..=0x3007        // iteration marks
-        | 0x3021..=0x302f
-        | 0x3031..=0x303c
-        | 0x3041..=0x30fa        // kana
-        | 0x30fc..=0x318f        // kana, bopomofo, Hangul letters
-        | 0x31a0..=0x31ff
-        | 0x3400..=0x4dbf        // ideographs
-        | 0x4e00..=0x9fff
-        | 0xa960..=0xa97f
-        | 0xac00..=0xd7ff        // Hangul
-        | 0xf900..=0xfaff
-        | 0x1b000..=0x1b16f
-        | 0x20000..=0x3ffff => Class::Dense,
-        _ if character.is_alphanumeric() || is_combining_mark(character) => Class::Word,
-        _ => Class::Gap,
-    }
-}
-
-/// Lower case without accents. Vowel signs of scripts such as Devanagari are letters and stay.
-fn fold_letter(character: char, mut emit: impl FnMut(char)) {
-    match character {
-        'ß' | 'ẞ' => {
-            emit('s');
-            emit('s');
+        in_word = letter.class == Class::Word;
+        if offset < skip_to {
+            continue;
         }
-        'ς' => emit('σ'),
-        // Arabic vowel marks and the stretching stroke are decoration.
-        '\u{64b}'..='\u{65f}' | '\u{670}' | '\u{640}' => {}
-        '\u{300}'..='\u{36f}' => {}
-        'أ' | 'إ' | 'آ' => emit('ا'),
-        'ø' | 'Ø' => emit('o'),
-        'ł' | 'Ł' => emit('l'),
-        _ if (character as u32) < 0x590 || (0x1e00..0x2000).contains(&(character as u32)) => {
-            decompose_canonical(character, |piece| {
-                if !('\u{300}'..='\u{36f}').contains(&piece) {
-                    piece.to_lowercase().for_each(&mut emit);
-                }
-            });
+        for &folded in letter.folded() {
+            visit(folded, letter.class, offset);
         }
-        _ => character.to_lowercase().for_each(emit),
     }
 }
 
@@ -161,7 +112,8 @@ impl Folded {
 }
 
 fn is_word(character: char) -> bool {
-    character != ' ' && (character.is_ascii_alphanumeric() || class_of(character) == Class::Word)
+    character != ' '
+        && (character.is_ascii_alphanumeric() || Letter::of(character).class == Class::Word)
 }
 
 #[cfg(test)]
@@ -190,7 +142,7 @@ mod tests {
     #[test]
     fn keeps_vowel_signs_and_drops_decoration() {
         check("हिन्दी में", "हिन्दी में");
-        check("العَرَبِيَّة", "العربية");
+        check("عَرَبِيَّة", "عربية");
     }
 
     #[test]

@@ -10,6 +10,13 @@ const TYPICAL_BYTES: f64 = 400.0;
 /// A match counts half as much extra after this many days.
 const HALF_LIFE_DAYS: f64 = 30.0;
 
+/// Whether a text must hold all of the query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Need {
+    All,
+    Some,
+}
+
 /// How much each atom of the query tells; rare words tell more.
 pub(super) struct Weights(Vec<f64>);
 
@@ -36,7 +43,7 @@ pub(super) fn relevance(
     weights: &Weights,
     text: &str,
     folded: &Folded,
-    need_all: bool,
+    need: Need,
 ) -> Option<f64> {
     if query
         .excluded
@@ -63,7 +70,7 @@ pub(super) fn relevance(
             }
         }
         let complete = matched == group.len();
-        if matched > 0 && (complete || !need_all) {
+        if matched > 0 && (complete || need == Need::Some) {
             best = Some(best.map_or(score, |best| best.max(score)));
         }
     }

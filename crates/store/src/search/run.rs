@@ -1,23 +1,24 @@
 //! Running a search: candidates from the index, newest first, judged on their text.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use hermes_core::{MessageId, SessionId};
-use rusqlite::types::Value as Sql;
-use rusqlite::{Connection, params_from_iter};
+use rusqlite::types::{Value as Sql, ValueRef};
+use rusqlite::{Connection, Row, params_from_iter};
 
 use super::filter::SearchFilter;
 use super::fold::{Folded, normalize};
 use super::query::{Atom, Query};
-use super::rank::{self, Weights};
+use super::rank::{self, Need, Weights};
 use super::{snippet, terms};
 use crate::error::StoreError;
+use crate::lineage::session_id;
 use crate::store::Store;
 use crate::worker::Pending;
 
-/// Matches judged at most, and bytes of text read at most, for one search.
+/// Matches kept at most, and bytes of text looked at at most, for one search.
 const MOST_CANDIDATES: usize = 600;
-const MOST_BYTES: usize = 6 * 1024 * 1024;
+const MOST_BYTES: usize = 24 * 1024 * 1024;
 /// Candidates that turn out not to hold the phrase are skipped up to this many times.
 const MOST_SKIPPED: usize = 20_000;
 /// Candidates for each word when some words may be missing.
@@ -61,7 +62,7 @@ impl Store {
     ) -> Pending<Vec<Hit>> {
         let query = Query::parse(text);
         let now = self.now();
-        self.read(move |connection| {
+        self.read_widely(move |connection| {
             if query.is_empty() {
                 return Ok(Vec::new());
             }
@@ -88,20 +89,26 @@ struct Found {
     text: String,
 }
 
+/// What a hit says about its session.
+#[derive(Clone)]
+struct Place {
+    source: String,
+    title: Option<String>,
+    started_at: f64,
+}
+
+/// Sessions that were looked up before; many hits share few of them.
+type Places = HashMap<String, Place>;
+
 impl Search<'_> {
     fn run(&self, order: SearchOrder, limit: usize) -> Result<Vec<Hit>, StoreError> {
-        let weights = Weights::equal(self.query);
-        let mut found = self.candidates(
-            &self.query.expression(),
-            &weights,
-            order,
-            MOST_CANDIDATES,
-            true,
-        )?;
+        let mut found = self.candidates(order)?;
         sort(&mut found, order);
         if found.is_empty() && self.query.only_words {
             found = self.relaxed()?;
-            sort(&mut found, order);
+            if order != SearchOrder::Relevance {
+                sort(&mut found, order);
+            }
         }
         found.truncate(limit);
         Ok(found
@@ -113,7 +120,9 @@ impl Search<'_> {
             .collect())
     }
 
-    /// When no message holds every word: those that hold all but one, else those that hold a telling one.
+    /// When no message holds every word: those that hold all but one, else those that hold one at all.
+    ///
+    /// Words that rarely meet tell more than words that often do, so the smallest sets come first.
     fn relaxed(&self) -> Result<Vec<Found>, StoreError> {
         let expressions: Vec<_> = self.query.atoms().map(Atom::expression).collect();
         if expressions.len() < 2 {
@@ -121,27 +130,43 @@ impl Search<'_> {
         }
         let total = self.newest_id()?;
         let mut frequencies = Vec::new();
-        let mut with_one = HashSet::new();
+        let mut with_one = Vec::new();
         for expression in &expressions {
             let matches = self.newest_matches(expression)?;
             frequencies.push(estimated_frequency(&matches, total));
-            with_one.extend(matches);
-        }
-        let mut with_most = HashSet::new();
-        if expressions.len() > 2 {
-            for left_out in 0..expressions.len() {
-                let kept = expressions.iter().enumerate();
-                let kept = kept.filter(|(index, _)| *index != left_out);
-                let kept: Vec<_> = kept.map(|(_, expression)| expression.as_str()).collect();
-                with_most.extend(self.newest_matches(&kept.join(" AND "))?);
-            }
+            with_one.push(matches);
         }
         let weights = Weights::by_rarity(&frequencies, total);
-        let found = self.judge_rows(&with_most, &weights)?;
+        let mut with_most = Vec::new();
+        for left_out in 0..expressions.len() {
+            let kept = expressions.iter().enumerate();
+            let kept = kept.filter(|(index, _)| *index != left_out);
+            let kept: Vec<_> = kept.map(|(_, expression)| expression.as_str()).collect();
+            with_most.push(self.newest_matches(&kept.join(" AND "))?);
+        }
+        let found = self.judge_sets(with_most, &weights)?;
         if found.is_empty() {
-            return self.judge_rows(&with_one, &weights);
+            return self.judge_sets(with_one, &weights);
         }
         Ok(found)
+    }
+
+    /// The rows of some sets, each set sorted, the smallest set first, every row once.
+    fn judge_sets(
+        &self,
+        mut sets: Vec<Vec<i64>>,
+        weights: &Weights,
+    ) -> Result<Vec<Found>, StoreError> {
+        sets.sort_by_key(Vec::len);
+        let mut seen = HashSet::new();
+        let mut all = Vec::new();
+        for set in sets {
+            let fresh: Vec<_> = set.into_iter().filter(|row| seen.insert(*row)).collect();
+            let mut found = self.judge_rows(&fresh, weights)?;
+            sort(&mut found, SearchOrder::Relevance);
+            all.extend(found);
+        }
+        Ok(all)
     }
 
     fn newest_id(&self) -> Result<f64, StoreError> {
@@ -161,35 +186,23 @@ impl Search<'_> {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    fn judge_rows(
-        &self,
-        rowids: &HashSet<i64>,
-        weights: &Weights,
-    ) -> Result<Vec<Found>, StoreError> {
+    fn judge_rows(&self, rowids: &[i64], weights: &Weights) -> Result<Vec<Found>, StoreError> {
         let (conditions, values) = self.filter.conditions();
-        let sql = format!(
-            "{SELECT} FROM messages m JOIN sessions s ON s.id = m.session_id WHERE m.id = ? {VISIBLE}{conditions}"
-        );
+        let sql = format!("{SELECT} FROM messages m WHERE m.id = ? {VISIBLE}{conditions}");
         let mut statement = self.connection.prepare_cached(&sql)?;
+        let mut places = Places::new();
         let mut found = Vec::new();
         for rowid in rowids {
             let values = std::iter::once(Sql::Integer(*rowid)).chain(values.iter().cloned());
             let mut rows = statement.query(params_from_iter(values))?;
             if let Some(row) = rows.next()? {
-                found.extend(self.judge(row, weights, false)?);
+                found.extend(self.judge(row, weights, Need::Some, &mut places)?);
             }
         }
         Ok(found)
     }
 
-    fn candidates(
-        &self,
-        expression: &str,
-        weights: &Weights,
-        order: SearchOrder,
-        most: usize,
-        need_all: bool,
-    ) -> Result<Vec<Found>, StoreError> {
+    fn candidates(&self, order: SearchOrder) -> Result<Vec<Found>, StoreError> {
         let (conditions, values) = self.filter.conditions();
         let direction = if order == SearchOrder::Oldest {
             "ASC"
@@ -198,22 +211,22 @@ impl Search<'_> {
         };
         // CROSS JOIN keeps the index on the outside, so rows stream in order and nothing is sorted.
         let sql = format!(
-            "{SELECT} FROM search f CROSS JOIN messages m ON m.id = f.rowid CROSS JOIN sessions s ON s.id = m.session_id \
+            "{SELECT} FROM search f CROSS JOIN messages m ON m.id = f.rowid \
              WHERE f.search MATCH ? {VISIBLE}{conditions} ORDER BY f.rowid {direction}"
         );
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let values = std::iter::once(Sql::Text(expression.to_owned())).chain(values);
+        let values = std::iter::once(Sql::Text(self.query.expression())).chain(values);
         let mut rows = statement.query(params_from_iter(values))?;
+        let weights = Weights::equal(self.query);
+        let mut places = Places::new();
         let (mut found, mut skipped, mut bytes) = (Vec::new(), 0, 0);
         while let Some(row) = rows.next()? {
-            match self.judge(row, weights, need_all)? {
-                Some(hit) => {
-                    bytes += hit.text.len();
-                    found.push(hit);
-                }
+            bytes += text_of(row)?.len();
+            match self.judge(row, &weights, Need::All, &mut places)? {
+                Some(hit) => found.push(hit),
                 None => skipped += 1,
             }
-            if found.len() >= most || skipped >= MOST_SKIPPED || bytes >= MOST_BYTES {
+            if found.len() >= MOST_CANDIDATES || skipped >= MOST_SKIPPED || bytes >= MOST_BYTES {
                 break;
             }
         }
@@ -222,44 +235,68 @@ impl Search<'_> {
 
     fn judge(
         &self,
-        row: &rusqlite::Row<'_>,
+        row: &Row<'_>,
         weights: &Weights,
-        need_all: bool,
+        need: Need,
+        places: &mut Places,
     ) -> Result<Option<Found>, StoreError> {
         let role: String = row.get(2)?;
-        let content: Option<String> = row.get(3)?;
-        let mut text = content.unwrap_or_default();
-        text.truncate(terms::searchable(&role, &text).len());
-        let normalized = normalize(&text);
-        let folded = Folded::new(&normalized);
-        let Some(relevance) = rank::relevance(self.query, weights, &text, &folded, need_all) else {
+        let text = terms::searchable(&role, text_of(row)?);
+        let folded = Folded::new(&normalize(text));
+        let Some(relevance) = rank::relevance(self.query, weights, text, &folded, need) else {
             return Ok(None);
         };
         let session: String = row.get(1)?;
         let timestamp: f64 = row.get(5)?;
-        let source: String = row.get(6)?;
-        let score = rank::score(relevance, self.now - timestamp, &source, &role);
+        let place = self.place(&session, places)?;
+        let score = rank::score(relevance, self.now - timestamp, &place.source, &role);
         let hit = Hit {
-            session: SessionId::try_from(session).map_err(|error| StoreError::BadRow {
-                table: "messages",
-                row: String::new(),
-                detail: error.to_string(),
-            })?,
+            session: session_id(session)?,
             message: MessageId(row.get(0)?),
             role,
             snippet: String::new(),
             score,
-            title: row.get(7)?,
-            source,
+            title: place.title,
+            source: place.source,
             tool_name: row.get(4)?,
             timestamp,
-            started_at: row.get(8)?,
+            started_at: place.started_at,
         };
-        Ok(Some(Found { hit, text }))
+        Ok(Some(Found {
+            hit,
+            text: text.to_owned(),
+        }))
+    }
+
+    fn place(&self, session: &str, places: &mut Places) -> Result<Place, StoreError> {
+        if let Some(place) = places.get(session) {
+            return Ok(place.clone());
+        }
+        let place = self
+            .connection
+            .prepare_cached("SELECT source, title, started_at FROM sessions WHERE id = ?")?
+            .query_row([session], |row| {
+                Ok(Place {
+                    source: row.get(0)?,
+                    title: row.get(1)?,
+                    started_at: row.get(2)?,
+                })
+            })?;
+        places.insert(session.to_owned(), place.clone());
+        Ok(place)
     }
 }
 
-const SELECT: &str = "SELECT m.id, m.session_id, m.role, m.content, m.tool_name, m.timestamp, s.source, s.title, s.started_at";
+const SELECT: &str = "SELECT m.id, m.session_id, m.role, m.content, m.tool_name, m.timestamp";
+
+/// The text of a row, where it lies; most rows are looked at and left.
+fn text_of<'r>(row: &'r Row<'_>) -> Result<&'r str, StoreError> {
+    match row.get_ref(3)? {
+        ValueRef::Text(bytes) => Ok(std::str::from_utf8(bytes).unwrap_or_default()),
+        _ => Ok(""),
+    }
+}
+
 /// Taken-back messages are never found; compacted ones are.
 const VISIBLE: &str = "AND (m.active = 1 OR m.compacted = 1)";
 

@@ -2,7 +2,8 @@
 
 use hermes_core::Role;
 
-use super::fold::{Class, folded_chars, normalize};
+use super::fold::{folded_chars, normalize};
+use super::letter::Class;
 
 /// Longer words are cut; a commit hash fits.
 const LONGEST: usize = 64;
