@@ -15,7 +15,7 @@ use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_store::{Options, Store};
 
 use crate::complaint::{Complaint, Outcome};
-use crate::takeover;
+use crate::{logging, takeover};
 
 /// The surroundings of one run.
 pub(crate) struct Context {
@@ -111,9 +111,9 @@ impl Context {
 
     /// The store of the home, opened. Conversations stay readable when the settings are not.
     pub(crate) fn store(&self) -> Outcome<Store> {
-        drop(self.try_load()?);
         let home = self.home()?;
         home.create(home.path())?;
+        logging::start(self);
         Ok(Store::open(Options {
             path: home.database(),
             blobs: home.blobs_dir(),
@@ -131,6 +131,7 @@ impl Context {
             && let Err(error) = takeover::import(&store, &theirs)
         {
             // Our own conversations are not held up by a file that cannot be read.
+            tracing::warn!("conversations of the reference were not imported: {error}");
             let mut aside = std::io::stderr().lock();
             writeln!(
                 aside,

@@ -26,5 +26,13 @@ pub(crate) fn import(store: &Store, path: &Path) -> Result<ReferenceImport, Stor
         work.join().unwrap_or(Err(StoreError::Closed))
     });
     bar.finish_and_clear();
+    if let Ok(done) = &result {
+        tracing::info!(
+            "imported {} new and {} changed sessions, {} messages",
+            done.sessions_new,
+            done.sessions_changed,
+            done.messages
+        );
+    }
     result
 }

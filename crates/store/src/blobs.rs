@@ -31,9 +31,9 @@ impl Blobs {
             source,
         };
         let folder = path.parent().unwrap_or(&self.folder);
-        fs::create_dir_all(folder).map_err(failed)?;
+        private_folder(folder).map_err(failed)?;
         let scratch = folder.join(format!("{hash}.{}.tmp", std::process::id()));
-        let mut file = fs::File::create(&scratch).map_err(failed)?;
+        let mut file = private_file(&scratch).map_err(failed)?;
         file.write_all(bytes)
             .and_then(|()| file.sync_all())
             .and_then(|()| fs::rename(&scratch, &path))
@@ -89,6 +89,37 @@ impl Blobs {
             .filter(|name| name.len() == 64 && name.bytes().all(|b| b.is_ascii_hexdigit()))
             .collect()
     }
+}
+
+/// What people send is for the owner of the home only.
+#[cfg(unix)]
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+}
+
+#[cfg(unix)]
+fn private_file(path: &Path) -> std::io::Result<fs::File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+}
+
+#[cfg(not(unix))]
+fn private_folder(folder: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(folder)
+}
+
+#[cfg(not(unix))]
+fn private_file(path: &Path) -> std::io::Result<fs::File> {
+    fs::File::create(path)
 }
 
 /// Makes a rename durable; not every file system can, and the content is safe either way.

@@ -111,7 +111,9 @@ fn the_database_and_its_log_are_for_their_owner_only() {
     let fixture = Fixture::new();
     let session = fixture.session("s");
     fixture.say(&session, &["private words"]);
-    for name in ["hermes.db", "hermes.db-wal", "hermes.db-shm"] {
+    let hash = fixture.store.blobs().put(b"a private picture").unwrap();
+    let picture = format!("blobs/{}/{hash}", &hash[..2]);
+    for name in ["hermes.db", "hermes.db-wal", "hermes.db-shm", &picture] {
         let mode = fs::metadata(fixture.path(name))
             .unwrap()
             .permissions()

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::logging;
 use crate::number;
 use crate::output::{Output, Style};
 use crate::size;
@@ -107,7 +108,13 @@ pub(crate) fn repair(
             output.line(format!("kept a copy as {}", copy.display()))?;
         }
     }
+    logging::start(context);
     let repaired = hermes_store::repair(&path, &format!("damaged-{stamp}"))?;
+    tracing::warn!(
+        "database repaired: {} rows saved, {} messages indexed",
+        repaired.rows_saved,
+        repaired.reindexed
+    );
     if json {
         return Ok(output.json(&json!({
             "clean_before": repaired.found.as_ref().is_some_and(Check::is_clean),
