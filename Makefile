@@ -5,6 +5,7 @@ CARGO ?= cargo
 .PHONY: run test fmt lint docs bench setup
 
 run: ## Build the release binary and start it
+	@./scripts/setup build
 	$(CARGO) run --release --quiet --bin hermes -- $(ARGS)
 
 test: setup ## Format, lints, all tests, architecture tests

@@ -15,4 +15,5 @@ mod suite {
     mod raw_zip;
     mod reports;
     mod sessions;
+    mod takeover;
 }

@@ -1,6 +1,7 @@
 //! `hermes sessions …` as a user runs it.
 
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
@@ -192,9 +193,10 @@ fn export_wipe_import_brings_everything_back() {
     program
         .run(&["sessions", "export", "all.jsonl", "--all", "--with-media"])
         .ok();
-    std::fs::remove_file(program.home.path().join("state.db")).unwrap();
     let wiped = Program::new();
     let file = program.home.workspace().join("all.jsonl");
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "conversations are private");
     wiped
         .run(&["sessions", "import", file.to_str().unwrap()])
         .ok();

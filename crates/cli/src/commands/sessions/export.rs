@@ -160,11 +160,24 @@ fn write_file(
     Ok(())
 }
 
+/// Conversations are private, so their files are made for their owner only.
+fn private() -> fs::OpenOptions {
+    let mut options = fs::OpenOptions::new();
+    options.create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
 fn create(path: &Path) -> Outcome<fs::File> {
-    fs::File::create(path).map_err(|error| {
-        Complaint::caused(FailureKind::Unavailable, error)
-            .hint(format!("{} could not be written", path.display()))
-    })
+    private()
+        .write(true)
+        .truncate(true)
+        .open(path)
+        .map_err(|error| {
+            Complaint::caused(FailureKind::Unavailable, error)
+                .hint(format!("{} could not be written", path.display()))
+        })
 }
 
 /// Passes bytes on and keeps a sum of them, so that a file can be compared without holding it.
@@ -221,10 +234,7 @@ fn write_documents(
         }
         refuse_existing(&path, args.force)?;
         hermes_config::replace_file(&path, document.text.as_bytes())?;
-        let mut manifest = fs::OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(folder.join("manifest.jsonl"))?;
+        let mut manifest = private().append(true).open(folder.join("manifest.jsonl"))?;
         manifest.write_all(document.entry(&path).line().as_bytes())?;
         output.line(path.display().to_string())?;
         if args.delete_after_verified {
