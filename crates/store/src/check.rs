@@ -25,6 +25,33 @@ impl Check {
     pub fn is_clean(&self) -> bool {
         *self == Self::default()
     }
+
+    /// What is wrong, a line each.
+    pub fn faults(&self) -> Vec<String> {
+        let mut faults: Vec<String> = self
+            .integrity
+            .iter()
+            .map(|fault| format!("damage: {fault}"))
+            .collect();
+        if self.dangling > 0 {
+            faults.push(format!(
+                "{} rows point to rows that are not there",
+                self.dangling
+            ));
+        }
+        if self.unindexed + self.stale > 0 {
+            faults.push(format!(
+                "search misses {} messages and has {} stale entries",
+                self.unindexed, self.stale
+            ));
+        }
+        faults.extend(
+            self.index
+                .iter()
+                .map(|fault| format!("search index: {fault}")),
+        );
+        faults
+    }
 }
 
 impl Store {

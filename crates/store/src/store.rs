@@ -37,8 +37,9 @@ pub struct Store {
 
 struct Inner {
     location: Location,
-    writer: Writer,
+    // Dropped in this order: the last connection to close is the one that tidies the log away.
     readers: Readers,
+    writer: Writer,
     blobs: Blobs,
     clock: Arc<dyn Clock>,
     redactor: RedactorHandle,

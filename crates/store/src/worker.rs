@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::task::{Context, Poll};
+use std::thread::JoinHandle;
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -77,19 +78,22 @@ impl CommitFault {
     }
 }
 
-/// The thread that writes.
-#[derive(Debug, Clone)]
+/// The thread that writes. Dropping it waits until everything asked for is done and the file is closed.
 pub(crate) struct Writer {
-    jobs: SyncSender<Job>,
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Writer {
     pub(crate) fn start(connection: Connection, path: PathBuf) -> Result<Self, StoreError> {
         let (jobs, inbox) = sync_channel(QUEUE);
-        spawn("store-writer", &path.clone(), move || {
-            write_loop(connection, &inbox, &path)
+        let thread = spawn("store-writer", &path.clone(), move || {
+            write_loop(connection, &inbox, &path);
         })?;
-        Ok(Self { jobs })
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
     }
 
     /// Runs `work` inside a transaction; it is rolled back alone when it fails.
@@ -114,8 +118,7 @@ impl Writer {
                 drop(reply.send(outcome));
             })
         });
-        // When the thread is gone the sender side of `answer` is dropped and the caller sees Closed.
-        drop(self.jobs.send(Job::Shared(job)));
+        send(self.jobs.as_ref(), Job::Shared(job));
         Pending(answer)
     }
 
@@ -130,8 +133,32 @@ impl Writer {
         let job = Box::new(move |connection: &Connection| {
             drop(reply.send(work(connection).map_err(|error| error.at(&path))));
         });
-        drop(self.jobs.send(Job::Alone(job)));
+        send(self.jobs.as_ref(), Job::Alone(job));
         Pending(answer)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        join(self.thread.take());
+    }
+}
+
+/// Hands a job over; when the thread is gone the job is dropped, and its caller sees `Closed`.
+fn send<J>(jobs: Option<&SyncSender<J>>, job: J) {
+    if let Some(jobs) = jobs {
+        drop(jobs.send(job));
+    }
+}
+
+/// Waits for a thread to end, unless it is the one that asks.
+fn join(thread: Option<JoinHandle<()>>) {
+    if let Some(thread) = thread
+        && thread.thread().id() != std::thread::current().id()
+    {
+        // A thread that panicked has nothing left to finish.
+        drop(thread.join());
     }
 }
 
@@ -207,9 +234,9 @@ fn write_batch(
 }
 
 /// Threads that read; each opens its connection when it first has work.
-#[derive(Debug, Clone)]
 pub(crate) struct Readers {
-    jobs: SyncSender<ReadJob>,
+    jobs: Option<SyncSender<ReadJob>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 type ReadJob = Box<dyn FnOnce(Result<&mut Connection, StoreError>) + Send>;
@@ -218,15 +245,19 @@ impl Readers {
     pub(crate) fn start(location: &Location, threads: usize) -> Result<Self, StoreError> {
         let (jobs, inbox) = sync_channel::<ReadJob>(QUEUE);
         let inbox = std::sync::Arc::new(std::sync::Mutex::new(inbox));
-        for index in 0..threads {
-            let (inbox, location) = (inbox.clone(), location.clone());
-            spawn(
-                &format!("store-reader-{index}"),
-                &location.path.clone(),
-                move || read_loop(&location, &inbox),
-            )?;
-        }
-        Ok(Self { jobs })
+        let threads = (0..threads)
+            .map(|index| {
+                let (inbox, location) = (inbox.clone(), location.clone());
+                let path = location.path.clone();
+                spawn(&format!("store-reader-{index}"), &path, move || {
+                    read_loop(&location, &inbox);
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            jobs: Some(jobs),
+            threads,
+        })
     }
 
     pub(crate) fn run<T, F>(&self, path: &std::path::Path, reach: Reach, work: F) -> Pending<T>
@@ -250,8 +281,17 @@ impl Readers {
             });
             drop(reply.send(outcome.map_err(|error| error.at(&path))));
         });
-        drop(self.jobs.send(job));
+        send(self.jobs.as_ref(), job);
         Pending(answer)
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        for thread in self.threads.drain(..) {
+            join(Some(thread));
+        }
     }
 }
 
@@ -297,11 +337,10 @@ fn spawn(
     name: &str,
     path: &std::path::Path,
     run: impl FnOnce() + Send + 'static,
-) -> Result<(), StoreError> {
+) -> Result<JoinHandle<()>, StoreError> {
     std::thread::Builder::new()
         .name(name.to_owned())
         .spawn(run)
-        .map(drop)
         .map_err(|source| StoreError::File {
             path: path.to_owned(),
             source,

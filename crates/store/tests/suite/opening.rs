@@ -122,6 +122,27 @@ fn the_database_and_its_log_are_for_their_owner_only() {
     }
 }
 
+#[test]
+fn closing_finishes_the_work_and_leaves_one_file() {
+    let fixture = Fixture::new();
+    let mut options = fixture.options();
+    options.path = fixture.path("other.db");
+    let store = hermes_store::Store::open(options).unwrap();
+    let session = hermes_core::SessionId::try_from("s".to_owned()).unwrap();
+    let created = store.create_session(hermes_store::NewSession::new(session.clone(), "cli"));
+    let row = hermes_store::NewRecord::text(hermes_core::Role::User, "asked for before the end");
+    let added = store.append(&session, vec![row]);
+    drop(store);
+    created.wait().unwrap();
+    added.wait().unwrap();
+    for side in ["-wal", "-shm"] {
+        assert!(
+            !fixture.path(&format!("other.db{side}")).exists(),
+            "{side} is left"
+        );
+    }
+}
+
 // LN-13
 #[test]
 fn repair_saves_the_rows_of_a_damaged_file_and_keeps_it() {

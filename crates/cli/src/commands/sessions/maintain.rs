@@ -157,20 +157,8 @@ fn print_check(check: &Check, json: bool, output: &mut Output) -> Outcome {
         let line = output.paint(Style::Good, "the database is sound");
         return Ok(output.line(line)?);
     }
-    for fault in &check.integrity {
-        output.line(format!("damage: {fault}"))?;
-    }
-    if check.dangling > 0 {
-        output.line(format!(
-            "{} rows point to rows that are not there",
-            check.dangling
-        ))?;
-    }
-    if check.unindexed + check.stale > 0 || check.index.is_some() {
-        output.line(format!(
-            "search misses {} messages and has {} stale entries",
-            check.unindexed, check.stale
-        ))?;
+    for fault in check.faults() {
+        output.line(fault)?;
     }
     Ok(())
 }

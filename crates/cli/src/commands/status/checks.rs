@@ -32,22 +32,7 @@ fn database(scene: &Scene, context: &Context) -> Outcome<Vec<String>> {
     {
         return Ok(Vec::new());
     }
-    let check = context.store()?.check().wait()?;
-    let mut found = check.integrity;
-    if check.dangling > 0 {
-        found.push(format!(
-            "{} rows point to rows that are not there",
-            check.dangling
-        ));
-    }
-    if check.unindexed + check.stale > 0 {
-        found.push(format!(
-            "search misses {} messages and has {} stale entries",
-            check.unindexed, check.stale
-        ));
-    }
-    found.extend(check.index.map(|index| format!("search index: {index}")));
-    Ok(found)
+    Ok(context.store()?.check().wait()?.faults())
 }
 
 fn settings(scene: &Scene) -> Vec<String> {
