@@ -24,7 +24,7 @@ use crate::help;
 )]
 pub(crate) struct Cli {
     /// Use this profile instead of the active one
-    // Taken out before parsing; here for the help text only.
+    // Usually taken out before parsing; what is left here is an unusual spelling or a bad name.
     #[arg(short, long, value_name = "NAME", global = true)]
     pub(crate) profile: Option<String>,
 

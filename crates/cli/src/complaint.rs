@@ -101,7 +101,11 @@ fn explain(failure: &Failure) -> String {
 }
 
 fn one_line(text: &str) -> String {
-    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    // What a file or a user wrote must not steer the terminal.
+    line.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
 }
 
 fn print_parser(error: &clap::Error) -> ExitCode {

@@ -40,6 +40,25 @@ impl Context {
         (context, rest)
     }
 
+    /// Takes a `--profile` that only the real parser understood, such as `-pNAME`. A name that cannot be a
+    /// profile's, or a second one, is refused: acting on another home than the one meant is worse.
+    pub(crate) fn use_profile(&mut self, name: &str) -> Outcome {
+        let name = ProfileName::new(name).map_err(|error| {
+            let hint = error.hint();
+            Complaint::bad_request(error.to_string()).hint(hint)
+        })?;
+        match &self.flag {
+            Some(flag) if *flag != name => Err(Complaint::bad_request(format!(
+                "both {flag} and {name} are named as the profile"
+            ))
+            .hint("name one")),
+            _ => {
+                self.flag = Some(name);
+                Ok(())
+            }
+        }
+    }
+
     /// The home of the profile in use.
     pub(crate) fn home(&self) -> Outcome<&Home> {
         if let Some(home) = self.home.get() {

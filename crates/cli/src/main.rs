@@ -29,10 +29,15 @@ fn main() -> ExitCode {
     let environment = std::env::vars_os().collect();
     let arguments = std::env::args_os().collect();
     let mut output = output::Output::new();
-    let (context, rest) = Context::new(environment, arguments);
+    let (mut context, rest) = Context::new(environment, arguments);
     let result = Cli::try_parse_from(rest)
         .map_err(Complaint::Parser)
-        .and_then(|cli| commands::run(cli, &context, &mut output));
+        .and_then(|cli| {
+            if let Some(name) = &cli.profile {
+                context.use_profile(name)?;
+            }
+            commands::run(cli, &context, &mut output)
+        });
     let result = result.and_then(|()| output.flush().map_err(Complaint::from));
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,10 +1,11 @@
 //! Reading and replacing the small files of a home.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// Larger than any settings file; guards against reading a device or a log by mistake.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -144,6 +145,40 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         Err(error) => Err(failed(error)),
+    }
+}
+
+/// How long a change of the settings waits for another one.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Held while a settings file is read, changed and written, so that two changes at once are both kept.
+#[derive(Debug)]
+pub(crate) struct Lock(#[expect(dead_code, reason = "held for its drop")] File);
+
+/// Takes the lock of a home; after a few seconds another process counts as stuck.
+pub(crate) fn lock(home: &Path) -> Result<Lock, FileError> {
+    let path = home.join(".settings.lock");
+    let failed = |source| FileError::writing(&path, source);
+    let file = OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(PRIVATE_FILE)
+        .open(&path)
+        .map_err(failed)?;
+    let step = Duration::from_millis(5);
+    let mut waited = Duration::ZERO;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(Lock(file)),
+            // Some network mounts cannot lock; there a lost change is the lesser evil.
+            Err(TryLockError::Error(_)) => return Ok(Lock(file)),
+            Err(TryLockError::WouldBlock) if waited >= PATIENCE => {
+                return Err(failed(io::Error::from(io::ErrorKind::TimedOut)));
+            }
+            Err(TryLockError::WouldBlock) => std::thread::sleep(step),
+        }
+        waited += step;
     }
 }
 

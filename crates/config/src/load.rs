@@ -80,7 +80,7 @@ impl LoadError {
     pub fn hint(&self) -> String {
         match self {
             Self::Unparsable { path, .. } => format!(
-                "mend {}, or start once with --ignore-user-config",
+                "mend {}, or set HERMES_IGNORE_USER_CONFIG=1 for one run",
                 path.display()
             ),
             Self::File(error) => error.hint().to_owned(),

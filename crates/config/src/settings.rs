@@ -121,6 +121,7 @@ impl Settings<'_> {
     /// in the same setting, that line is brought up to date; a new one is not made, because the file wins.
     pub fn set(&self, key: &str, raw: &str, unknown: UnknownKey) -> Result<Change, SetError> {
         self.check_owner()?;
+        let _lock = self.lock()?;
         match Target::of(key)? {
             Target::Variable(name) => self.write_variable(&name, Some(raw)),
             Target::Setting(key) => {
@@ -140,6 +141,7 @@ impl Settings<'_> {
     /// Removes one key, under whatever name it stands in the file.
     pub fn unset(&self, key: &str) -> Result<Change, SetError> {
         self.check_owner()?;
+        let _lock = self.lock()?;
         match Target::of(key)? {
             Target::Variable(name) => self.write_variable(&name, None),
             Target::Setting(key) => {
@@ -169,6 +171,11 @@ impl Settings<'_> {
             .tree
             .at(&key)
             .or_else(|| loaded.tree.at(&legacy::canonical(&key)))
+    }
+
+    fn lock(&self) -> Result<files::Lock, SetError> {
+        self.home.create(self.home.path())?;
+        Ok(files::lock(self.home.path())?)
     }
 
     fn check_owner(&self) -> Result<(), SetError> {

@@ -45,7 +45,7 @@ impl Store {
         if !path.is_file() {
             return Ok(false);
         }
-        let (name, signature) = (apply::name_of(path), source::signature(path));
+        let (name, signature) = (apply::name_of(path, self.path()), source::signature(path));
         let seen = self.read(move |connection| {
             let sql = "SELECT EXISTS (SELECT 1 FROM imports WHERE path = ? AND signature = ?)";
             Ok(connection.query_row(sql, (name, signature), |row| row.get(0))?)

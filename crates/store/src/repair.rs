@@ -90,16 +90,26 @@ fn salvage(location: &Location, suffix: &str, found: Option<Check>) -> Result<Re
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let damaged = Connection::open_with_flags(path, flags)
             .map_err(|error| StoreError::from_sql(error, path))?;
+        // A schema row that cannot be understood must not hide the tables that can.
+        drop(damaged.execute_batch("PRAGMA writable_schema = ON"));
         connection.execute_batch("PRAGMA foreign_keys = OFF; BEGIN")?;
         let mut saved = 0;
         for table in TABLES {
             saved += copy_table(&damaged, &connection, table)?;
         }
         connection.execute_batch(
-            "DELETE FROM messages WHERE session_id NOT IN (SELECT id FROM sessions);
+            // A message without its session gets one back: its text is what matters.
+            "INSERT INTO sessions (id, source, started_at, last_active_at, message_count) \
+               SELECT session_id, 'recovered', min(timestamp), max(timestamp), sum(active) FROM messages \
+               WHERE session_id NOT IN (SELECT id FROM sessions) GROUP BY session_id;
              DELETE FROM message_blobs WHERE message_id NOT IN (SELECT id FROM messages);
              UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id NOT IN (SELECT id FROM sessions);
-             UPDATE sessions SET system_prompt_hash = NULL WHERE system_prompt_hash NOT IN (SELECT hash FROM texts);",
+             UPDATE sessions SET system_prompt_hash = NULL WHERE system_prompt_hash NOT IN (SELECT hash FROM texts);
+             UPDATE sessions SET import_id = NULL WHERE import_id NOT IN (SELECT id FROM imports);
+             UPDATE model_calls SET import_id = NULL WHERE import_id NOT IN (SELECT id FROM imports);
+             UPDATE model_calls SET session_id = NULL WHERE session_id NOT IN (SELECT id FROM sessions);
+             DELETE FROM imported_sessions WHERE import_id NOT IN (SELECT id FROM imports);
+             UPDATE imported_sessions SET session_id = NULL WHERE session_id NOT IN (SELECT id FROM sessions);",
         )?;
         let reindexed = reindex(&connection)?;
         connection.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?;

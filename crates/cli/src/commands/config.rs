@@ -3,6 +3,7 @@
 mod change;
 mod check;
 mod edit;
+mod hide;
 mod migrate;
 mod show;
 

@@ -191,7 +191,7 @@ fn a_malformed_env_line_is_named_with_its_number() {
         .home
         .write_env("GOOD_TOKEN=abc\nthis is no assignment\n")
         .unwrap();
-    let output = program.run(&["config", "check"]).ok();
+    let output = program.run(&["config", "check"]).code(1);
     assert!(
         output.stdout.contains(".env:2: not an assignment"),
         "{}",

@@ -143,7 +143,7 @@ fn unknown_keys_are_kept_reported_and_not_written_by_accident() {
         .home
         .write_config("display: {skin: mono, skinn: x}\nplugin_thing: {a: 1}\n")
         .unwrap();
-    let output = program.run(&["config", "check"]).ok();
+    let output = program.run(&["config", "check"]).code(1);
     assert_snapshot!(program.home.scrub(&output.stdout));
     assert_eq!(program.stdout(&["config", "get", "plugin_thing.a"]), "1\n");
     let before = program.home.read("config.yaml").unwrap();
@@ -343,4 +343,81 @@ fn edit_opens_the_editor_and_checks_what_was_typed() {
         "without a terminal it says so: {}",
         output.stderr
     );
+}
+
+// CL-7
+#[test]
+fn changes_at_the_same_time_are_all_kept() {
+    let program = Program::new();
+    program.home.write_config("display:\n  skin: a\n").unwrap();
+    let line = (10..34).map(|n| format!("$HERMES config set --force test.k{n} {n} & "));
+    program
+        .shell(&format!("{} wait", line.collect::<String>()))
+        .ok();
+    let kept = program
+        .run(&["config", "get", "test", "--json"])
+        .ok()
+        .json();
+    assert_eq!(kept.as_object().unwrap().len(), 24);
+}
+
+// CL-2
+#[test]
+fn a_profile_is_never_taken_for_another() {
+    let program = Program::new();
+    program
+        .home
+        .write("profiles/work/config.yaml", "display: {skin: mono}\n")
+        .unwrap();
+    for arguments in [
+        &["-pwork", "config", "get", "display.skin"][..],
+        &["-p=work", "config", "get", "display.skin"],
+    ] {
+        assert_eq!(program.stdout(arguments), "mono\n", "{arguments:?}");
+    }
+    for arguments in [
+        &["-p", "bad.name", "config", "set", "display.skin", "x"][..],
+        &["-p", "work", "-p", "other", "config", "path"],
+        &["--profile=Ä", "config", "path"],
+    ] {
+        program.run(arguments).code(2);
+    }
+    assert!(!program.home.path().join("config.yaml").exists());
+}
+
+#[test]
+fn secrets_are_masked_wherever_they_stand() {
+    let program = Program::new();
+    let secret = "sk-SECRETSECRET1234567890abcdef";
+    program
+        .home
+        .write_config(&format!(
+            "model:\n  base_url: https://user:{secret}@host.test/v1\n  extra_headers: {{Authorization: Bearer {secret}}}\n\
+             mcp_servers:\n  x:\n    args: [--token, {secret}]\n    url: https://h.test/mcp?api_key={secret}\n    env: {{FOO: {secret}}}\n\
+             fallback_providers:\n- {{provider: a, model: b, api_key: {secret}}}\n"
+        ))
+        .unwrap();
+    for arguments in [
+        &["config", "show"][..],
+        &["config", "show", "--json"],
+        &["dump"],
+        &["status"],
+    ] {
+        let output = program.run(arguments);
+        assert!(
+            !output.stdout.contains(secret),
+            "{arguments:?}: {}",
+            output.stdout
+        );
+    }
+    let header = format!("Bearer {secret}");
+    let output = program
+        .run(&[
+            "config",
+            "set",
+            "mcp_servers.x.headers.Authorization",
+            &header,
+        ])
+        .ok();
+    assert!(!output.stdout.contains(secret), "{}", output.stdout);
 }

@@ -319,9 +319,17 @@ impl Plan {
 }
 
 fn copy(path: &Path, seconds: u64, bytes: &[u8]) -> Result<PathBuf, FileError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(format!(".bak.{seconds}"));
-    let backup = PathBuf::from(name);
+    let named = |tail: String| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(tail);
+        PathBuf::from(name)
+    };
+    let mut backup = named(format!(".bak.{seconds}"));
+    let mut number = 1;
+    while backup.exists() {
+        backup = named(format!(".bak.{seconds}-{number}"));
+        number += 1;
+    }
     files::replace(&backup, bytes)?;
     Ok(backup)
 }

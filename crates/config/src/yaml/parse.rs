@@ -180,7 +180,10 @@ fn map_of(entries: &[(Tree, Tree)], layer: Layer) -> Map {
         }
     }
     for (key, value) in entries.iter().filter(|(key, _)| !is_merge(key)) {
-        map.insert(key.key_text(), value.to_node(layer));
+        let mut node = value.to_node(layer);
+        // A value is where its key is; a section may begin lines below it.
+        (node.origin.line, node.origin.column) = (key.line, key.column);
+        map.insert(key.key_text(), node);
     }
     map
 }

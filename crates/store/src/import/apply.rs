@@ -40,7 +40,7 @@ struct Ready {
 
 impl<'s> Target<'s> {
     pub(super) fn begin(store: &'s Store, path: &Path, version: u32) -> Result<Self, StoreError> {
-        let name = name_of(path);
+        let name = name_of(path, store.path());
         let begun = store.write(move |connection| {
             connection.execute(
                 "INSERT INTO imports (path, schema_version) VALUES (?1, ?2) \
@@ -193,8 +193,16 @@ impl<'s> Target<'s> {
 }
 
 /// What a file is remembered by.
-pub(super) fn name_of(path: &Path) -> String {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+///
+/// Beside our own database it is only its name, so that a home can be moved.
+pub(super) fn name_of(path: &Path, own: &Path) -> String {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let (path, own) = (whole(path), whole(own));
+    if path.parent() == own.parent()
+        && let Some(name) = path.file_name()
+    {
+        return name.to_string_lossy().into_owned();
+    }
     path.to_string_lossy().into_owned()
 }
 

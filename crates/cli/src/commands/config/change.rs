@@ -1,8 +1,9 @@
 //! `hermes config set` and `hermes config unset`
 
-use hermes_config::{Change, ManagedScope, SetError, Settings, Shown, UnknownKey};
+use hermes_config::{Change, KeyPath, ManagedScope, SetError, Settings, Shown, UnknownKey};
 use hermes_core::FailureKind;
 
+use super::hide::hidden;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::Output;
@@ -23,7 +24,7 @@ pub(crate) fn set(
     let mut line = format!(
         "{} = {} in {}",
         change.key,
-        show(&change.new),
+        show(&change, context),
         change.file.display()
     );
     if let Some(also) = change.also {
@@ -63,13 +64,17 @@ fn change(
     work(&settings).map_err(Complaint::from)
 }
 
-fn show(value: &Shown) -> String {
-    match value {
+fn show(change: &Change, context: &Context) -> String {
+    match &change.new {
         Shown::Absent => "nothing".to_owned(),
         Shown::Masked => "(secret)".to_owned(),
-        Shown::Value(value) => value
-            .as_text()
-            .map_or_else(|| value.to_json().to_string(), ToOwned::to_owned),
+        Shown::Value(value) => {
+            let key = KeyPath::parse(&change.key).unwrap_or_default();
+            let value = hidden(&key, value, &context.redactor.snapshot());
+            value
+                .as_text()
+                .map_or_else(|| value.to_json().to_string(), ToOwned::to_owned)
+        }
     }
 }
 

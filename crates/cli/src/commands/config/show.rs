@@ -7,6 +7,7 @@ use hermes_core::FailureKind;
 use hermes_secrets::mask;
 use serde_json::json;
 
+use super::hide::hidden;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::{Output, Style};
@@ -45,6 +46,7 @@ fn absent(key: &str, loaded: &Loaded) -> Complaint {
 
 pub(crate) fn show(all: bool, json: bool, context: &Context, output: &mut Output) -> Outcome {
     let loaded = context.settings()?;
+    let redactor = context.redactor.snapshot();
     let shown: Vec<(KeyPath, &Node)> = leaves(&loaded.tree)
         .into_iter()
         .filter(|(_, node)| all || node.origin.layer != Layer::Default)
@@ -55,7 +57,7 @@ pub(crate) fn show(all: bool, json: bool, context: &Context, output: &mut Output
             .map(|(key, node)| {
                 json!({
                     "key": key.to_string(),
-                    "value": hidden(key, node).map_or_else(|| node.value.to_json(), Into::into),
+                    "value": hidden(key, &node.value, &redactor).to_json(),
                     "layer": node.origin.layer.name(),
                     "line": (node.origin.line > 0).then_some(node.origin.line),
                 })
@@ -85,7 +87,7 @@ pub(crate) fn show(all: bool, json: bool, context: &Context, output: &mut Output
     }
     let mut table = Table::new(["Key", "Value", "From"]);
     for (key, node) in shown {
-        let value = hidden(&key, node).unwrap_or_else(|| inline(&node.value));
+        let value = inline(&hidden(&key, &node.value, &redactor));
         table.row([key.to_string(), value, from(node)]);
     }
     Ok(table.print(output)?)
@@ -131,15 +133,6 @@ fn leaves(tree: &Node) -> Vec<(KeyPath, &Node)> {
         }
     }
     found
-}
-
-/// The masked form of a secret; `None` for what may be shown.
-fn hidden(key: &KeyPath, node: &Node) -> Option<String> {
-    let secret = key.last().is_some_and(names_secret);
-    match &node.value {
-        Value::Text(text) if secret && !text.is_empty() => Some(mask(text)),
-        _ => None,
-    }
 }
 
 fn inline(value: &Value) -> String {

@@ -66,6 +66,18 @@ pub(crate) fn export(args: &ExportArgs, context: &Context, output: &mut Output) 
 }
 
 fn refuse_sharing(args: &ExportArgs) -> Outcome {
+    if args.delete_after_verified && (args.redact || args.only.is_some()) {
+        return Err(
+            Complaint::bad_request("what is masked or left out would be lost")
+                .hint("export everything to delete it, or keep the conversations"),
+        );
+    }
+    if args.only.is_some() && args.format != ExportFormat::Jsonl {
+        return Err(
+            Complaint::bad_request("--only user-prompts is written as jsonl")
+                .hint("leave --format out"),
+        );
+    }
     if args.upload || args.public {
         return Err(
             Complaint::bad_request("conversations are not uploaded anywhere")
@@ -89,8 +101,13 @@ fn options(args: &ExportArgs, context: &Context) -> ExportOptions {
         (None, ExportFormat::Trace) => Format::Trace,
     };
     ExportOptions {
-        rows: if args.all { Rows::All } else { Rows::Active },
-        media: if args.with_media {
+        // What is deleted afterwards must be in the file, to the last row and picture.
+        rows: if args.all || args.delete_after_verified {
+            Rows::All
+        } else {
+            Rows::Active
+        },
+        media: if args.with_media || args.delete_after_verified {
             MediaForm::Inline
         } else {
             MediaForm::Hash

@@ -14,6 +14,15 @@ use crate::number;
 use crate::output::Output;
 use crate::takeover;
 
+/// A file of the user's own may hold a long life; what comes over a network has the smaller default caps.
+const LOCAL_CAPS: ImportCaps = ImportCaps {
+    sessions: 100_000,
+    session_messages: 1_000_000,
+    messages: 5_000_000,
+    session_bytes: 512 * 1024 * 1024,
+    bytes: 4 * 1024 * 1024 * 1024,
+};
+
 pub(crate) fn import(
     file: Option<&Path>,
     json: bool,
@@ -33,9 +42,7 @@ pub(crate) fn import(
         return import_database(path, json, context, output);
     }
     let reader = BufReader::new(open(path)?);
-    let imported = context
-        .store()?
-        .import_jsonl(path, reader, &ImportCaps::default())?;
+    let imported = context.store()?.import_jsonl(path, reader, &LOCAL_CAPS)?;
     if json {
         let skipped: Vec<_> = imported
             .skipped

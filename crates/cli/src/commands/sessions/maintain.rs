@@ -133,6 +133,13 @@ pub(crate) fn repair(
             kept.display()
         ))?;
     }
+    if repaired.kept.is_some() && repaired.rows_saved == 0 {
+        return Err(Complaint::new(
+            FailureKind::Damaged,
+            "not one row of the damaged file could be read",
+        )
+        .hint("hermes import BACKUP puts a backup back"));
+    }
     if repaired.reindexed > 0 {
         output.line(format!(
             "search index rebuilt over {} messages",

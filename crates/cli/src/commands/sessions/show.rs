@@ -48,14 +48,15 @@ pub(crate) fn show(
     }
     if let Some(session) = session {
         let title = session.title.as_deref().unwrap_or("untitled");
-        output.line(output.paint(Style::Strong, title))?;
+        output.line(output.paint(Style::Strong, &printable(title)))?;
         let model = session.model.as_deref().unwrap_or("no model");
-        output.line(format!(
+        let line = format!(
             "{} · {} · {model} · begun {}",
             session.id,
             session.source,
             when::show(session.started_at)
-        ))?;
+        );
+        output.line(printable(&line))?;
     }
     for record in &records {
         output.line("")?;
@@ -74,7 +75,7 @@ fn print_record(record: &Record, output: &mut Output) -> Outcome {
         Visibility::Compacted => heading.push_str(" · compacted"),
         Visibility::Rewound => heading.push_str(" · taken back"),
     }
-    output.line(output.paint(Style::Faint, &heading))?;
+    output.line(output.paint(Style::Faint, &printable(&heading)))?;
     if let Some(content) = record
         .content
         .as_deref()
