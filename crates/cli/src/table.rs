@@ -78,7 +78,7 @@ fn line<'c>(cells: impl Iterator<Item = &'c str>, widths: &[usize]) -> String {
 }
 
 /// Stored text is untrusted: it must not move the cursor or break the table.
-fn one_line(text: &str) -> String {
+pub(crate) fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()

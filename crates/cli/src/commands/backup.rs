@@ -1,6 +1,6 @@
 //! `hermes backup`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hermes_core::{Failure, FailureKind};
 use hermes_store::{ArchiveError, BackUp, BackedUp, Label, Notes, Snapshot, TakeSnapshot};
@@ -12,7 +12,7 @@ use crate::args::backup::BackupArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::{Output, Style};
-use crate::{logging, size};
+use crate::{logging, number, size};
 
 const PROGRAM: &str = concat!("hermes ", env!("CARGO_PKG_VERSION"));
 /// More notes than this are only counted; `--json` lists them all.
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &BackupArgs, context: &Context, output: &mut Output) -> 
             FailureKind::NotFound,
             format!("there is no home at {}", home.path().display()),
         )
-        .hint("nothing to back up; hermes setup makes one"));
+        .hint("nothing to back up yet"));
     }
     logging::start(context);
     if args.quick {
@@ -55,16 +55,16 @@ pub(crate) fn run(args: &BackupArgs, context: &Context, output: &mut Output) -> 
     } else {
         output.line(format!(
             "Backed up {} ({}, {}) to {} ({})",
-            count(made.files, "file"),
+            number::of(made.files, "file"),
             size::show(made.bytes),
-            count(made.databases.len() as u64, "database"),
+            number::of(made.databases.len() as u64, "database"),
             made.path.display(),
             size::show(made.size)
         ))?;
         print_notes(&made.notes, output)?;
     }
     if made.notes.unreadable > 0 {
-        let missing = count(made.notes.unreadable, "file");
+        let missing = number::of(made.notes.unreadable, "file");
         return Err(Complaint::new(
             FailureKind::Unavailable,
             format!("the backup is not complete: {missing} could not be read"),
@@ -90,12 +90,12 @@ fn quick(args: &BackupArgs, context: &Context, output: &mut Output) -> Outcome {
     }
     output.line(format!(
         "Copied {} ({}) to {}",
-        count(taken.files, "file"),
+        number::of(taken.files, "file"),
         size::show(taken.bytes),
         taken.path.display()
     ))?;
     if !taken.removed.is_empty() {
-        let removed = count(taken.removed.len() as u64, "old snapshot");
+        let removed = number::of(taken.removed.len() as u64, "old snapshot");
         output.line(format!("Removed {removed}."))?;
     }
     print_notes(&taken.notes, output)
@@ -106,14 +106,29 @@ fn target_of(args: &BackupArgs, context: &Context) -> Outcome<PathBuf> {
     let now = context.clock.now().to_zoned(TimeZone::system());
     let name = format!("hermes-backup-{}.zip", now.strftime("%Y%m%d-%H%M%S"));
     match &args.output {
-        Some(folder) if folder.is_dir() => Ok(folder.join(name)),
+        Some(folder) if folder.is_dir() => Ok(free_name(folder, &name)),
+        Some(file) if file.exists() => Err(Complaint::new(
+            FailureKind::Refused,
+            format!("{} is there already", file.display()),
+        )
+        .hint("choose another name, or remove it first")),
         Some(file) => Ok(file.clone()),
         None => {
             let folder = context.home()?.path().join("backups");
             context.home()?.create(&folder)?;
-            Ok(folder.join(name))
+            Ok(free_name(&folder, &name))
         }
     }
+}
+
+/// A second backup in the same second gets a number.
+fn free_name(folder: &Path, name: &str) -> PathBuf {
+    let numbered =
+        (2..).map(|number| folder.join(format!("{}-{number}.zip", name.trim_end_matches(".zip"))));
+    std::iter::once(folder.join(name))
+        .chain(numbered)
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| folder.join(name))
 }
 
 fn backup_json(made: &BackedUp) -> Value {
@@ -157,13 +172,6 @@ pub(super) fn print_notes(notes: &Notes, output: &mut Output) -> Outcome {
         output.line(format!("  and {hidden} more"))?;
     }
     Ok(())
-}
-
-pub(super) fn count(number: u64, what: &str) -> String {
-    if number == 1 {
-        return format!("1 {what}");
-    }
-    format!("{number} {what}s")
 }
 
 impl From<ArchiveError> for Complaint {

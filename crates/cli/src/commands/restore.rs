@@ -7,12 +7,13 @@ use hermes_store::{Archive, ArchiveCaps, Label, Restore, Restored, is_occupied};
 use serde_json::json;
 
 use super::ask;
-use super::backup::{count, notes_json, print_notes, snapshot_json};
+use super::backup::{notes_json, print_notes, snapshot_json};
 use super::progress::Bar;
 use crate::args::backup::ImportArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::logging;
+use crate::number;
 use crate::output::Output;
 
 const SNAPSHOT_LABEL: &str = "before-import";
@@ -70,8 +71,8 @@ fn print(
     }
     output.line(format!(
         "Restored {} ({}) to {}",
-        count(restored.files, "file"),
-        count(restored.databases.len() as u64, "database"),
+        number::of(restored.files, "file"),
+        number::of(restored.databases.len() as u64, "database"),
         home.path().display()
     ))?;
     print_notes(&restored.notes, output)

@@ -280,3 +280,82 @@ fn known_secrets_do_not_reach_the_database() {
         );
     }
 }
+
+// LN-22
+#[test]
+fn what_is_deleted_after_an_export_can_be_brought_back() {
+    let program = Program::after_the_reference();
+    let before = program.run(&["sessions", "stats", "--json"]).ok().json();
+    for flags in [&["--redact"][..], &["--only", "user-prompts"]] {
+        let refused = [
+            &[
+                "sessions",
+                "export",
+                "all.jsonl",
+                "--delete-after-verified",
+                "-y",
+            ],
+            flags,
+        ]
+        .concat();
+        program.run(&refused).code(2);
+    }
+    program
+        .run(&[
+            "sessions",
+            "export",
+            "all.jsonl",
+            "--delete-after-verified",
+            "-y",
+        ])
+        .ok();
+    assert_eq!(
+        program.run(&["sessions", "list", "--json"]).ok().json(),
+        serde_json::json!([])
+    );
+    program.run(&["sessions", "optimize"]).ok();
+    program.run(&["sessions", "import", "all.jsonl"]).ok();
+    let after = program.run(&["sessions", "stats", "--json"]).ok().json();
+    assert_eq!(
+        (&after["sessions"], &after["messages"]),
+        (&before["sessions"], &before["messages"])
+    );
+    assert_eq!(
+        program
+            .run(&["sessions", "search", "stripes", "--json"])
+            .ok()
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
+}
+
+#[test]
+fn stored_text_cannot_steer_the_terminal() {
+    let program = Program::new();
+    let evil = "\u{1b}]0;owned\u{7}";
+    let line = serde_json::json!({
+        "id": "s", "source": format!("cli{evil}"), "model": evil, "title": format!("t{evil}"), "started_at": 1.0,
+        "messages": [{"role": "tool", "tool_name": evil, "content": format!("text {evil}"), "timestamp": 1.0}],
+    });
+    program
+        .home
+        .write_work("in.jsonl", format!("{line}\n"))
+        .unwrap();
+    program.run(&["sessions", "import", "in.jsonl"]).ok();
+    for arguments in [
+        &["sessions", "list"][..],
+        &["sessions", "show", "s"],
+        &["sessions", "search", "text"],
+        &["sessions", "stats"],
+        &["sessions", "show", evil],
+    ] {
+        let output = program.run(arguments);
+        assert!(
+            !output.stdout.contains('\u{1b}') && !output.stderr.contains('\u{1b}'),
+            "{arguments:?}"
+        );
+    }
+}

@@ -115,3 +115,26 @@ fn both_programs_can_be_used_side_by_side() {
         "what the reference wrote since is found"
     );
 }
+
+// CL-5
+#[test]
+fn a_home_that_moves_stays_connected_to_the_reference() {
+    let program = lived_in();
+    program
+        .run(&["sessions", "delete", "Zebra talk", "--yes"])
+        .ok();
+    let moved = program.home.user_home().join("moved");
+    std::fs::rename(program.home.path(), &moved).unwrap();
+    let listed = program
+        .command(&["sessions", "list"])
+        .env("HERMES_HOME", &moved)
+        .run()
+        .unwrap()
+        .ok();
+    assert!(
+        !listed.stdout.contains("Zebra"),
+        "what was deleted stays deleted: {}",
+        listed.stdout
+    );
+    assert_eq!(listed.stderr, "");
+}

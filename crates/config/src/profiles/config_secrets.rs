@@ -1,5 +1,9 @@
 //! Secrets that somebody wrote into `config.yaml` instead of `.env`.
 
+use std::borrow::Cow;
+
+use hermes_secrets::{Redactor, Scope};
+
 use crate::value::{KeyPath, Node, Value};
 use crate::yaml::Document;
 
@@ -27,7 +31,52 @@ pub(super) fn without_secrets(bytes: &[u8]) -> Option<(String, Vec<KeyPath>)> {
     for key in &found {
         document.remove(key).ok()?;
     }
+    mask_shapes(&mut document, &mut found)?;
     Some((document.into_text(), found))
+}
+
+/// Masks what looks like a secret wherever it stands: in arguments, addresses, texts and comments.
+fn mask_shapes(document: &mut Document, found: &mut Vec<KeyPath>) -> Option<()> {
+    let redactor = Redactor::default();
+    let masked = |text: &str| match redactor.redact_in(Scope::Log, text) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(masked) => Some(masked),
+    };
+    let mut texts = Vec::new();
+    collect_texts(&document.value().ok()?, &KeyPath::root(), &mut texts);
+    for (path, text) in texts {
+        if let Some(masked) = masked(&text) {
+            document.set(&path, &Value::Text(masked)).ok()?;
+            found.push(path);
+        }
+    }
+    let is_comment = |line: &str| line.trim_start().starts_with('#');
+    let lines = document.text().split_inclusive('\n');
+    let text: String = lines
+        .map(|line| match masked(line).filter(|_| is_comment(line)) {
+            Some(masked) => masked,
+            None => line.to_owned(),
+        })
+        .collect();
+    *document = Document::new(text).ok()?;
+    Some(())
+}
+
+fn collect_texts(node: &Node, path: &KeyPath, found: &mut Vec<(KeyPath, String)>) {
+    match &node.value {
+        Value::Map(map) => {
+            for (key, child) in map.iter() {
+                collect_texts(child, &path.child(key), found);
+            }
+        }
+        Value::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                collect_texts(item, &path.child(&index.to_string()), found);
+            }
+        }
+        Value::Text(text) => found.push((path.clone(), text.clone())),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => {}
+    }
 }
 
 fn collect(node: &Node, path: &KeyPath, found: &mut Vec<KeyPath>) {

@@ -151,10 +151,12 @@ impl<'s> Target<'s> {
             }
             let mut owned = OwnSessions::new(connection, import)?;
             for message in &ready {
-                if let Some(session) = owned.get(&message.session)? {
+                if let Some(owned) = owned.get(&message.session)?
+                    && message.imported_id > owned.newest
+                {
                     messages::insert(
                         connection,
-                        &session,
+                        &owned.session,
                         &message.record,
                         message.timestamp,
                         message.visibility,
@@ -210,13 +212,21 @@ pub(super) fn name_of(path: &Path, own: &Path) -> String {
 struct OwnSessions<'c> {
     statement: rusqlite::CachedStatement<'c>,
     import: i64,
-    known: HashMap<String, Option<SessionId>>,
+    known: HashMap<String, Option<Owned>>,
+}
+
+/// A session of this import, and the newest of its messages that is here already.
+#[derive(Clone)]
+struct Owned {
+    session: SessionId,
+    newest: i64,
 }
 
 impl<'c> OwnSessions<'c> {
     fn new(connection: &'c Connection, import: i64) -> Result<Self, StoreError> {
-        let sql =
-            "SELECT session_id FROM imported_sessions WHERE import_id = ? AND original_id = ?";
+        let sql = "SELECT s.session_id, \
+               (SELECT coalesce(max(imported_id), 0) FROM messages m WHERE m.session_id = s.session_id) \
+             FROM imported_sessions s WHERE s.import_id = ? AND s.original_id = ?";
         Ok(Self {
             statement: connection.prepare_cached(sql)?,
             import,
@@ -224,18 +234,25 @@ impl<'c> OwnSessions<'c> {
         })
     }
 
-    fn get(&mut self, original: &str) -> Result<Option<SessionId>, StoreError> {
+    fn get(&mut self, original: &str) -> Result<Option<Owned>, StoreError> {
         if let Some(known) = self.known.get(original) {
             return Ok(known.clone());
         }
-        let found: Option<String> = self
+        let found: Option<(Option<String>, i64)> = self
             .statement
-            .query_row((self.import, original), |row| row.get(0))
-            .optional()?
-            .flatten();
-        let found = found.map(crate::lineage::session_id).transpose()?;
-        self.known.insert(original.to_owned(), found.clone());
-        Ok(found)
+            .query_row((self.import, original), |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        let owned = match found {
+            Some((Some(session), newest)) => Some(Owned {
+                session: crate::lineage::session_id(session)?,
+                newest,
+            }),
+            _ => None,
+        };
+        self.known.insert(original.to_owned(), owned.clone());
+        Ok(owned)
     }
 }
 
@@ -268,8 +285,35 @@ fn write_session(
             }
             written.changed += 1;
         }
+        Some(_) if came_over_before(connection, &id)? => {
+            adopt(connection, &id, import)?;
+            written.changed += 1;
+        }
         Some(_) => written.skipped.push(id.into()),
     }
+    Ok(())
+}
+
+/// Whether the session is of an earlier import whose record was lost.
+fn came_over_before(connection: &Connection, id: &SessionId) -> Result<bool, StoreError> {
+    Ok(connection
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM messages WHERE session_id = ? AND imported_id IS NOT NULL)",
+        )?
+        .query_row([id.as_str()], |row| row.get(0))?)
+}
+
+/// Takes a session of an earlier import over; its messages are known by their ids there.
+fn adopt(connection: &Connection, id: &SessionId, import: i64) -> Result<(), StoreError> {
+    connection.execute(
+        "UPDATE sessions SET import_id = ?2 WHERE id = ?1",
+        (id.as_str(), import),
+    )?;
+    connection.execute(
+        "INSERT OR IGNORE INTO imported_sessions (import_id, original_id, session_id, fingerprint) \
+         VALUES (?1, ?2, ?2, '')",
+        (import, id.as_str()),
+    )?;
     Ok(())
 }
 

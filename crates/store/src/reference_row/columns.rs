@@ -39,7 +39,9 @@ impl Columns {
     /// A number that is not negative and fits the database's integers.
     pub(super) fn count(&mut self, name: &str) -> Option<u64> {
         self.take(name, |value| {
-            value.as_i64().and_then(|number| u64::try_from(number).ok())
+            let number = value.as_i64().and_then(|number| u64::try_from(number).ok());
+            // Nobody has used more; sums over many rows must not overflow.
+            number.map(|number| number.min(1_000_000_000_000_000))
         })
     }
 

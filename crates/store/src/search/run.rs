@@ -19,6 +19,8 @@ use crate::worker::Pending;
 /// Matches kept at most, and bytes of text looked at at most, for one search.
 const MOST_CANDIDATES: usize = 600;
 const MOST_BYTES: usize = 24 * 1024 * 1024;
+/// More than this is not read at once, whatever the caller asks for.
+const MOST_ASKED: usize = 10_000;
 /// Candidates that turn out not to hold the phrase are skipped up to this many times.
 const MOST_SKIPPED: usize = 20_000;
 /// Candidates for each word when some words may be missing.
@@ -102,7 +104,8 @@ type Places = HashMap<String, Place>;
 
 impl Search<'_> {
     fn run(&self, order: SearchOrder, limit: usize) -> Result<Vec<Hit>, StoreError> {
-        let mut found = self.candidates(order)?;
+        let most = limit.clamp(MOST_CANDIDATES, MOST_ASKED);
+        let mut found = self.candidates(order, most)?;
         sort(&mut found, order);
         if found.is_empty() && self.query.only_words {
             found = self.relaxed()?;
@@ -202,7 +205,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    fn candidates(&self, order: SearchOrder) -> Result<Vec<Found>, StoreError> {
+    fn candidates(&self, order: SearchOrder, most: usize) -> Result<Vec<Found>, StoreError> {
         let (conditions, values) = self.filter.conditions();
         let direction = if order == SearchOrder::Oldest {
             "ASC"
@@ -226,7 +229,7 @@ impl Search<'_> {
                 Some(hit) => found.push(hit),
                 None => skipped += 1,
             }
-            if found.len() >= MOST_CANDIDATES || skipped >= MOST_SKIPPED || bytes >= MOST_BYTES {
+            if found.len() >= most || skipped >= MOST_SKIPPED || bytes >= MOST_BYTES {
                 break;
             }
         }

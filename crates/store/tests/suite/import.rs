@@ -394,3 +394,24 @@ fn other_files_are_refused_with_a_reason() {
         .unwrap();
     assert!(matches!(refuse(&other), StoreError::BadImport { .. }));
 }
+
+// LN-13
+#[test]
+fn a_lost_record_of_the_import_doubles_nothing() {
+    let fixture = Fixture::new();
+    let path = database(&fixture, 22);
+    import(&fixture, &path);
+    let before = fixture.store.stats().wait().unwrap().messages;
+    fixture.sql("PRAGMA foreign_keys = OFF; DELETE FROM imported_sessions; UPDATE sessions SET import_id = NULL; DELETE FROM imports;");
+    let theirs = rusqlite::Connection::open(&path).unwrap();
+    theirs
+        .execute_batch(
+            "INSERT INTO messages (session_id, role, content, timestamp) \
+               VALUES ('20250615_150640_a1b2c3', 'user', 'a late word about okapis', 1750100000.5)",
+        )
+        .unwrap();
+    drop(theirs);
+    import(&fixture, &path);
+    assert_eq!(fixture.store.stats().wait().unwrap().messages, before + 1);
+    assert_eq!(fixture.found("okapis").len(), 1);
+}

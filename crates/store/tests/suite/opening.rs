@@ -172,3 +172,54 @@ fn repair_saves_the_rows_of_a_damaged_file_and_keeps_it() {
     assert!(kept > 1700, "only {kept} of 2000 rows were saved");
     assert!(hermes_store::is_sound(&path).unwrap());
 }
+
+// LN-13
+#[test]
+fn repair_reads_a_file_that_lost_its_end_or_its_sessions() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    let texts: Vec<String> = (0..2000)
+        .map(|n| format!("message number {n} with some length to it"))
+        .collect();
+    fixture.say(
+        &session,
+        &texts.iter().map(String::as_str).collect::<Vec<_>>(),
+    );
+    let open = |path: &std::path::Path| {
+        let mut options = fixture.options();
+        options.path = path.to_owned();
+        hermes_store::Store::open(options).unwrap()
+    };
+    let shorter = fixture.path("shorter.db");
+    hermes_store::copy_database(&fixture.path("hermes.db"), &shorter, |_, _| {}).unwrap();
+    let length = fs::metadata(&shorter).unwrap().len();
+    fs::File::options()
+        .write(true)
+        .open(&shorter)
+        .unwrap()
+        .set_len(length - 4096)
+        .unwrap();
+    repair(&shorter, "damaged").unwrap();
+    let kept = open(&shorter).history(&session).wait().unwrap().len();
+    assert!(kept > 1900, "{kept} of 2000 rows were saved");
+    // Without its session a message is still a message.
+    let orphaned = fixture.path("orphaned.db");
+    hermes_store::copy_database(&fixture.path("hermes.db"), &orphaned, |_, _| {}).unwrap();
+    let connection = rusqlite::Connection::open(&orphaned).unwrap();
+    let page: i64 = connection
+        .query_row(
+            "SELECT rootpage FROM sqlite_schema WHERE name = 'sessions'",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    drop(connection);
+    let mut bytes = fs::read(&orphaned).unwrap();
+    let start = (usize::try_from(page).unwrap() - 1) * 4096;
+    bytes[start..start + 4096].fill(0x5a);
+    fs::write(&orphaned, bytes).unwrap();
+    repair(&orphaned, "damaged").unwrap();
+    let store = open(&orphaned);
+    assert_eq!(store.history(&session).wait().unwrap().len(), 2000);
+    assert!(store.check().wait().unwrap().is_clean());
+}

@@ -11,6 +11,7 @@ use crate::logging;
 use crate::number;
 use crate::output::{Output, Style};
 use crate::size;
+use crate::table;
 
 pub(crate) fn stats(json: bool, context: &Context, output: &mut Output) -> Outcome {
     let stats = context.conversations()?.stats().wait()?;
@@ -46,7 +47,7 @@ pub(crate) fn stats(json: bool, context: &Context, output: &mut Output) -> Outco
     for source in &stats.by_source {
         output.line(format!(
             "  {}: {}, {}",
-            source.source,
+            table::one_line(&source.source),
             number::of(source.sessions, "conversation"),
             number::of(source.messages, "message")
         ))?;
