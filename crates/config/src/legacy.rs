@@ -42,8 +42,15 @@ fn join_fallbacks(root: &mut Map) {
     let origin = chain.as_ref().or(older.as_ref()).map(|node| node.origin);
     let mut seen = Vec::new();
     let mut joined = Vec::new();
-    for entry in [chain, older].into_iter().flatten().flat_map(entries_of) {
+    // What is no entry at all stays where it is, to be named as a mistake; the older key may say `false`.
+    let chain = chain.map(listed).unwrap_or_default();
+    let older = older.map(entries_of).unwrap_or_default();
+    let older = older
+        .into_iter()
+        .filter(|entry| entry.value.as_map().is_some());
+    for entry in chain.into_iter().chain(older) {
         let Value::Map(mut map) = entry.value else {
+            joined.push(entry);
             continue;
         };
         for (key, node) in map.iter_mut() {
@@ -79,6 +86,17 @@ fn join_fallbacks(root: &mut Map) {
             origin: origin.unwrap_or_default(),
         },
     );
+}
+
+/// The items of a list; anything else that says something is an item itself.
+fn listed(node: Node) -> Vec<Node> {
+    match node.value {
+        Value::List(items) => items,
+        Value::Null => Vec::new(),
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) | Value::Map(_) => {
+            vec![node]
+        }
+    }
 }
 
 fn entries_of(node: Node) -> Vec<Node> {

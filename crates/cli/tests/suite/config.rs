@@ -421,3 +421,47 @@ fn secrets_are_masked_wherever_they_stand() {
         .ok();
     assert!(!output.stdout.contains(secret), "{}", output.stdout);
 }
+
+#[test]
+fn what_is_no_list_entry_is_named() {
+    let program = Program::new();
+    for text in ["fallback_providers: x\n", "fallback_providers:\n- a\n- 5\n"] {
+        program.home.write_config(text).unwrap();
+        let output = program.run(&["config", "check"]).code(1);
+        assert!(
+            output.stdout.contains("fallback_providers.0 must be a map"),
+            "{}",
+            output.stdout
+        );
+    }
+    program
+        .run(&["config", "set", "fallback_providers", "[a, 5]"])
+        .code(2);
+}
+
+// CL-11
+#[test]
+fn an_exported_profile_holds_no_secret_wherever_it_was_written() {
+    let program = Program::new();
+    let secret = "sk-SECRETSECRET1234567890abcdef";
+    program
+        .home
+        .write(
+            "profiles/work/config.yaml",
+            format!(
+                "# my old key {secret}\nagent:\n  system_prompt: use {secret} please\n\
+                 mcp_servers:\n  x:\n    args: [--token, {secret}]\n    url: https://h.test/mcp?api_key={secret}\n"
+            ),
+        )
+        .unwrap();
+    program
+        .run(&["profile", "export", "work", "-o", "work.tar.gz"])
+        .ok();
+    let unpacked = program.shell("tar xzOf work.tar.gz work/config.yaml").ok();
+    assert!(!unpacked.stdout.contains(secret), "{}", unpacked.stdout);
+    assert!(
+        unpacked.stdout.contains("mcp_servers:"),
+        "the rest is there: {}",
+        unpacked.stdout
+    );
+}

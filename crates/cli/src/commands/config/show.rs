@@ -16,6 +16,13 @@ use crate::table::Table;
 pub(crate) fn get(key: &str, json: bool, context: &Context, output: &mut Output) -> Outcome {
     let loaded = context.settings()?;
     let Some(node) = Settings::get(&loaded, key) else {
+        if loaded.secrets.has(key) {
+            return Err(Complaint::new(
+                FailureKind::Refused,
+                format!("{key} is set in .env and not shown"),
+            )
+            .hint("hermes config env-path says where the file is"));
+        }
         return Err(absent(key, &loaded));
     };
     if json {
