@@ -92,6 +92,10 @@ impl FileError {
 /// The bytes of a file, `None` when there is none.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     let failed = |source| FileError::reading(path, source);
+    // Opening a pipe would wait for somebody to write to it.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(failed(io::Error::other("not a plain file")));
+    }
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

@@ -254,3 +254,14 @@ fn secrets_are_masked_in_errors() {
         .permissions();
     assert_eq!(permissions.mode() & 0o777, 0o600);
 }
+
+#[test]
+fn a_pipe_in_place_of_a_file_is_said_and_not_waited_for() {
+    let program = Program::new();
+    for name in ["config.yaml", ".env"] {
+        let path = program.home.path().join(name);
+        program.shell(&format!("mkfifo {}", path.display())).ok();
+        check(&program.run(&["config", "check"]), &[name, "plain file"]);
+        std::fs::remove_file(path).unwrap();
+    }
+}

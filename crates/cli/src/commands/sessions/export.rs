@@ -72,6 +72,13 @@ fn refuse_sharing(args: &ExportArgs) -> Outcome {
                 .hint("export everything to delete it, or keep the conversations"),
         );
     }
+    let by_session = matches!(args.format, ExportFormat::Jsonl | ExportFormat::Trace);
+    if args.lineage == LineageArg::Logical && by_session {
+        return Err(
+            Complaint::bad_request("jsonl and trace hold one session a line")
+                .hint("use --format md, qmd or html for a whole conversation in one piece"),
+        );
+    }
     if args.only.is_some() && args.format != ExportFormat::Jsonl {
         return Err(
             Complaint::bad_request("--only user-prompts is written as jsonl")
