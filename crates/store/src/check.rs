@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::search::index_terms;
+use crate::search::{index_terms, search_text};
 use crate::store::Store;
 use crate::worker::Pending;
 
@@ -97,15 +97,16 @@ fn index_gaps(connection: &Connection) -> Result<(u64, u64), StoreError> {
         |row| row.get(0),
     )?;
     let mut statement = connection.prepare(
-        "SELECT m.role, m.content FROM messages m LEFT JOIN search_docsize d ON d.id = m.id \
-         WHERE d.id IS NULL AND m.content IS NOT NULL AND m.content <> ''",
+        "SELECT m.role, coalesce(m.content, ''), m.tool_name FROM messages m LEFT JOIN search_docsize d ON d.id = m.id \
+         WHERE d.id IS NULL AND (coalesce(m.content, '') <> '' OR m.tool_name IS NOT NULL)",
     )?;
     let mut rows = statement.query([])?;
     let mut unindexed = 0;
     while let Some(row) = rows.next()? {
         let (role, content): (String, String) = (row.get(0)?, row.get(1)?);
+        let tool: Option<String> = row.get(2)?;
         // A message of nothing but punctuation has no terms and needs no entry.
-        if !index_terms(&role, &content).is_empty() {
+        if !index_terms(&search_text(&role, &content, tool.as_deref())).is_empty() {
             unindexed += 1;
         }
     }

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::error::StoreError;
 use crate::record::{RECORD_COLUMNS, Record, Relation, Visibility};
-use crate::search::index_terms;
+use crate::search::{index_terms, search_text};
 use crate::sessions::NewSession;
 use crate::store::Store;
 use crate::worker::Pending;
@@ -397,17 +397,16 @@ pub(crate) fn insert(
             imported_id,
         ])?;
     let id = connection.last_insert_rowid();
-    if let Some(content) = record
-        .content
-        .as_deref()
-        .filter(|content| !content.is_empty())
-    {
-        let terms = index_terms(&record.role, content);
-        if !terms.is_empty() {
-            connection
-                .prepare_cached("INSERT INTO search (rowid, terms) VALUES (?, ?)")?
-                .execute((id, terms))?;
-        }
+    let content = record.content.as_deref().unwrap_or_default();
+    let terms = index_terms(&search_text(
+        &record.role,
+        content,
+        record.tool_name.as_deref(),
+    ));
+    if !terms.is_empty() {
+        connection
+            .prepare_cached("INSERT INTO search (rowid, terms) VALUES (?, ?)")?
+            .execute((id, terms))?;
     }
     for hash in blob_hashes(record.parts.as_ref()) {
         connection

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 use crate::check::{Check, check};
 use crate::error::StoreError;
 use crate::open::Location;
-use crate::search::index_terms;
+use crate::search::{index_terms, search_text};
 
 /// What a repair did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -190,13 +190,14 @@ fn remove_database(path: &Path) {
 pub(crate) fn reindex(connection: &Connection) -> Result<u64, StoreError> {
     connection.execute("INSERT INTO search (search) VALUES ('delete-all')", [])?;
     let mut read = connection
-        .prepare("SELECT id, role, content FROM messages WHERE content IS NOT NULL ORDER BY id")?;
+        .prepare("SELECT id, role, coalesce(content, ''), tool_name FROM messages ORDER BY id")?;
     let mut write = connection.prepare("INSERT INTO search (rowid, terms) VALUES (?, ?)")?;
     let mut rows = read.query([])?;
     let mut count = 0;
     while let Some(row) = rows.next()? {
         let (id, role, content): (i64, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let terms = index_terms(&role, &content);
+        let tool: Option<String> = row.get(3)?;
+        let terms = index_terms(&search_text(&role, &content, tool.as_deref()));
         if !terms.is_empty() {
             write.execute((id, terms))?;
             count += 1;

@@ -17,4 +17,4 @@ mod terms;
 
 pub use filter::SearchFilter;
 pub use run::{Hit, SearchOrder};
-pub(crate) use terms::index_terms;
+pub(crate) use terms::{index_terms, search_text};

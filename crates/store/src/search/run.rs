@@ -244,9 +244,13 @@ impl Search<'_> {
         places: &mut Places,
     ) -> Result<Option<Found>, StoreError> {
         let role: String = row.get(2)?;
-        let text = terms::searchable(&role, text_of(row)?);
-        let folded = Folded::new(&normalize(text));
-        let Some(relevance) = rank::relevance(self.query, weights, text, &folded, need) else {
+        let tool = row
+            .get_ref(4)?
+            .as_str_or_null()
+            .map_err(rusqlite::Error::from)?;
+        let text = terms::search_text(&role, text_of(row)?, tool);
+        let folded = Folded::new(&normalize(&text));
+        let Some(relevance) = rank::relevance(self.query, weights, &text, &folded, need) else {
             return Ok(None);
         };
         let session: String = row.get(1)?;
@@ -267,7 +271,7 @@ impl Search<'_> {
         };
         Ok(Some(Found {
             hit,
-            text: text.to_owned(),
+            text: text.into_owned(),
         }))
     }
 

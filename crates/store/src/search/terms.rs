@@ -1,5 +1,7 @@
 //! What the index holds for a text.
 
+use std::borrow::Cow;
+
 use hermes_core::Role;
 
 use super::fold::{folded_chars, normalize};
@@ -11,24 +13,27 @@ const LONGEST: usize = 64;
 const INDEXED_BYTES: usize = 64 * 1024;
 const INDEXED_TOOL_BYTES: usize = 4 * 1024;
 
-/// The part of a message's text that can be found.
-pub(super) fn searchable<'t>(role: &str, text: &'t str) -> &'t str {
+/// What of a message can be found: its text up to a limit, and the name of its tool behind it.
+pub(crate) fn search_text<'t>(role: &str, content: &'t str, tool: Option<&str>) -> Cow<'t, str> {
     let limit = if role == Role::Tool.word() {
         INDEXED_TOOL_BYTES
     } else {
         INDEXED_BYTES
     };
-    let mut end = text.len().min(limit);
-    while !text.is_char_boundary(end) {
+    let mut end = content.len().min(limit);
+    while !content.is_char_boundary(end) {
         end -= 1;
     }
-    &text[..end]
+    match tool {
+        Some(tool) if !tool.is_empty() => Cow::Owned(format!("{}\n{tool}", &content[..end])),
+        _ => Cow::Borrowed(&content[..end]),
+    }
 }
 
-/// The terms of a message, parted by spaces, as the index takes them.
-pub(crate) fn index_terms(role: &str, text: &str) -> String {
+/// The terms of a text, parted by spaces, as the index takes them.
+pub(crate) fn index_terms(text: &str) -> String {
     let mut out = String::with_capacity(text.len() / 2);
-    each_term(searchable(role, text), |term| {
+    each_term(text, |term| {
         out.push_str(term);
         out.push(' ');
     });

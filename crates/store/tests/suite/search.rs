@@ -264,3 +264,19 @@ proptest! {
         }
     }
 }
+
+// LN-16
+#[test]
+fn tool_results_are_found_by_the_name_of_the_tool() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    let row = NewRecord {
+        tool_name: Some("read_file".to_owned()),
+        ..NewRecord::text(Role::Tool, "some content")
+    };
+    let id = fixture.store.append(&session, vec![row]).wait().unwrap()[0];
+    assert_eq!(fixture.found("read_file"), [id]);
+    assert!(fixture.store.check().wait().unwrap().is_clean());
+    fixture.store.reindex().wait().unwrap();
+    assert_eq!(fixture.found("read_file content"), [id]);
+}
