@@ -85,7 +85,7 @@ fn import_database(path: &Path, json: bool, context: &Context, output: &mut Outp
         }))?);
     }
     output.line(format!(
-        "{} new and {} changed, {} imported",
+        "{} added, {} changed, {} imported",
         number::of(imported.sessions_new, "conversation"),
         imported.sessions_changed,
         number::of(imported.messages, "message")
