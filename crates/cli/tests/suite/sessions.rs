@@ -230,6 +230,17 @@ fn without_ids(jsonl: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
+fn a_device_is_never_replaced() {
+    let program = Program::after_the_reference();
+    let pipe = program.home.workspace().join("pipe");
+    program.shell(&format!("mkfifo {}", pipe.display())).ok();
+    program
+        .run(&["sessions", "export", "pipe", "--force"])
+        .code(2);
+    assert!(!std::fs::metadata(pipe).unwrap().is_file());
+}
+
+#[test]
 fn nothing_is_uploaded() {
     let program = Program::after_the_reference();
     for flags in [

@@ -272,6 +272,12 @@ fn write_documents(
 }
 
 fn refuse_existing(path: &Path, force: bool) -> Outcome {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(
+            Complaint::bad_request(format!("{} is not a plain file", path.display()))
+                .hint("- writes to standard output"),
+        );
+    }
     if path.exists() && !force {
         return Err(Complaint::new(
             FailureKind::Refused,
