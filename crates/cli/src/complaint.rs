@@ -8,7 +8,7 @@ use hermes_core::{Failure, FailureKind};
 use hermes_secrets::{Redactor, Scope};
 use hermes_store::StoreError;
 
-use crate::output::Output;
+use crate::output::{self, Output};
 
 /// What a command returns.
 pub(crate) type Outcome<T = ()> = Result<T, Complaint>;
@@ -55,34 +55,37 @@ impl Complaint {
     /// Known secrets are masked, wherever in the error they may be.
     pub(crate) fn print(self, output: &mut Output, redactor: &Redactor) -> ExitCode {
         // What was printed so far comes first, even when the command failed later.
-        let flushed = output.flush();
-        match self {
-            Self::ReaderGone => ExitCode::SUCCESS,
-            Self::Code(code) => ExitCode::from(code),
-            Self::Parser(error) => print_parser(&error),
-            Self::Failed(_) if matches!(&flushed, Err(error) if error.kind() == io::ErrorKind::BrokenPipe) => {
-                ExitCode::SUCCESS
-            }
-            Self::Failed(failure) => {
-                let mut errors = io::stderr().lock();
-                let mut say = |label: &str, text: &str| {
-                    let text = one_line(text);
-                    let text = redactor.redact_in(Scope::Code, &text);
-                    // Nobody is left to tell when stderr is gone too.
-                    drop(writeln!(errors, "{label}: {text}"));
-                };
-                say("error", &explain(&failure));
-                if let Some(hint) = &failure.hint {
-                    say("hint", hint);
-                }
-                ExitCode::from(if failure.kind == FailureKind::BadRequest {
-                    2
-                } else {
-                    1
-                })
-            }
+        let flushed = output.flush().map_err(Self::from);
+        match (self, flushed) {
+            (Self::ReaderGone, _) | (Self::Failed(_), Err(Self::ReaderGone)) => ExitCode::SUCCESS,
+            (Self::Failed(failure), _) => say(&failure, redactor),
+            (Self::Code(_), Err(Self::Failed(failure))) => say(&failure, redactor),
+            (Self::Code(code), _) => ExitCode::from(code),
+            (Self::Parser(error), _) => match print_parser(&error) {
+                Err(Self::Failed(failure)) => say(&failure, redactor),
+                _ => ExitCode::from(if error.use_stderr() { 2 } else { 0 }),
+            },
         }
     }
+}
+
+fn say(failure: &Failure, redactor: &Redactor) -> ExitCode {
+    let mut errors = io::stderr().lock();
+    let mut line = |label: &str, text: &str| {
+        let text = one_line(text);
+        let text = redactor.redact_in(Scope::Code, &text);
+        // Nobody is left to tell when stderr is gone too.
+        drop(writeln!(errors, "{label}: {text}"));
+    };
+    line("error", &explain(failure));
+    if let Some(hint) = &failure.hint {
+        line("hint", hint);
+    }
+    ExitCode::from(if failure.kind == FailureKind::BadRequest {
+        2
+    } else {
+        1
+    })
 }
 
 /// The message and its causes, each once.
@@ -103,15 +106,13 @@ fn explain(failure: &Failure) -> String {
 fn one_line(text: &str) -> String {
     let line = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
     // What a file or a user wrote must not steer the terminal.
-    line.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    output::one_line(&line)
 }
 
-fn print_parser(error: &clap::Error) -> ExitCode {
-    // Help and version go to stdout, errors to stderr; a closed pipe is no reason to complain.
-    drop(error.print());
-    ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+/// Help and version go to stdout, errors to stderr.
+fn print_parser(error: &clap::Error) -> Outcome {
+    error.print()?;
+    Ok(io::stdout().flush()?)
 }
 
 impl From<io::Error> for Complaint {

@@ -75,3 +75,33 @@ impl Write for Output {
         self.out.flush()
     }
 }
+
+/// Stored text on one line. It is untrusted: it must not move the cursor or break a table.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars()
+        .filter(|c| !is_deceptive(*c))
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// Stored text as it is, without what could steer a terminal.
+pub(crate) fn printable(text: &str) -> String {
+    text.chars()
+        .filter(|c| !is_deceptive(*c) && (!c.is_control() || matches!(c, '\n' | '\t')))
+        .collect()
+}
+
+/// Characters nobody sees that turn the text around them or hide in it. The joiners U+200C and U+200D
+/// stay: Persian and emoji need them.
+fn is_deceptive(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}'
+            | '\u{200b}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}'
+    )
+}

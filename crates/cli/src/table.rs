@@ -4,7 +4,7 @@ use std::io;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, one_line};
 
 /// Rows under a heading; the last column may be as long as it likes.
 pub(crate) struct Table {
@@ -75,11 +75,4 @@ fn line<'c>(cells: impl Iterator<Item = &'c str>, widths: &[usize]) -> String {
         out.extend(std::iter::repeat_n(' ', padding));
     }
     out.trim_end().to_owned()
-}
-
-/// Stored text is untrusted: it must not move the cursor or break the table.
-pub(crate) fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
 }

@@ -1,12 +1,15 @@
 //! Bringing the reference's conversations over, with a progress bar where somebody can see it.
 
-use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Duration;
 
 use hermes_store::{ReferenceImport, Store, StoreError};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Imports a `state.db` on a thread of its own; the bar shows how far it is.
+/// Short beside what a person notices, so that a home with nothing new costs nothing.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+
+/// Imports a `state.db` in the background and waits for it, for commands that show what it brings.
 pub(crate) fn import(store: &Store, path: &Path) -> Result<ReferenceImport, StoreError> {
     // Nothing is drawn when stderr is no terminal.
     let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
@@ -15,16 +18,14 @@ pub(crate) fn import(store: &Store, path: &Path) -> Result<ReferenceImport, Stor
     ) {
         bar.set_style(style);
     }
-    let result = std::thread::scope(|scope| {
-        let work = scope.spawn(|| {
-            store.import_reference(path, |progress| {
-                bar.set_length(progress.messages_total);
-                bar.set_position(progress.messages_done);
-                ControlFlow::Continue(())
-            })
-        });
-        work.join().unwrap_or(Err(StoreError::Closed))
-    });
+    let running = store.import_in_background(path.to_owned())?;
+    while !running.is_finished() {
+        let progress = running.progress();
+        bar.set_length(progress.messages_total);
+        bar.set_position(progress.messages_done);
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    let result = running.wait();
     bar.finish_and_clear();
     if let Ok(done) = &result {
         tracing::info!(

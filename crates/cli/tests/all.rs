@@ -13,6 +13,7 @@ mod suite {
     mod profile;
     mod program;
     mod raw_zip;
+    mod read_only;
     mod reports;
     mod sessions;
     mod takeover;

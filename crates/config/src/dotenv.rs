@@ -5,6 +5,7 @@
 
 mod decode;
 mod glue;
+mod inspect;
 mod scan;
 mod write;
 
@@ -12,6 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+pub use inspect::inspect_env_file;
 pub use write::{EnvFile, EnvName, EnvNameError};
 
 use crate::environment::Environment;
@@ -52,30 +54,50 @@ pub enum EnvFault {
     Unset { name: String, wanted: String },
     /// UTF-32, which is not read.
     Encoding,
+    /// A name no shell and no program can use.
+    BadName { name: String },
+    /// A name that decides which programs run.
+    Denied { name: String },
+    /// Set on an earlier line already; the later one counts.
+    Twice { name: String, earlier: u32 },
+    /// Others than the owner can read the file.
+    Readable { mode: u32 },
 }
 
 impl EnvProblem {
     /// The next step, when there is one.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self.fault {
-            EnvFault::Malformed => Some("write NAME=value, one on each line"),
-            EnvFault::OpenQuote { .. } => Some("close the quote, or leave it out"),
-            EnvFault::Glued { .. } => Some("hermes config migrate writes them on two lines"),
-            EnvFault::NotAscii { .. } => Some("copy the key again from where it was issued"),
-            EnvFault::Unset { .. } => {
-                Some("put the text in single quotes if it is meant literally")
-            }
-            EnvFault::Encoding => Some("save the file as UTF-8"),
+    pub fn hint(&self) -> Option<String> {
+        if let (EnvFault::Readable { .. }, Some(file)) = (&self.fault, &self.file) {
+            return Some(format!("chmod 600 {}", file.display()));
+        }
+        self.fault.hint().map(ToOwned::to_owned)
+    }
+}
+
+impl EnvFault {
+    fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Malformed => Some("write NAME=value, one on each line"),
+            Self::OpenQuote { .. } => Some("close the quote, or leave it out"),
+            Self::Glued { .. } => Some("hermes config migrate writes them on two lines"),
+            Self::NotAscii { .. } => Some("copy the key again from where it was issued"),
+            Self::Unset { .. } => Some("put the text in single quotes if it is meant literally"),
+            Self::Encoding => Some("save the file as UTF-8"),
+            Self::BadName { .. } => Some("use letters, digits and _, not starting with a digit"),
+            Self::Denied { .. } => Some("remove the line, and set it in your shell instead"),
+            Self::Twice { .. } => Some("remove the line that is not wanted"),
+            Self::Readable { .. } => Some("chmod 600 closes it to others"),
         }
     }
 }
 
 impl fmt::Display for EnvProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(file) = &self.file {
-            write!(f, "{}:", file.display())?;
+        match (&self.file, self.line) {
+            (Some(file), 0) => write!(f, "{}: ", file.display())?,
+            (Some(file), line) => write!(f, "{}:{line}: ", file.display())?,
+            (None, line) => write!(f, "{line}: ")?,
         }
-        write!(f, "{}: ", self.line)?;
         match &self.fault {
             EnvFault::Malformed => f.write_str("not an assignment, skipped"),
             EnvFault::OpenQuote { name } => write!(f, "the quote of {name} is not closed, skipped"),
@@ -90,6 +112,18 @@ impl fmt::Display for EnvProblem {
                 write!(f, "{name} refers to {wanted}, which is not set")
             }
             EnvFault::Encoding => f.write_str("the file is UTF-32 and was not read"),
+            EnvFault::BadName { name } => write!(f, "{name} is not a variable name"),
+            EnvFault::Denied { name } => write!(
+                f,
+                "{name} decides which programs run and does not belong in .env"
+            ),
+            EnvFault::Twice { name, earlier } => write!(
+                f,
+                "{name} is set on line {earlier} already; the later one counts"
+            ),
+            EnvFault::Readable { mode } => {
+                write!(f, "others can read the file (mode {mode:o})")
+            }
         }
     }
 }

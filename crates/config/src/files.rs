@@ -118,6 +118,21 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
 /// A link is followed: its target is replaced, not the link. The mode of an existing file stays; a new one
 /// can be read by its owner only.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    replace_with(path, bytes, |mode| mode)
+}
+
+/// As `replace`, for a file of secrets: one that others could read is closed to them.
+pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    replace_with(path, bytes, |mode| mode & PRIVATE_FILE)
+}
+
+/// The mode of a file when others than its owner can read it.
+pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
+    let mode = fs::metadata(path).ok()?.permissions().mode() & 0o777;
+    (mode & 0o044 != 0).then_some(mode)
+}
+
+fn replace_with(path: &Path, bytes: &[u8], keep: impl Fn(u32) -> u32) -> Result<(), FileError> {
     let failed = |source| FileError::writing(path, source);
     let target = match fs::canonicalize(path) {
         Ok(target) => target,
@@ -129,7 +144,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
         Err(error) => return Err(failed(error)),
     };
     let mode = match fs::metadata(&target) {
-        Ok(found) => found.permissions().mode() & 0o7777,
+        Ok(found) => keep(found.permissions().mode() & 0o7777),
         Err(_) => PRIVATE_FILE,
     };
     let directory = directory_of(&target);

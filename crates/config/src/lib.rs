@@ -27,11 +27,14 @@ mod value;
 mod yaml;
 
 pub use disclosed::names_secret;
-pub use dotenv::{DotEnv, EnvFault, EnvFile, EnvName, EnvNameError, EnvProblem};
+pub use dotenv::{DotEnv, EnvFault, EnvFile, EnvName, EnvNameError, EnvProblem, inspect_env_file};
 pub use environment::{
     Environment, PROVIDER_KEYS, ProviderKey, Role, VARIABLES, Variable, is_known_name,
 };
-pub use files::{FileError, create_directory, read as read_file, replace as replace_file};
+pub use files::{
+    FileError, create_directory, read as read_file, replace as replace_file,
+    replace_secret as replace_secret_file,
+};
 pub use home::{ChosenBy, Home, HomeError, ProfileName, ProfileNameError, extract_profile_flag};
 pub use load::{LoadError, Loaded, Request, load};
 pub use managed::{FoundScope, IgnoredFile, ManagedScope, Owner};
@@ -54,4 +57,4 @@ pub use settings::{Change, SetError, Settings, Shown, UnknownKey};
 pub use shape::{Choice, Field, Section, Shape};
 pub use source::ReadError;
 pub use value::{KeyPath, Layer, Map, NoSuchItem, Node, Origin, Value};
-pub use yaml::{Document, EditError, ParseError, parse, to_yaml};
+pub use yaml::{Document, EditError, ParseCause, ParseError, parse, to_yaml};

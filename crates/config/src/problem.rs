@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::root::Config;
+use crate::setting::Setting;
 use crate::value::{KeyPath, Layer, Origin};
 
 /// One thing wrong with one key.
@@ -48,9 +50,14 @@ impl Problem {
     pub fn hint(&self) -> Option<String> {
         let key = &self.key;
         match &self.fault {
-            Fault::NotAccepted { .. } if self.origin.layer == Layer::File => Some(format!(
-                "hermes config set {key} VALUE, or hermes config unset {key}"
-            )),
+            Fault::NotAccepted { .. } if self.origin.layer == Layer::File => {
+                Some(match Config::shape().example_in(key) {
+                    Some(inner) => {
+                        format!("hermes config unset {key}, then hermes config set {inner} VALUE")
+                    }
+                    None => format!("hermes config set {key} VALUE, or hermes config unset {key}"),
+                })
+            }
             Fault::UnknownKey {
                 suggestion: Some(name),
             } => Some(format!("did you mean {name}?")),

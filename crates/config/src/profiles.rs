@@ -40,7 +40,7 @@ pub use update::ConfigFile;
 pub use wrapper::{WrapperError, Wrappers, can_be_wrapper};
 
 use crate::files;
-use crate::home::{Home, ProfileName};
+use crate::home::{Home, ProfileName, ProfileNameError};
 use crate::value::KeyPath;
 use crate::yaml::Document;
 
@@ -154,6 +154,16 @@ impl Profiles {
 
     fn home_of(&self, name: &ProfileName) -> Home {
         Home::of_profile(self.root.root(), name.clone())
+    }
+
+    /// Where a profile will live whose name somebody chose just now: it may not be a command's, because
+    /// such a profile could have no wrapper. Archives of the reference may bring such names.
+    fn free_home_for_choice(&self, name: &ProfileName) -> Result<Home, ProfileError> {
+        if !can_be_wrapper(name.as_str()) {
+            let name = name.to_string();
+            return Err(ProfileNameError::Reserved { name }.into());
+        }
+        self.free_home(name)
     }
 
     /// Where a profile that is to be made will live.

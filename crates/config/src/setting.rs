@@ -66,10 +66,7 @@ impl Reader {
             (Value::List(_) | Value::Map(_) | Value::Null, _) | (_, None) => {
                 node.value.kind().to_owned()
             }
-            (_, Some(text)) if text.chars().count() > 40 => {
-                format!("{}…", text.chars().take(40).collect::<String>())
-            }
-            (_, Some(text)) => format!("`{text}`"),
+            (_, Some(text)) => in_words(&text),
         };
         self.note(node, Fault::NotAccepted { expected, found });
     }
@@ -160,6 +157,15 @@ impl Reader {
                 reader.refuse(node, shape.expected());
             }
         });
+    }
+}
+
+/// A refused text as messages show it, wherever it was written.
+pub(crate) fn in_words(text: &str) -> String {
+    const LONGEST: usize = 40;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("`{}…`", &text[..end]),
+        None => format!("`{text}`"),
     }
 }
 

@@ -14,6 +14,8 @@ use crate::home::{Home, HomeError};
 use crate::legacy;
 use crate::load::Loaded;
 use crate::managed::{ManagedScope, Owner};
+use crate::root::Config;
+use crate::setting::Setting;
 use crate::source::{self, ReadError};
 use crate::value::{KeyPath, Map, Node, Value};
 use crate::yaml::{Document, EditError};
@@ -63,7 +65,7 @@ pub enum SetError {
         key: KeyPath,
         suggestion: Option<String>,
     },
-    #[error("{key} must be {expected}, not {found:?}")]
+    #[error("{key} must be {expected}, not {found}")]
     NotAccepted {
         key: KeyPath,
         expected: String,
@@ -103,10 +105,13 @@ impl SetError {
                 ..
             } => format!("did you mean {name}? --force writes the key anyway"),
             Self::UnknownKey { .. } => "--force writes the key anyway".to_owned(),
-            Self::NotAccepted { key, .. } => format!("hermes config get {key} shows what is set"),
+            Self::NotAccepted { key, .. } => match Config::shape().example_in(key) {
+                Some(inner) => format!("set one of its keys: hermes config set {inner} VALUE"),
+                None => format!("hermes config get {key} shows what is set"),
+            },
             Self::EnvName(error) => error.hint().to_owned(),
             Self::Encoding { .. } => "save the file as UTF-8".to_owned(),
-            Self::Unparsable { .. } => "mend the file by hand; nothing was written".to_owned(),
+            Self::Unparsable { source, .. } => source.hint().to_owned(),
             Self::Edit { source, .. } => source.hint(),
             Self::Home(error) => error.hint(),
             Self::File(error) => error.hint().to_owned(),
@@ -171,6 +176,27 @@ impl Settings<'_> {
             .tree
             .at(&key)
             .or_else(|| loaded.tree.at(&legacy::canonical(&key)))
+    }
+
+    /// What to try instead of a key that is not in the file.
+    pub fn hint_for_absent(key: &str) -> String {
+        let known = KeyPath::parse(key)
+            .map(|key| legacy::canonical(&key))
+            .filter(|_| target::is_setting(key));
+        let Some(known) = known else {
+            return "hermes config env-path says where the file is".to_owned();
+        };
+        match target::suggestion(&known) {
+            Some(name) if name != known.to_string() => format!("did you mean {name}?"),
+            Some(_) if target::is_declared(&known) => {
+                format!("hermes config get {known} shows what is in effect")
+            }
+            Some(_) if known.len() > 1 => {
+                let above = known.prefix(known.len() - 1);
+                format!("hermes config get {above} shows what is there")
+            }
+            Some(_) | None => "hermes config show lists what is set".to_owned(),
+        }
     }
 
     fn lock(&self) -> Result<files::Lock, SetError> {

@@ -114,6 +114,40 @@ impl Shape {
             .try_fold(self.clone(), |shape, segment| shape.child(segment))
     }
 
+    /// A key inside the section at `path` that takes a plain value; `None` when there is no section.
+    pub fn example_in(&self, path: &KeyPath) -> Option<KeyPath> {
+        self.at(path)?.example(path)
+    }
+
+    fn example(&self, path: &KeyPath) -> Option<KeyPath> {
+        let inside = |name: &str, shape: &Self| {
+            let path = path.child(name);
+            shape.example(&path).or(Some(path))
+        };
+        match self {
+            Self::Section(section) => {
+                let plain = |field: &&Field| field.shape.example(path).is_none();
+                let fields = &section.fields;
+                let field = fields.iter().find(plain).or_else(|| fields.first())?;
+                inside(field.key, &field.shape)
+            }
+            Self::Map(inner) => inside("NAME", inner),
+            Self::Optional(inner) => inner.example(path),
+            Self::OneOf(shapes) => {
+                let all: Option<Vec<_>> = shapes.iter().map(|shape| shape.example(path)).collect();
+                all?.into_iter().next()
+            }
+            Self::Bool
+            | Self::Int { .. }
+            | Self::Float { .. }
+            | Self::Text
+            | Self::Secret
+            | Self::Choice(_)
+            | Self::Any
+            | Self::List(_) => None,
+        }
+    }
+
     /// The fixed keys directly below, for suggestions.
     pub fn keys(&self) -> Vec<&'static str> {
         match self {

@@ -20,18 +20,27 @@ pub(crate) struct Source {
 pub enum ReadError {
     #[error(transparent)]
     Yaml(#[from] ParseError),
-    #[error("line 1: the file must be a map of settings, not {found}")]
-    NotAMap { found: &'static str },
+    #[error("line {line}: the file must be a map of settings, not {found}")]
+    NotAMap { line: u32, found: &'static str },
     #[error("line {line}: the file is not UTF-8")]
     NotText { line: u32 },
 }
 
 impl ReadError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Yaml(error) => error.hint(),
+            Self::NotAMap { .. } => "the file must hold `key: value` lines; nothing was written",
+            Self::NotText { .. } => "save the file as UTF-8; nothing was written",
+        }
+    }
+
     /// The line and column that are wrong, counted from 1; zero where it cannot be told.
     pub fn place(&self) -> (u32, u32) {
         match self {
             Self::Yaml(error) => (error.line, error.column),
-            Self::NotAMap { .. } => (1, 0),
+            Self::NotAMap { line, .. } => (*line, 0),
             Self::NotText { line } => (*line, 0),
         }
     }
@@ -79,6 +88,7 @@ fn parse(bytes: &[u8], layer: Layer) -> Result<Source, ReadError> {
     match &node.value {
         Value::Map(_) | Value::Null => Ok(Source { node, problems }),
         other => Err(ReadError::NotAMap {
+            line: node.origin.line,
             found: other.kind(),
         }),
     }

@@ -5,7 +5,8 @@ mod emit;
 mod parse;
 mod scalar;
 
+pub(crate) use edit::NotePlace;
 pub use edit::{Document, EditError};
 pub use emit::to_yaml;
 pub(crate) use parse::parse_noting_duplicates;
-pub use parse::{ParseError, parse};
+pub use parse::{ParseCause, ParseError, parse};

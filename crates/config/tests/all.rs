@@ -20,5 +20,6 @@ mod suite {
     mod samples;
     mod set;
     mod support;
+    mod yaml_comments;
     mod yaml_edit;
 }

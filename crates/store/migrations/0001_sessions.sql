@@ -150,7 +150,8 @@ CREATE TABLE meta (
   value  TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Derived: words of messages. No text is kept and no positions; both are read from messages again.
+-- Derived: words of messages, and hashes of words side by side. No text is kept and no positions; both are
+-- read from messages again.
 CREATE VIRTUAL TABLE search USING fts5(
   terms, content='', contentless_delete=1, detail='none', tokenize='ascii'
 );

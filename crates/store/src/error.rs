@@ -107,7 +107,11 @@ impl StoreError {
             Self::DiskFull { .. } => {
                 Some("free some space and try again; nothing was lost".to_owned())
             }
-            Self::ReadOnly { .. } | Self::CannotOpen { .. } => {
+            Self::ReadOnly { .. } => Some(
+                "check the owner and the mode of the home; what is there can still be read"
+                    .to_owned(),
+            ),
+            Self::CannotOpen { .. } => {
                 Some("check the owner and the mode of the folder and the file".to_owned())
             }
             Self::Busy { .. } => {

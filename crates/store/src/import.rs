@@ -4,6 +4,7 @@
 //! stopped and nothing is doubled. A session that was continued here keeps what it has.
 
 mod apply;
+mod background;
 mod source;
 
 use std::collections::HashSet;
@@ -13,6 +14,7 @@ use std::path::Path;
 use crate::error::StoreError;
 use crate::store::Store;
 use apply::Target;
+pub use background::BackgroundImport;
 use source::Source;
 
 const SESSION_BATCH: usize = 50;

@@ -45,7 +45,7 @@ pub use export::{
     document_name, verify_document,
 };
 pub use filter::{Bounds, SessionFilter};
-pub use import::{ImportProgress, ReferenceImport};
+pub use import::{BackgroundImport, ImportProgress, ReferenceImport};
 pub use insights::{
     Activity, Cost, Glance, Insights, ModelUse, Overview, Period, PlatformUse, ToolUse, TopRecord,
     TopSession,
@@ -56,8 +56,8 @@ pub use maintain::Optimized;
 pub use messages::NewRecord;
 pub use record::{Record, Relation, Session, Visibility};
 pub use reference_row::MediaForm;
-pub use repair::{Repair, repair};
-pub use search::{Hit, SearchFilter, SearchOrder};
+pub use repair::{KeepCopy, Repair, repair};
+pub use search::{Hit, Hits, SearchFilter, SearchOrder};
 pub use sessions::NewSession;
 pub use stats::{SourceStats, Stats};
 pub use store::{Options, Store};

@@ -115,11 +115,13 @@ fn by_prefix(connection: &Connection, wanted: &str) -> Result<Vec<String>, Store
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// Where the conversation of a session goes on.
+/// Where the conversation of a session goes on. In a circle that is nowhere: the session itself.
 pub(crate) fn tip(connection: &Connection, start: &SessionId) -> Result<SessionId, StoreError> {
     let mut place = start.clone();
     for _ in 0..MOST_HOPS {
         match continuation(connection, &place)? {
+            // A session has one parent, so the way back into a circle leads through its start.
+            Some(next) if next == *start => return Ok(next),
             Some(next) => place = next,
             None => break,
         }
@@ -142,7 +144,8 @@ pub(crate) fn continuation(
     found.map(session_id).transpose()
 }
 
-/// The earlier parts of the same conversation, nearest first.
+/// The earlier parts of the same conversation, nearest first. Parts that are each other's parents have
+/// no first one and are left out.
 pub(crate) fn ancestors(
     connection: &Connection,
     session: &SessionId,
@@ -158,7 +161,11 @@ pub(crate) fn ancestors(
             .optional()?;
         let Some(parent) = parent else { break };
         place = session_id(parent)?;
-        if chain.contains(&place) {
+        if place == *session {
+            return Ok(Vec::new());
+        }
+        if let Some(first) = chain.iter().position(|known| *known == place) {
+            chain.truncate(first);
             break;
         }
         chain.push(place.clone());

@@ -14,6 +14,11 @@ use crate::worker::Pending;
 
 const PREVIEW: usize = 60;
 
+/// Whether a session `s` is among its own parents and theirs.
+const IN_CIRCLE: &str = "(s.parent_session_id IS NOT NULL AND EXISTS (WITH RECURSIVE above (id) AS \
+    (SELECT s.parent_session_id UNION SELECT p.parent_session_id FROM sessions p JOIN above ON p.id = above.id \
+     WHERE p.parent_session_id IS NOT NULL LIMIT 100) SELECT 1 FROM above WHERE above.id = s.id))";
+
 /// What to list.
 #[derive(Debug, Clone, Default)]
 pub struct Listing {
@@ -38,6 +43,16 @@ impl Store {
     pub fn list(&self, listing: Listing) -> Pending<Vec<Listed>> {
         self.read(move |connection| list(connection, &listing))
     }
+
+    /// The sources there are conversations from, in alphabetical order.
+    pub fn sources(&self) -> Pending<Vec<String>> {
+        self.read(|connection| {
+            let mut statement =
+                connection.prepare("SELECT DISTINCT source FROM sessions ORDER BY source")?;
+            let rows = statement.query_map([], |row| row.get(0))?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
 }
 
 fn list(connection: &Connection, listing: &Listing) -> Result<Vec<Listed>, StoreError> {
@@ -48,10 +63,11 @@ fn list(connection: &Connection, listing: &Listing) -> Result<Vec<Listed>, Store
         values.extend(listing.hidden_sources.iter().cloned().map(Sql::Text));
     }
     // A session that was continued is shown as its continuation; delegates are part of their parent.
+    // Where sessions are each other's parents, nothing would be left to show them.
     let sql = format!(
-        "SELECT {SESSION_COLUMNS} FROM sessions s WHERE {conditions} AND s.relation IS NOT 'delegate' \
-         AND NOT EXISTS (SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id AND c.relation = 'compaction') \
-         ORDER BY s.last_active_at DESC, s.id DESC"
+        "SELECT {SESSION_COLUMNS} FROM sessions s WHERE {conditions} AND ((s.relation IS NOT 'delegate' \
+         AND NOT EXISTS (SELECT 1 FROM sessions c WHERE c.parent_session_id = s.id AND c.relation = 'compaction')) \
+         OR {IN_CIRCLE}) ORDER BY s.last_active_at DESC, s.id DESC"
     );
     let mut statement = connection.prepare(&sql)?;
     let mut rows = statement.query(params_from_iter(values))?;

@@ -19,10 +19,29 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct Location {
     pub(crate) path: PathBuf,
     /// The SQLite VFS to use; `None` for the system's usual one.
-    pub(crate) vfs: Option<String>,
+    vfs: Option<String>,
+    access: Access,
+}
+
+/// What may be done with the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Access {
+    Full,
+    /// Read beside programs that may write, with their log and shared memory.
+    Read,
+    /// Read as a file that does not change, so that nothing has to be made beside it.
+    ReadFrozen,
 }
 
 impl Location {
+    pub(crate) fn new(path: PathBuf, vfs: Option<String>) -> Self {
+        Self {
+            path,
+            vfs,
+            access: Access::Full,
+        }
+    }
+
     /// The connection that writes. Makes or upgrades the file.
     pub(crate) fn open_writer(&self) -> Result<Connection, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -35,10 +54,58 @@ impl Location {
         Ok(connection)
     }
 
-    /// A connection that only reads; the writer has been open before.
+    /// The same file for reading only, after `refused` kept us from writing. Where reading is not
+    /// possible either, that is the answer.
+    pub(crate) fn for_reading(&self, refused: StoreError) -> Result<Self, StoreError> {
+        if matches!(self.path.try_exists(), Ok(false)) {
+            return Err(StoreError::ReadOnly {
+                path: self.path.clone(),
+            });
+        }
+        for access in [Access::Read, Access::ReadFrozen] {
+            // What is still in a log would be missing from the frozen file.
+            if access == Access::ReadFrozen && self.has_log() {
+                break;
+            }
+            let location = Self {
+                access,
+                ..self.clone()
+            };
+            match location.check_readable() {
+                Ok(()) => return Ok(location),
+                Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }) => {}
+                Err(other) => return Err(other),
+            }
+        }
+        Err(refused)
+    }
+
+    fn check_readable(&self) -> Result<(), StoreError> {
+        let connection = self.open_reader()?;
+        let at = |error: StoreError| error.at(&self.path);
+        self.check_identity(&connection).map_err(at)?;
+        if schema::version(&connection).map_err(|error| at(error.into()))? < schema::NEWEST {
+            return Err(StoreError::ReadOnly {
+                path: self.path.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    fn has_log(&self) -> bool {
+        let mut log = self.path.as_os_str().to_owned();
+        log.push("-wal");
+        std::fs::metadata(log).is_ok_and(|found| found.len() > 0)
+    }
+
+    /// A connection that only reads; `open_writer` or `for_reading` has been there before.
     pub(crate) fn open_reader(&self) -> Result<Connection, StoreError> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = self.connect(flags)?;
+        let access = match self.access {
+            Access::Full => OpenFlags::SQLITE_OPEN_READ_WRITE,
+            Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+            Access::ReadFrozen => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+        };
+        let connection = self.connect(access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection
             .execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192;")
             .map_err(|error| StoreError::from_sql(error, &self.path))?;
@@ -46,9 +113,13 @@ impl Location {
     }
 
     fn connect(&self, flags: OpenFlags) -> Result<Connection, StoreError> {
+        let name = match self.access {
+            Access::Full | Access::Read => self.path.clone(),
+            Access::ReadFrozen => frozen_address(&self.path).into(),
+        };
         let opened = match &self.vfs {
-            Some(vfs) => Connection::open_with_flags_and_vfs(&self.path, flags, vfs.as_str()),
-            None => Connection::open_with_flags(&self.path, flags),
+            Some(vfs) => Connection::open_with_flags_and_vfs(&name, flags, vfs.as_str()),
+            None => Connection::open_with_flags(&name, flags),
         };
         let mut connection = opened.map_err(|error| StoreError::from_sql(error, &self.path))?;
         connection
@@ -95,6 +166,19 @@ impl Location {
     }
 }
 
+/// The address of a file that SQLite takes for one that never changes.
+fn frozen_address(path: &Path) -> String {
+    let mut address = "file:".to_owned();
+    for byte in path.as_os_str().as_encoded_bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_') {
+            address.push(char::from(*byte));
+        } else {
+            address.push_str(&format!("%{byte:02x}"));
+        }
+    }
+    address + "?immutable=1"
+}
+
 /// Asks for a write-ahead log. Where the file system cannot share memory (some network mounts) SQLite
 /// stays with a rollback journal, which is correct there, only slower. A file whose header already
 /// says WAL must not be opened without one: that error is passed on.
@@ -117,7 +201,7 @@ fn wait_for_others(tries: i32) -> bool {
 
 /// Makes the file for its owner only before SQLite sees it: the log beside it gets the same mode.
 #[cfg(unix)]
-fn create_private(path: &Path) -> Result<(), StoreError> {
+pub(crate) fn create_private(path: &Path) -> Result<(), StoreError> {
     use std::os::unix::fs::OpenOptionsExt;
     let created = std::fs::OpenOptions::new()
         .write(true)
@@ -136,6 +220,6 @@ fn create_private(path: &Path) -> Result<(), StoreError> {
 }
 
 #[cfg(not(unix))]
-fn create_private(_: &Path) -> Result<(), StoreError> {
+pub(crate) fn create_private(_: &Path) -> Result<(), StoreError> {
     Ok(())
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::Value as Sql;
 use rusqlite::{Connection, OpenFlags, params_from_iter};
 
+use crate::backup::copy_database;
 use crate::check::{Check, check};
 use crate::error::StoreError;
-use crate::open::Location;
+use crate::open::{Location, create_private};
 use crate::search::{index_terms, search_text};
 
 /// What a repair did.
@@ -18,9 +19,18 @@ pub struct Repair {
     pub found: Option<Check>,
     /// Messages in the rebuilt index; 0 when it was left alone.
     pub reindexed: u64,
+    /// A copy of a sound file from before its index was made anew.
+    pub copy: Option<PathBuf>,
     /// Where the damaged file was kept, when its rows had to be copied to a new one.
     pub kept: Option<PathBuf>,
     pub rows_saved: u64,
+}
+
+/// Whether a sound file is copied before its index is made anew.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeepCopy {
+    Yes,
+    No,
 }
 
 /// Tables in an order in which every row finds the rows it points to.
@@ -38,13 +48,11 @@ const TABLES: [&str; 9] = [
 
 /// Checks a database and mends what is wrong with it. Nobody may have it open.
 ///
-/// A sound file with a poor index gets a new index. A damaged file is moved aside to a name that
-/// ends in `suffix`, and every row that can be read goes to a new file in its place.
-pub fn repair(path: &Path, suffix: &str) -> Result<Repair, StoreError> {
-    let location = Location {
-        path: path.to_owned(),
-        vfs: None,
-    };
+/// Nothing is left beside a sound file. One with a poor index gets a new index, and is copied before.
+/// A damaged file is moved aside, and every row that can be read goes to a new file in its place.
+/// `stamp` ends the names of what is kept.
+pub fn repair(path: &Path, stamp: &str, copy: KeepCopy) -> Result<Repair, StoreError> {
+    let location = Location::new(path.to_owned(), None);
     let found = location.open_writer().and_then(|connection| {
         let found = check(&connection).map_err(|error| error.at(path))?;
         Ok((connection, found))
@@ -55,25 +63,44 @@ pub fn repair(path: &Path, suffix: &str) -> Result<Repair, StoreError> {
             ..Repair::default()
         }),
         Ok((connection, found)) if found.integrity.is_empty() => {
+            let copy = match copy {
+                KeepCopy::Yes => Some(copy_beside(path, stamp)?),
+                KeepCopy::No => None,
+            };
             let reindexed = reindex(&connection).map_err(|error| error.at(path))?;
             Ok(Repair {
                 found: Some(found),
                 reindexed,
+                copy,
                 ..Repair::default()
             })
         }
         Ok((connection, found)) => {
             drop(connection);
-            salvage(&location, suffix, Some(found))
+            salvage(&location, stamp, Some(found))
         }
         Err(StoreError::Damaged { .. } | StoreError::NotADatabase { .. } | StoreError::Sql(_)) => {
-            salvage(&location, suffix, None)
+            salvage(&location, stamp, None)
+        }
+        Err(refused @ StoreError::CannotOpen { .. }) => {
+            // What can be read cannot be written, which is another thing to look for.
+            location.for_reading(refused)?;
+            Err(StoreError::ReadOnly {
+                path: path.to_owned(),
+            })
         }
         Err(other) => Err(other),
     }
 }
 
-fn salvage(location: &Location, suffix: &str, found: Option<Check>) -> Result<Repair, StoreError> {
+fn copy_beside(path: &Path, stamp: &str) -> Result<PathBuf, StoreError> {
+    let copy = with_suffix(path, &format!("before-repair-{stamp}"));
+    create_private(&copy)?;
+    copy_database(path, &copy, |_, _| {})?;
+    Ok(copy)
+}
+
+fn salvage(location: &Location, stamp: &str, found: Option<Check>) -> Result<Repair, StoreError> {
     let path = &location.path;
     let fresh = with_suffix(path, "rebuilding");
     let failed = |path: &Path| {
@@ -81,10 +108,7 @@ fn salvage(location: &Location, suffix: &str, found: Option<Check>) -> Result<Re
         move |source| StoreError::File { path, source }
     };
     remove_database(&fresh);
-    let target = Location {
-        path: fresh.clone(),
-        vfs: None,
-    };
+    let target = Location::new(fresh.clone(), None);
     let (rows_saved, reindexed) = {
         let connection = target.open_writer()?;
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -115,18 +139,20 @@ fn salvage(location: &Location, suffix: &str, found: Option<Check>) -> Result<Re
         connection.execute_batch("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")?;
         (saved, reindexed)
     };
-    let kept = with_suffix(path, suffix);
-    for side in ["", "-wal", "-shm"] {
-        let from = with_tail(path, side);
-        if from.exists() {
-            fs::rename(&from, with_tail(&kept, side)).map_err(failed(&from))?;
-        }
+    let kept = with_suffix(path, &format!("damaged-{stamp}"));
+    // The log may hold rows that the file does not; an empty one and the shared memory hold nothing.
+    let log = with_tail(path, "-wal");
+    if fs::metadata(&log).is_ok_and(|found| found.len() > 0) {
+        fs::rename(&log, with_tail(&kept, "-wal")).map_err(failed(&log))?;
     }
+    fs::rename(path, &kept).map_err(failed(path))?;
+    remove_database(path);
     fs::rename(&fresh, path).map_err(failed(path))?;
     remove_database(&fresh);
     Ok(Repair {
         found,
         reindexed,
+        copy: None,
         kept: Some(kept),
         rows_saved,
     })

@@ -1,14 +1,21 @@
 //! Full-text search over every script, one index for all.
 //!
 //! Text is folded (case, width, accents) and cut into terms: words where a script has spaces,
-//! overlapping pairs of characters where it has none. The index knows which message holds which
-//! term and nothing else; phrases, identifiers, snippets and ranking are worked out on the text of
-//! the newest candidates. That keeps the index at a fraction of the text.
+//! overlapping pairs of characters where it has none. Behind them come the buckets of its neighbours
+//! (`neighbours`), so that a phrase or an identifier leaves few candidates however common its words
+//! are. The index knows which message holds which term and nothing else; whether a phrase is really
+//! there, snippets and ranking are worked out on the text of the newest candidates. That keeps the
+//! index at about half of the text. A search that gave up before it had seen every candidate says so.
+//!
+//! A message must have the same terms whenever they are made: a change of folding, of terms or of the
+//! hash of neighbours needs a schema step that builds the index anew.
 
 mod arabic;
 mod filter;
 mod fold;
+mod hit;
 mod letter;
+mod neighbours;
 mod query;
 mod rank;
 mod run;
@@ -16,5 +23,5 @@ mod snippet;
 mod terms;
 
 pub use filter::SearchFilter;
-pub use run::{Hit, SearchOrder};
+pub use hit::{Hit, Hits, SearchOrder};
 pub(crate) use terms::{index_terms, search_text};

@@ -39,7 +39,8 @@ struct Inner {
     location: Location,
     // Dropped in this order: the last connection to close is the one that tidies the log away.
     readers: Readers,
-    writer: Writer,
+    /// None when the file cannot be written.
+    writer: Option<Writer>,
     blobs: Blobs,
     clock: Arc<dyn Clock>,
     redactor: RedactorHandle,
@@ -47,18 +48,27 @@ struct Inner {
 
 impl Store {
     /// Opens the database, making or upgrading it when needed.
+    ///
+    /// One that is there but cannot be written is opened for reading: what asks for a change is then
+    /// answered with [`StoreError::ReadOnly`].
     pub fn open(options: Options) -> Result<Self, StoreError> {
-        let location = Location {
-            path: options.path,
-            vfs: options.vfs,
-        };
+        let location = Location::new(options.path, options.vfs);
         if let Some(folder) = location.path.parent() {
             std::fs::create_dir_all(folder).map_err(|source| StoreError::File {
                 path: folder.to_owned(),
                 source,
             })?;
         }
-        let writer = Writer::start(location.open_writer()?, location.path.clone())?;
+        let (location, writer) = match location.open_writer() {
+            Ok(connection) => {
+                let writer = Writer::start(connection, location.path.clone())?;
+                (location, Some(writer))
+            }
+            Err(refused @ (StoreError::ReadOnly { .. } | StoreError::CannotOpen { .. })) => {
+                (location.for_reading(refused)?, None)
+            }
+            Err(other) => return Err(other),
+        };
         let readers = Readers::start(&location, 2)?;
         Ok(Self {
             inner: Arc::new(Inner {
@@ -105,7 +115,10 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        self.inner.writer.run(self.path(), work)
+        match &self.inner.writer {
+            Some(writer) => writer.run(self.path(), work),
+            None => Pending::failed(self.read_only()),
+        }
     }
 
     /// As `write`, for what cannot run inside a transaction.
@@ -114,7 +127,16 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        self.inner.writer.run_alone(self.path(), work)
+        match &self.inner.writer {
+            Some(writer) => writer.run_alone(self.path(), work),
+            None => Pending::failed(self.read_only()),
+        }
+    }
+
+    fn read_only(&self) -> StoreError {
+        StoreError::ReadOnly {
+            path: self.path().to_owned(),
+        }
     }
 
     pub(crate) fn read<T, F>(&self, work: F) -> Pending<T>

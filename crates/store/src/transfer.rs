@@ -3,6 +3,8 @@
 //! The file is read and checked as a whole before anything is stored, line by line and within limits;
 //! then all of it is stored in one step.
 
+mod surrogate;
+
 use std::io::{BufRead, Read};
 use std::path::Path;
 
@@ -28,6 +30,9 @@ pub const MOST_MESSAGES: usize = 50_000;
 pub const MOST_SESSION_BYTES: usize = 5 * 1024 * 1024;
 /// Bytes one file may have.
 pub const MOST_BYTES: usize = 25 * 1024 * 1024;
+
+/// The last second of the year 9999, behind which no calendar goes.
+const LATEST: f64 = 253_402_300_799.0;
 
 /// Room for ` #N` behind a title that is taken.
 const NUMBER_ROOM: usize = 8;
@@ -213,11 +218,14 @@ struct Lines<'f, R> {
 impl<R: BufRead> Lines<'_, R> {
     fn next(&mut self) -> Result<Option<Map<String, Json>>, StoreError> {
         loop {
-            let Some(text) = self.read_line()? else {
+            let Some(mut line) = self.read_line()? else {
                 return Ok(None);
             };
-            let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
-            let text = text.trim_ascii();
+            if let Ok(object) = serde_json::from_slice(trimmed(&line)) {
+                return Ok(Some(object));
+            }
+            surrogate::replace_lone(&mut line);
+            let text = trimmed(&line);
             if text.is_empty() {
                 continue;
             }
@@ -267,12 +275,35 @@ impl<R: BufRead> Lines<'_, R> {
             Json::Object(columns) => Ok(ReferenceRow::from_columns(columns)),
             _ => Err(self.bad(format_args!("a message is not an object"))),
         });
-        Ok(Entry {
+        let entry = Entry {
             line: self.line,
             rows: rows.collect::<Result<_, _>>()?,
             session: ReferenceSession::from_columns(object)
                 .map_err(|error| at_line(self.file, self.line, error))?,
-        })
+        };
+        self.check_times(&entry)?;
+        Ok(entry)
+    }
+
+    /// A time no calendar has would be stored for good and sort before or behind everything.
+    fn check_times(&self, entry: &Entry) -> Result<(), StoreError> {
+        let session = &entry.session;
+        let own = [
+            ("started_at", session.started_at),
+            ("ended_at", session.ended_at),
+            ("last_active", session.last_active),
+        ];
+        let rows = entry.rows.iter().map(|row| ("timestamp", row.timestamp));
+        for (name, time) in own.into_iter().chain(rows) {
+            if let Some(time) = time
+                && !(0.0..=LATEST).contains(&time)
+            {
+                return Err(self.bad(format_args!(
+                    "`{name}` is {time}, not seconds since 1970 up to the year 9999"
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn bad_json(&self, error: &serde_json::Error) -> StoreError {
@@ -298,6 +329,13 @@ impl<R: BufRead> Lines<'_, R> {
             limit,
         }
     }
+}
+
+/// A line without a byte order mark and the space around it.
+fn trimmed(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf")
+        .unwrap_or(line)
+        .trim_ascii()
 }
 
 /// A row that cannot be read is a fault of the file.

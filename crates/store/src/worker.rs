@@ -27,6 +27,14 @@ const BATCH: usize = 128;
 pub struct Pending<T>(oneshot::Receiver<Result<T, StoreError>>);
 
 impl<T> Pending<T> {
+    /// An answer that is known before the request is made.
+    pub(crate) fn failed(error: StoreError) -> Self {
+        let (reply, answer) = oneshot::channel();
+        // The receiver is right here.
+        drop(reply.send(Err(error)));
+        Self(answer)
+    }
+
     /// Blocks until the answer is there. Not for async code.
     pub fn wait(self) -> Result<T, StoreError> {
         self.0.blocking_recv().unwrap_or(Err(StoreError::Closed))

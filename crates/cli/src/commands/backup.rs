@@ -11,7 +11,7 @@ use super::progress::Bar;
 use crate::args::backup::BackupArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, one_line};
 use crate::{logging, number, size};
 
 const PROGRAM: &str = concat!("hermes ", env!("CARGO_PKG_VERSION"));
@@ -163,7 +163,7 @@ pub(super) fn notes_json(notes: &Notes) -> Vec<Value> {
 
 pub(super) fn print_notes(notes: &Notes, output: &mut Output) -> Outcome {
     for note in notes.listed.iter().take(SHOWN_NOTES) {
-        let path: String = note.path.chars().filter(|c| !c.is_control()).collect();
+        let path = one_line(&note.path);
         let line = output.paint(Style::Faint, &format!("  {path} {}", note.kind));
         output.line(line)?;
     }

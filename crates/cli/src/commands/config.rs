@@ -6,6 +6,7 @@ mod edit;
 mod hide;
 mod migrate;
 mod show;
+mod words;
 
 use crate::args::config::{ConfigArgs, ConfigCommand};
 use crate::complaint::Outcome;

@@ -21,6 +21,9 @@ use crate::output::Output;
 pub(crate) fn run(args: ProfileArgs, context: &Context, output: &mut Output) -> Outcome {
     let desk = Desk::new(context)?;
     let command = args.command.unwrap_or(ProfileCommand::List { json: false });
+    if writes_settings(&command) {
+        check_owner(context)?;
+    }
     match command {
         ProfileCommand::List { json } => show::list(&desk, json, output),
         ProfileCommand::Show { name, json } => show::show(&desk, name.as_deref(), json, output),
@@ -53,6 +56,35 @@ pub(crate) fn run(args: ProfileArgs, context: &Context, output: &mut Output) -> 
             yes,
         } => distribution::update(&desk, &name, force_config, yes, output),
     }
+}
+
+/// Whether a command writes `config.yaml` or `.env` of a profile.
+fn writes_settings(command: &ProfileCommand) -> bool {
+    match command {
+        ProfileCommand::Create(_)
+        | ProfileCommand::Import { .. }
+        | ProfileCommand::Install(_)
+        | ProfileCommand::Update { .. } => true,
+        ProfileCommand::List { .. }
+        | ProfileCommand::Show { .. }
+        | ProfileCommand::Info { .. }
+        | ProfileCommand::Use { .. }
+        | ProfileCommand::Delete { .. }
+        | ProfileCommand::Describe(_)
+        | ProfileCommand::Alias { .. }
+        | ProfileCommand::Rename { .. }
+        | ProfileCommand::Export { .. } => false,
+    }
+}
+
+/// Settings that a package manager owns are not written, in no profile.
+fn check_owner(context: &Context) -> Outcome {
+    let owner = context.owner()?;
+    if owner.allows_writing() {
+        return Ok(());
+    }
+    let message = format!("the settings are managed by {owner}");
+    Err(Complaint::new(FailureKind::Refused, message).hint(owner.hint()))
 }
 
 /// What every subcommand needs.

@@ -444,3 +444,13 @@ fn a_terminal_shows_progress_and_the_result() {
     let exit = terminal.wait_exit(Duration::from_secs(10)).unwrap();
     assert_eq!(exit.code, 0);
 }
+
+#[test]
+fn an_import_leaves_the_logs_of_the_home_alone() {
+    let program = with_conversations();
+    program.run(&["backup", "-o", "mine.zip"]).ok();
+    program.home.write("logs/agent.log", "of today\n").unwrap();
+    program.run(&["import", "mine.zip", "--force"]).ok();
+    let log = program.home.read("logs/agent.log").unwrap();
+    assert!(log.starts_with("of today\n"), "{log}");
+}

@@ -56,6 +56,9 @@ fn a_damaged_database_is_named_and_can_be_repaired() {
         std::path::Path::new(&kept).exists(),
         "the damaged file is kept"
     );
+    let tree = program.home.tree().unwrap();
+    let copies = tree.keys().filter(|name| name.starts_with("hermes.db."));
+    assert_eq!(copies.count(), 1, "{:?}", tree.keys());
     program.run(&["sessions", "repair", "--check-only"]).ok();
     program.run(&["sessions", "list"]).ok();
 }

@@ -465,3 +465,178 @@ fn an_exported_profile_holds_no_secret_wherever_it_was_written() {
         unpacked.stdout
     );
 }
+
+// CL-7
+#[test]
+fn an_item_of_a_list_and_a_doubled_key_can_be_unset() {
+    let program = Program::new();
+    let before = "# top\nskills:\n  disabled: # not now\n  - a # first\n  # about b\n  - b\ndisplay:\n  skin: x # x\n  # about compact\n  compact: on\n  skin: z\n";
+    program.home.write_config(before).unwrap();
+    program.run(&["config", "unset", "skills.disabled.0"]).ok();
+    program.run(&["config", "unset", "display.skin"]).ok();
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        "# top\nskills:\n  disabled: # not now\n  # about b\n  - b\ndisplay:\n  # about compact\n  compact: on\n"
+    );
+}
+
+// CL-7
+#[test]
+fn refusals_name_their_cause_and_a_next_step() {
+    let program = Program::new();
+    let deep = ["part"; 70].join(".");
+    let big: String = (0..200_000).map(|n| format!("k{n}: 1\n")).collect();
+    for (file, arguments, code, error, hint) in [
+        (
+            "",
+            &["set", "agent.max_turns", "-5"][..],
+            2,
+            "agent.max_turns must be a whole number, 0 or more, not `-5`",
+            "hermes config get agent.max_turns shows what is set",
+        ),
+        (
+            "",
+            &["set", "display", "x"],
+            2,
+            "display must be a map, not `x`",
+            "set one of its keys: hermes config set display.compact VALUE",
+        ),
+        (
+            "display: 5\n",
+            &["get", "display.skin"],
+            1,
+            "config.yaml:1: display must be a map, not `5`",
+            "hermes config unset display, then hermes config set display.compact VALUE",
+        ),
+        (
+            "",
+            &["set", "--force", &deep, "x"],
+            1,
+            "the key has 70 parts, more than the 64 a file may be deep",
+            "write it like display.skin",
+        ),
+        (
+            &big,
+            &["set", "display.skin", "x"],
+            1,
+            "config.yaml: line 50000, column 9: the file holds more than 100000 keys and values",
+            "move what is no setting to a file of its own",
+        ),
+        (
+            "# nothing\nnull\n",
+            &["set", "display.skin", "x"],
+            1,
+            "config.yaml: line 2: the file must be a map of settings, not nothing",
+            "the file must hold `key: value` lines; nothing was written",
+        ),
+        (
+            "a: &x {skin: b}\ndisplay: *x\n",
+            &["set", "display.skin", "x"],
+            1,
+            "config.yaml: display is an alias of another value",
+            "write the value out where the `*name` stands, or change the value it names",
+        ),
+        (
+            "",
+            &["unset", "agent.max_turns"],
+            1,
+            "agent.max_turns is not set in ",
+            "hermes config get agent.max_turns shows what is in effect",
+        ),
+        (
+            "",
+            &["unset", "skills.disabled.3"],
+            1,
+            "skills.disabled.3 is not set in ",
+            "hermes config get skills.disabled shows what is there",
+        ),
+        (
+            "",
+            &["unset", "agent.max_trns"],
+            1,
+            "agent.max_trns is not set in ",
+            "did you mean agent.max_turns?",
+        ),
+        (
+            "",
+            &["unset", "OPENROUTER_API_KEY"],
+            1,
+            "OPENROUTER_API_KEY is not set in ",
+            "hermes config env-path says where the file is",
+        ),
+    ] {
+        program.home.write_config(file).unwrap();
+        let line: Vec<_> = ["config"].iter().chain(arguments).copied().collect();
+        let output = program.run(&line).code(code);
+        let (said, next) = output.stderr.split_once('\n').unwrap();
+        assert!(said.contains(error), "{said}");
+        assert_eq!(next, format!("hint: {hint}\n"));
+        assert_eq!(program.home.read("config.yaml").unwrap(), file);
+    }
+}
+
+// CL-8
+#[test]
+fn check_names_what_is_odd_in_the_env_file() {
+    let program = Program::new();
+    program
+        .home
+        .write_env("1A=x\nB=1\n# c\nexport B=2\nPATH=/bin\n")
+        .unwrap();
+    let file = program.home.path().join(".env");
+    let mode = |mode| {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode(0o644);
+    let output = program.run(&["config", "check"]).code(1);
+    assert_snapshot!(program.home.scrub(&output.stdout), @r"
+    config.yaml is version 0 of 33
+    warning: [HOME]/.hermes/.env: others can read the file (mode 644)
+      hint: chmod 600 [HOME]/.hermes/.env
+    warning: [HOME]/.hermes/.env:1: 1A is not a variable name
+      hint: use letters, digits and _, not starting with a digit
+    warning: [HOME]/.hermes/.env:4: B is set on line 2 already; the later one counts
+      hint: remove the line that is not wanted
+    warning: [HOME]/.hermes/.env:5: PATH decides which programs run and does not belong in .env
+      hint: remove the line, and set it in your shell instead
+    ");
+    program
+        .run(&["config", "set", "OPENROUTER_API_KEY", "k"])
+        .ok();
+    assert_eq!(program.home.mode(".env").unwrap() & 0o777, 0o600);
+    program.home.write_env("B=2\n").unwrap();
+    program.run(&["config", "check"]).ok();
+}
+
+#[test]
+fn the_editor_may_stand_in_quotes() {
+    let program = Program::new();
+    let editor = program.home.workspace().join("my editor.sh");
+    std::fs::write(&editor, "echo 'agent: {max_turns: words}' > \"$2\"\n").unwrap();
+    let command = program
+        .command(&["config", "edit"])
+        .env("EDITOR", format!("sh '{}' \"a b\"", editor.display()));
+    let terminal = hermes_testkit::pty::Terminal::spawn(&command, 100, 20).unwrap();
+    let patience = std::time::Duration::from_secs(20);
+    terminal
+        .wait_for_text("agent.max_turns must be", patience)
+        .unwrap();
+    assert_eq!(terminal.wait_exit(patience).unwrap().code, 1);
+}
+
+// CL-9
+#[test]
+fn a_managed_installation_gets_no_new_profiles() {
+    let program = Program::new();
+    let command = program
+        .command(&["profile", "create", "work"])
+        .env("HERMES_MANAGED", "brew");
+    let output = command.run().unwrap().code(1);
+    assert!(
+        output.stderr.contains("Homebrew") && output.stderr.contains("brew upgrade"),
+        "{}",
+        output.stderr
+    );
+    assert!(!program.home.path().join("profiles").exists());
+}

@@ -1,4 +1,4 @@
-//! A reader that goes away early is no reason to complain.
+//! Output that cannot be written: a reader that goes away is no reason to complain, a full disk is.
 
 use super::program::Program;
 
@@ -43,5 +43,36 @@ fn a_closed_pipe_never_prints_a_trace() {
                 output.stderr
             );
         }
+    }
+}
+
+// CL-34
+#[test]
+fn output_that_is_lost_is_said() {
+    let program = Program::after_the_reference();
+    program.run(&["sessions", "list"]).ok();
+    for command in [
+        "--help",
+        "--version",
+        "sessions --help",
+        "",
+        "version",
+        "sessions list",
+        "sessions list --json",
+        "sessions export",
+        "completion bash",
+        "config path",
+        "logs list",
+    ] {
+        let output = program
+            .shell(&format!("$HERMES {command} >/dev/full"))
+            .code(1);
+        let lines: Vec<_> = output.stderr.lines().collect();
+        assert_eq!(lines.len(), 1, "{command}: {}", output.stderr);
+        assert!(
+            lines[0].starts_with("error: the output could not be written: No space left"),
+            "{command}: {}",
+            output.stderr
+        );
     }
 }

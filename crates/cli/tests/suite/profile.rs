@@ -266,8 +266,11 @@ fn a_program_of_the_user_is_never_replaced_hidden_or_removed() {
         .run(&["profile", "alias", "work", "--name", "job"])
         .ok();
     assert!(bin.join("job").exists());
-    program.run(&["profile", "create", "config"]).ok();
-    assert!(!bin.join("config").exists());
+    for command in ["config", "chat", "sessions"] {
+        let output = program.run(&["profile", "create", command]).code(2);
+        assert!(output.stderr.contains("reserved"), "{}", output.stderr);
+        assert!(!bin.join(command).exists());
+    }
     program.run(&["profile", "delete", "work", "--yes"]).ok();
     assert!(
         !bin.join("job").exists(),

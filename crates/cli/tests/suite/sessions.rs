@@ -370,3 +370,117 @@ fn stored_text_cannot_steer_the_terminal() {
         );
     }
 }
+
+#[test]
+fn text_cannot_be_turned_around_or_hidden() {
+    let program = Program::new();
+    let unseen = "\u{202e}\u{202a}\u{2066}\u{2069}\u{200b}\u{200e}\u{200f}\u{61c}\u{feff}";
+    let kept = "👩\u{200d}💻 می\u{200c}خواهم";
+    let line = serde_json::json!({
+        "id": "s", "source": format!("cli{unseen}"), "title": format!("ti{unseen}tle {kept}"), "started_at": 1.0,
+        "messages": [{"role": "user", "content": format!("te{unseen}xt {kept}"), "timestamp": 1.0}],
+    });
+    program
+        .home
+        .write_work("in.jsonl", format!("{line}\n"))
+        .unwrap();
+    program.run(&["sessions", "import", "in.jsonl"]).ok();
+    for arguments in [
+        &["sessions", "list"][..],
+        &["sessions", "show", "s"],
+        &["sessions", "search", "خواهم"],
+        &["sessions", "stats"],
+        &["sessions", "list", "--source", unseen],
+        &["sessions", "archive", "--title", "ti", "--dry-run"],
+        &["sessions", "show", unseen],
+        &["insights", "--days", "100000"],
+    ] {
+        let output = program.run(arguments);
+        let seen = output.stdout + &output.stderr;
+        assert!(
+            !seen.contains(|c| unseen.contains(c)),
+            "{arguments:?}: {seen}"
+        );
+    }
+    // Joiners are taken out of titles when they are stored, and only there.
+    assert!(program.stdout(&["sessions", "list"]).contains("title 👩💻"));
+    assert!(
+        program
+            .stdout(&["sessions", "show", "s"])
+            .contains(&format!("text {kept}"))
+    );
+    let stored = program
+        .run(&["sessions", "show", "s", "--json"])
+        .ok()
+        .json();
+    assert_eq!(
+        stored["messages"][0]["content"],
+        line["messages"][0]["content"]
+    );
+}
+
+#[test]
+fn an_empty_list_says_what_there_is() {
+    let program = Program::new();
+    let list = |arguments: &[&str]| program.stdout(&[&["sessions", "list"], arguments].concat());
+    assert_eq!(list(&["--source", "nope"]), "No conversations yet.\n");
+    let line = r#"{"id":"s","source":"telegram","started_at":1.0,"messages":[]}"#;
+    program.home.write_work("in.jsonl", line).unwrap();
+    program.run(&["sessions", "import", "in.jsonl"]).ok();
+    assert_eq!(
+        list(&["--source", "nope"]),
+        "No conversation from nope. There are some from telegram.\n"
+    );
+    assert_eq!(
+        list(&["--workspace", "/x"]),
+        "No conversation in /x. There are some from telegram.\n"
+    );
+    assert_eq!(list(&["--source", "nope", "--json"]), "[]\n");
+}
+
+#[test]
+fn odd_files_are_imported_or_named() {
+    let program = Program::new();
+    let import = |text: &str| {
+        program.home.write_work("in.jsonl", text).unwrap();
+        program.run(&["sessions", "import", "in.jsonl"])
+    };
+    // Text that Python cut in the middle of a character, and two sessions that are each other's parents.
+    import(
+        r#"{"id":"a","title":"cut \ud83d","started_at":1.0,"end_reason":"compression","parent_session_id":"b","messages":[]}
+{"id":"b","started_at":1.0,"end_reason":"compression","parent_session_id":"a","messages":[]}"#,
+    )
+    .ok();
+    let listed = program.run(&["sessions", "list", "--json"]).ok().json();
+    assert_eq!(listed[0]["session_id"], "a", "{listed}");
+    assert_eq!(listed[0]["title"], "cut \u{fffd}");
+    let refused = import(r#"{"id":"c","started_at":-5,"messages":[]}"#).code(1);
+    assert!(
+        refused
+            .stderr
+            .contains("in.jsonl: line 1: `started_at` is -5"),
+        "{}",
+        refused.stderr
+    );
+    let directory = program.run(&["sessions", "import", "."]).code(2);
+    assert!(
+        directory
+            .stderr
+            .starts_with("error: . is a directory\nhint: name one file"),
+        "{}",
+        directory.stderr
+    );
+}
+
+#[test]
+fn a_sound_database_is_repaired_without_a_trace() {
+    let program = Program::after_the_reference();
+    program.run(&["sessions", "list"]).ok();
+    let names = || -> Vec<_> { program.home.tree().unwrap().into_keys().collect() };
+    let before = names();
+    assert_eq!(
+        program.stdout(&["sessions", "repair"]),
+        "the database is sound\n"
+    );
+    assert_eq!(names(), before);
+}

@@ -108,7 +108,7 @@ impl EnvFile {
     }
 
     pub fn write(&self, path: &Path) -> Result<(), FileError> {
-        files::replace(path, self.text.as_bytes())
+        files::replace_secret(path, self.text.as_bytes())
     }
 
     /// The whole text, secrets included.

@@ -28,6 +28,9 @@ fn compare(before: &Map, after: &Map, path: &KeyPath, edits: &mut Vec<Edit>) {
     for (key, new) in after.iter() {
         let path = path.child(key);
         match (before.get(key).map(|node| &node.value), &new.value) {
+            (Some(Value::Map(old)), Value::Map(new)) if is_hollow(old, new) => {
+                edits.push(Edit::Remove(path));
+            }
             (Some(Value::Map(old)), Value::Map(new)) => compare(old, new, &path, edits),
             (Some(old), new) if old == new => {}
             (Some(_) | None, new) => edits.push(Edit::Set(path, new.clone())),
@@ -38,4 +41,13 @@ fn compare(before: &Map, after: &Map, path: &KeyPath, edits: &mut Vec<Edit>) {
             edits.push(Edit::Remove(path.child(key)));
         }
     }
+}
+
+/// Whether a section lost all it held, so that its key would stand there for nothing.
+fn is_hollow(before: &Map, after: &Map) -> bool {
+    let lost = |key: &str, new: &Value| match (before.get(key).map(|node| &node.value), new) {
+        (Some(Value::Map(old)), Value::Map(new)) => is_hollow(old, new),
+        (Some(_) | None, _) => false,
+    };
+    !before.is_empty() && after.iter().all(|(key, new)| lost(key, &new.value))
 }

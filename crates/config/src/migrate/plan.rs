@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::difference::{Edit, difference};
-use super::{CURRENT_VERSION, VERSION_KEY, Version, plugins, servers, steps};
+use super::difference::difference;
+use super::{CURRENT_VERSION, VERSION_KEY, Version, plugins, rewrite, servers, steps};
 use crate::dotenv::{EnvFile, EnvName};
 use crate::environment::Environment;
 use crate::files::{self, FileError};
@@ -104,7 +104,7 @@ impl MigrateError {
     /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::Unparsable { .. } => "mend the file by hand; nothing was written".to_owned(),
+            Self::Unparsable { source, .. } => source.hint().to_owned(),
             Self::Edit { source, .. } => source.hint(),
             Self::Changed { .. } => "run it again".to_owned(),
             Self::File(error) => error.hint().to_owned(),
@@ -145,15 +145,9 @@ pub fn pending(home: &Home, environment: &Environment) -> Result<Plan, MigrateEr
     plan_variables(&mut plan, home)?;
     if let Some(settings) = old.value.as_map() {
         let new = plan_settings(&mut plan, &old, home, environment)?;
-        for edit in difference(settings, &new) {
-            plan.keys.push(edit.key().clone());
-            match edit {
-                Edit::Set(key, value) => document.set(&key, &value).map_err(failed)?,
-                Edit::Remove(key) => {
-                    document.remove(&key).map_err(failed)?;
-                }
-            }
-        }
+        let edits = difference(settings, &new);
+        plan.keys = edits.iter().map(|edit| edit.key().clone()).collect();
+        rewrite::rewrite(&mut document, &old, &new, edits).map_err(failed)?;
         if !plan.keys.is_empty() {
             plan.config = Some(NewText {
                 before,
@@ -191,11 +185,7 @@ fn plan_settings(
         from_variables(&mut new, environment, version);
     }
     for step in steps::ALL.iter().filter(|step| version < step.version) {
-        let before = new.clone();
-        (step.run)(&mut new);
-        if new != before {
-            plan.steps.push(step.about);
-        }
+        plan.steps.extend((step.run)(&mut new));
     }
     if version < 21 && plugins::allow_installed(&mut new, &home.plugins_dir())? {
         plan.steps

@@ -52,7 +52,7 @@ impl Profiles {
         wrappers: &Wrappers,
     ) -> Result<Made, ProfileError> {
         let from = self.movable(old, "renamed")?;
-        let to = self.free_home(new)?;
+        let to = self.free_home_for_choice(new)?;
         let was_active = self.active()?.as_ref() == Some(old);
         let old_wrappers = wrappers.of(&from);
         fs::rename(from.path(), to.path()).map_err(ProfileError::disk(from.path()))?;

@@ -9,6 +9,7 @@ use nix::libc::O_NOFOLLOW;
 
 use super::error::ProfileError;
 use super::note::Note;
+use super::private;
 use crate::files;
 
 const PRIVATE_FILE: u32 = 0o600;
@@ -99,7 +100,8 @@ pub(super) fn children(directory: &Path) -> Result<Vec<PathBuf>, ProfileError> {
 /// Copies a file to a place where there is none; only its owner may read the copy.
 pub(super) fn copy_file(from: &Path, to: &Path) -> Result<(), ProfileError> {
     let (mut source, found) = open_plain(from)?;
-    let mut target = create_private(to, is_program(&found))?;
+    let runs = is_program(&found) && !private::is_private_file(to);
+    let mut target = create_private(to, runs)?;
     io::copy(&mut source, &mut target).map_err(ProfileError::disk(to))?;
     Ok(())
 }

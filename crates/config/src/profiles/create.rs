@@ -67,7 +67,7 @@ pub enum BundledSkills {
 impl Profiles {
     /// Makes a profile, or leaves everything as it was.
     pub fn create(&self, new: &NewProfile) -> Result<Made, ProfileError> {
-        let home = self.free_home(&new.name)?;
+        let home = self.free_home_for_choice(&new.name)?;
         let source = match &new.contents {
             Contents::Fresh => None,
             Contents::SettingsOf(source) | Contents::EverythingOf(source) => {

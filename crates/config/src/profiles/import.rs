@@ -160,7 +160,10 @@ impl Unpacking<'_> {
             Kind::Directory => Ok(files::create_directory(&target)?),
             Kind::File => {
                 self.files.insert(path);
-                self.unpack_file(entry, name, &target)
+                // A file of secrets is no program, whatever the archive says.
+                let runs = entry.header().mode().unwrap_or(0) & RUN_BY_OWNER != 0;
+                let runs = runs && !private::is_private_file(&relative);
+                self.unpack_file(entry, name, &target, runs)
             }
         }
     }
@@ -170,6 +173,7 @@ impl Unpacking<'_> {
         entry: &mut Entry<'_, Source>,
         name: &[u8],
         target: &Path,
+        runs: bool,
     ) -> Result<(), ProfileError> {
         let size = entry.size();
         if size > LARGEST_ARCHIVE_FILE {
@@ -186,8 +190,7 @@ impl Unpacking<'_> {
         if target.symlink_metadata().is_ok() {
             return Err(refused(name, MemberFault::Twice));
         }
-        let program = entry.header().mode().unwrap_or(0) & RUN_BY_OWNER != 0;
-        let mut file = create_private(target, program)?;
+        let mut file = create_private(target, runs)?;
         let mut buffer = vec![0; 64 * 1024];
         let mut left = size;
         while left > 0 {

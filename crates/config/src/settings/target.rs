@@ -7,7 +7,7 @@ use crate::environment::VARIABLES;
 use crate::legacy;
 use crate::problem::Fault;
 use crate::root::Config;
-use crate::setting::{Reader, Setting, nearest};
+use crate::setting::{Reader, Setting, in_words, nearest};
 use crate::shape::Shape;
 use crate::value::{KeyPath, Node, Value};
 use crate::yaml::{Document, EditError};
@@ -40,6 +40,19 @@ impl Target {
     }
 }
 
+/// Whether a key means a setting, and not a variable of `.env`.
+pub(super) fn is_setting(key: &str) -> bool {
+    variable_of(key).is_none()
+}
+
+/// Whether a key is one of ours, and not a name or number inside a map or list of the user's.
+pub(super) fn is_declared(key: &KeyPath) -> bool {
+    key.split_last().is_some_and(|(section, last)| {
+        let section = Config::shape().at(&section);
+        section.is_some_and(|section| section.keys().contains(&last))
+    })
+}
+
 /// `model` followed by a name means `model.default`.
 pub(super) fn with_model_name(key: KeyPath, raw: &str) -> KeyPath {
     if key == KeyPath::of(["model"]) && !raw.trim_start().starts_with('{') {
@@ -56,7 +69,7 @@ pub(super) fn value_for(key: &KeyPath, raw: &str, unknown: UnknownKey) -> Result
         (Some(shape), _) => coerce(&shape, raw).map_err(|unfit| SetError::NotAccepted {
             key: key.clone(),
             expected: unfit.expected,
-            found: raw.to_owned(),
+            found: in_words(raw),
         }),
         (None, UnknownKey::Write) => Ok(any(raw)),
         (None, UnknownKey::Refuse) => Err(SetError::UnknownKey {
@@ -67,7 +80,7 @@ pub(super) fn value_for(key: &KeyPath, raw: &str, unknown: UnknownKey) -> Result
 }
 
 /// The known key that was probably meant.
-fn suggestion(key: &KeyPath) -> Option<String> {
+pub(super) fn suggestion(key: &KeyPath) -> Option<String> {
     let mut segments = key.segments();
     if let (Some(only), None) = (segments.next(), segments.next()) {
         let variable = VARIABLES.iter().find(|variable| variable.name == only);

@@ -11,15 +11,41 @@ use crate::value::{KeyPath, Layer, Map, Node, Origin, Value};
 
 /// Aliases may repeat a node; a small file must not grow into a large one.
 const MOST_NODES: usize = 100_000;
-const DEEPEST: usize = 64;
+pub(super) const DEEPEST: usize = 64;
 
-/// Text that is not YAML, with the place that says so.
+/// Text that cannot be read, with the place that says so.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}, column {column}: {reason}")]
+#[error("line {line}, column {column}: {cause}")]
 pub struct ParseError {
     pub line: u32,
     pub column: u32,
-    pub reason: String,
+    pub cause: ParseCause,
+}
+
+/// Why a text cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseCause {
+    /// Not YAML, or YAML that no settings file needs.
+    #[error("{0}")]
+    Notation(String),
+    #[error("sections stand in each other more than {DEEPEST} levels deep")]
+    TooDeep,
+    #[error("the file holds more than {MOST_NODES} keys and values")]
+    TooMany,
+    #[error("aliases repeat so much that the file grows to more than {MOST_NODES} values")]
+    TooMuchRepeated,
+}
+
+impl ParseError {
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self.cause {
+            ParseCause::Notation(_) => "mend the file by hand; nothing was written",
+            ParseCause::TooDeep => "no setting stands that deep; mend the file by hand",
+            ParseCause::TooMany => "move what is no setting to a file of its own",
+            ParseCause::TooMuchRepeated => "write the values out where they are needed",
+        }
+    }
 }
 
 /// Reads one YAML document; an empty one is `Null`.
@@ -81,6 +107,50 @@ impl Tree {
     /// Whether nothing is written here, as after a bare `key:`.
     pub(super) fn is_empty(&self) -> bool {
         self.range.is_empty() && matches!(self.kind, Kind::Scalar { plain: true, .. })
+    }
+
+    /// Whether the map at a path has a key written in it, not merged from elsewhere.
+    pub(super) fn has_own_key(&self, section: &KeyPath, name: &str) -> bool {
+        let mut place = self;
+        for segment in section.segments() {
+            let child = match &place.kind {
+                Kind::Map { entries, .. } => entries
+                    .iter()
+                    .rev()
+                    .find(|(key, _)| key.key_text() == segment)
+                    .map(|(_, value)| value),
+                Kind::List { items, .. } => {
+                    segment.parse().ok().and_then(|at: usize| items.get(at))
+                }
+                Kind::Scalar { .. } | Kind::Alias(_) => None,
+            };
+            let Some(child) = child else { return false };
+            place = child;
+        }
+        match &place.kind {
+            Kind::Map { entries, .. } => entries.iter().any(|(key, _)| key.key_text() == name),
+            Kind::List { .. } | Kind::Scalar { .. } | Kind::Alias(_) => false,
+        }
+    }
+
+    /// Whether it is a map or a list on lines of its own.
+    pub(super) fn is_block(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Map { flow: false, .. } | Kind::List { flow: false, .. }
+        )
+    }
+
+    /// Whether an alias stands anywhere in it.
+    pub(super) fn has_alias(&self) -> bool {
+        match &self.kind {
+            Kind::Scalar { .. } => false,
+            Kind::Alias(_) => true,
+            Kind::List { items, .. } => items.iter().any(Self::has_alias),
+            Kind::Map { entries, .. } => entries
+                .iter()
+                .any(|(key, value)| key.has_alias() || value.has_alias()),
+        }
     }
 
     fn count(&self) -> usize {
@@ -188,7 +258,7 @@ fn map_of(entries: &[(Tree, Tree)], layer: Layer) -> Map {
     map
 }
 
-fn is_merge(key: &Tree) -> bool {
+pub(super) fn is_merge(key: &Tree) -> bool {
     matches!(&key.kind, Kind::Scalar { text, plain: true, .. } if text == "<<")
 }
 
@@ -196,6 +266,7 @@ pub(super) fn read_tree(text: &str) -> Result<Tree, ParseError> {
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut reader = Reader {
         events: Parser::new_from_str(body),
+        text,
         anchors: HashMap::new(),
         shift: text.len() - body.len(),
         nodes: 0,
@@ -229,6 +300,7 @@ pub(super) fn read_tree(text: &str) -> Result<Tree, ParseError> {
 
 struct Reader<'text> {
     events: Parser<'text, granit_parser::StrInput<'text>>,
+    text: &'text str,
     anchors: HashMap<usize, Tree>,
     shift: usize,
     nodes: usize,
@@ -239,7 +311,7 @@ impl<'text> Reader<'text> {
         self.events.next().transpose().map_err(|error| ParseError {
             line: line_number(error.marker().line()),
             column: line_number(error.marker().col() + 1),
-            reason: error.info(),
+            cause: ParseCause::Notation(error.info()),
         })
     }
 
@@ -250,13 +322,13 @@ impl<'text> Reader<'text> {
 
     fn node(&mut self, event: Event<'text>, span: &Span, depth: usize) -> Result<Tree, ParseError> {
         self.nodes += 1;
-        if depth > DEEPEST || self.nodes > MOST_NODES {
-            return Err(fault(
-                span,
-                "the file is nested too deeply or repeats too much",
-            ));
+        if depth > DEEPEST {
+            return Err(at(span, ParseCause::TooDeep));
         }
-        let start = self.range(span).start;
+        if self.nodes > MOST_NODES {
+            return Err(at(span, ParseCause::TooMany));
+        }
+        let mut start = self.range(span).start;
         let mut end = self.range(span).end;
         let (kind, anchor) = match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -284,6 +356,9 @@ impl<'text> Reader<'text> {
                 let target =
                     target.ok_or_else(|| fault(span, "an alias to a node that contains it"))?;
                 self.nodes += target.count();
+                if self.nodes > MOST_NODES {
+                    return Err(at(span, ParseCause::TooMuchRepeated));
+                }
                 (Kind::Alias(Box::new(target)), 0)
             }
             Event::SequenceStart(style, anchor, tag) => {
@@ -299,6 +374,11 @@ impl<'text> Reader<'text> {
                 }
                 let flow = style == StructureStyle::Flow;
                 end = close(flow, end, start, items.last());
+                let at_dash = self.text[start..].starts_with('-')
+                    && items.first().is_none_or(|item| item.range.start > start);
+                if !flow && !at_dash {
+                    start = dash_before(self.text, start);
+                }
                 (Kind::List { items, flow }, anchor)
             }
             Event::MappingStart(style, anchor, tag) => {
@@ -351,6 +431,23 @@ fn close(flow: bool, bracket: usize, start: usize, last: Option<&Tree>) -> usize
     }
 }
 
+/// The dash of the first item of a list. The parser starts a list that is not indented below its key
+/// behind that dash.
+fn dash_before(text: &str, item: usize) -> usize {
+    let mut end = item;
+    loop {
+        let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
+        let code = text[line..end].trim_start();
+        if code.starts_with('-') {
+            return end - code.len();
+        }
+        if line == 0 {
+            return item;
+        }
+        end = line - 1;
+    }
+}
+
 const CORE: &str = "tag:yaml.org,2002:";
 
 fn tagged_scalar(tag: &Tag, text: &str, span: &Span) -> Result<Value, ParseError> {
@@ -375,10 +472,14 @@ fn check_collection_tag(tag: Option<&Tag>, span: &Span) -> Result<(), ParseError
 }
 
 fn fault(span: &Span, reason: &str) -> ParseError {
+    at(span, ParseCause::Notation(reason.to_owned()))
+}
+
+fn at(span: &Span, cause: ParseCause) -> ParseError {
     ParseError {
         line: line_number(span.start.line()),
         column: line_number(span.start.col() + 1),
-        reason: reason.to_owned(),
+        cause,
     }
 }
 

@@ -340,7 +340,7 @@ fn a_broken_file_names_line_and_column_and_is_left_alone() {
     else {
         panic!("a broken file was accepted");
     };
-    assert!(error.line > 0 && error.column > 0 && !error.reason.is_empty());
+    assert!(error.line > 0 && error.column > 0 && !error.cause.to_string().is_empty());
     assert_eq!(home.config_text(), text);
 
     let without = Request {

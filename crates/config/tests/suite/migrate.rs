@@ -109,7 +109,7 @@ fn comments_order_and_untouched_lines_stay() {
     migrate(&home).unwrap();
     assert_eq!(
         home.config_text(),
-        "# mine\n_config_version: 33 # old\n\nzeta: [1, 2]  # kept\nmemory:\n  # asks first\n  memory_char_limit: 2200\n  write_approval: true\nagent:\n  max_turns: 5\n  verify_on_stop: false\n",
+        "# mine\n_config_version: 33 # old\n\nzeta: [1, 2]  # kept\nmemory:\n  memory_char_limit: 2200\n  # asks first\n  write_approval: true\nagent:\n  max_turns: 5\n  verify_on_stop: false\n",
     );
     let backup = home.home.path().join("config.yaml.bak.1700000000");
     assert!(
@@ -204,5 +204,114 @@ fn an_unstamped_file_is_taken_at_its_word() {
     assert_eq!(
         stamped.config.agent.verify_on_stop,
         hermes_config::Automatic::Off
+    );
+}
+
+#[track_caller]
+fn check_migrated(before: &str, after: &str) {
+    let home = TempHome::with_config(before);
+    migrate(&home).unwrap();
+    assert_eq!(home.config_text(), after);
+}
+
+// CL-10
+#[test]
+fn comments_move_along_with_their_keys() {
+    check_migrated(
+        "_config_version: 32\n# how long\n# a turn may be\nmax_turns: 5 # few\nagent:\n  verify_on_stop: false\n",
+        "_config_version: 33\nagent:\n  verify_on_stop: false\n  # how long\n  # a turn may be\n  max_turns: 5 # few\n",
+    );
+    check_migrated(
+        "_config_version: 28\nmemory:\n  # asks\n  write_mode: approve # always\n  memory_char_limit: 1\nagent: {verify_on_stop: no}\n",
+        "_config_version: 33\nmemory:\n  memory_char_limit: 1\n  # asks\n  write_approval: true # always\nagent: {verify_on_stop: no}\n",
+    );
+}
+
+// CL-10
+#[test]
+fn comments_of_keys_without_a_new_place_stay() {
+    check_migrated(
+        "_config_version: 32\ndelegation:\n  # at once\n  max_async_children: 2 # two\n  max_iterations: 9\n",
+        "_config_version: 33\ndelegation:\n  # at once\n  # two\n  max_iterations: 9\n",
+    );
+    // The key joins one that is there, which has a comment of its own.
+    check_migrated(
+        "_config_version: 32\ndelegation:\n  # at once\n  max_async_children: 8 # eight\n  max_concurrent_children: 4 # four\n",
+        "_config_version: 33\ndelegation:\n  # at once\n  # eight\n  max_concurrent_children: 8 # four\n",
+    );
+}
+
+// CL-10
+#[test]
+fn an_emptied_section_goes_and_its_comments_stay() {
+    check_migrated(
+        "_config_version: 16\n# about compression\ncompression: # all of it\n  # which one\n  summary_model: acme/x # small\n  # from whom\n  summary_provider: auto # any\n\n  # the end\nplugins: {enabled: []}\nagent: {verify_on_stop: no}\n",
+        "_config_version: 33\n# about compression\n# all of it\n# from whom\n# any\n# the end\nplugins: {enabled: []}\nagent: {verify_on_stop: no}\nauxiliary:\n  compression:\n    # which one\n    model: acme/x # small\n",
+    );
+}
+
+// CL-10
+#[test]
+fn comments_of_list_entries_follow_them_into_the_map() {
+    check_migrated(
+        "_config_version: 11\n# my own\ncustom_providers: # two\n  # the first\n  - name: Box # a box\n    # where\n    base_url: http://box.test/v1 # here\nplugins: {enabled: []}\nagent: {verify_on_stop: no}\n",
+        "_config_version: 33\nplugins: {enabled: []}\nagent: {verify_on_stop: no}\n# my own\nproviders: # two\n  # the first\n  box:\n    name: Box # a box\n    # where\n    base_url: http://box.test/v1 # here\n",
+    );
+}
+
+// CL-10
+#[test]
+fn no_comment_of_a_recorded_file_is_lost() {
+    for (name, folder) in cases("config/migrate") {
+        let text = fs::read_to_string(folder.join("input.yaml")).unwrap();
+        // Every plain line gets a comment above it and one behind it.
+        let noted: String = text
+            .lines()
+            .enumerate()
+            .map(|(number, line)| {
+                let indent = line.len() - line.trim_start().len();
+                let odd = line.trim().is_empty() || line.contains(['#', '|', '>', '"', '\'']);
+                if odd || name.contains("future") {
+                    format!("{line}\n")
+                } else {
+                    format!(
+                        "{:indent$}# above {number}.\n{line} # beside {number}.\n",
+                        ""
+                    )
+                }
+            })
+            .collect();
+        if hermes_config::parse(&noted, hermes_config::Layer::File).is_err() {
+            continue;
+        }
+        let home = home_of(&folder);
+        fs::write(home.home.config_file(), &noted).unwrap();
+        migrate(&home).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let after = home.config_text();
+        for comment in noted
+            .split('#')
+            .skip(1)
+            .filter_map(|rest| rest.lines().next())
+        {
+            assert!(after.contains(comment), "{name}: #{comment}\n{after}");
+        }
+    }
+}
+
+// CL-10
+#[test]
+fn the_plan_says_what_really_happened() {
+    let steps = |text: &str| {
+        let home = TempHome::with_config(text);
+        let plan = pending_migration(&home.home, &home.environment(&[])).unwrap();
+        plan.steps.join("; ")
+    };
+    let copied =
+        steps("_config_version: 15\ndisplay: {tool_progress_overrides: {telegram: new}}\n");
+    assert!(copied.contains("copied to display.platforms"), "{copied}");
+    let dropped = steps("_config_version: 13\nstt: {model: whisper-1}\n");
+    assert!(
+        dropped.contains("removed") && !dropped.contains("moved to"),
+        "{dropped}"
     );
 }

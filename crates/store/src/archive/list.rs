@@ -98,7 +98,9 @@ fn collect(
 }
 
 fn is_left_out(relative: &str) -> bool {
-    rules::is_runtime_file(relative) || rules::is_side_file(relative)
+    rules::is_runtime_file(relative)
+        || rules::is_side_file(relative)
+        || rules::is_repair_copy(relative)
 }
 
 /// A Python environment is known by this file, whatever its directory is called.

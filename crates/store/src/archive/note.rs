@@ -40,6 +40,8 @@ pub enum NoteKind {
     DamagedCopy,
     /// It belongs to a running program.
     Runtime,
+    /// A log of another time, or of another home.
+    Log,
     /// A file of another program, from outside the home.
     External,
     /// It belongs to another profile, and only the default home holds those.
@@ -58,6 +60,7 @@ impl NoteKind {
             Self::Damaged => "damaged",
             Self::DamagedCopy => "damaged_copy",
             Self::Runtime => "runtime",
+            Self::Log => "log",
             Self::External => "external",
             Self::OtherProfile => "other_profile",
         }
@@ -75,6 +78,7 @@ impl fmt::Display for NoteKind {
             Self::Damaged => "is a damaged database, copied as it is",
             Self::DamagedCopy => "is damaged in the backup and was left out",
             Self::Runtime => "belongs to a running program and was left out",
+            Self::Log => "is a log and was left out",
             Self::External => "lies outside the home and was left out",
             Self::OtherProfile => "belongs to another profile and was left out",
         })

@@ -92,6 +92,8 @@ impl Restore<'_> {
         for entry in &archive.entries {
             if rules::is_runtime_file(&entry.relative) || rules::is_side_file(&entry.relative) {
                 notes.add(&*entry.relative, NoteKind::Runtime);
+            } else if rules::is_log(&entry.relative) {
+                notes.add(&*entry.relative, NoteKind::Log);
             } else if !self.is_root && rules::is_of_root(&entry.relative) {
                 notes.add(&*entry.relative, NoteKind::OtherProfile);
             } else {

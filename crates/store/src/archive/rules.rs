@@ -32,6 +32,9 @@ const RUNTIME_ENDINGS: [&str; 2] = [".pid", ".lock"];
 const CONTENT: [&str; 4] = ["skills", "optional-skills", "plugins", "workspace"];
 /// What SQLite keeps beside a database.
 pub(super) const SIDES: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// What stands behind a database's name in what a repair leaves beside it.
+const REPAIR_COPIES: [&str; 2] = [".before-repair-", ".damaged-"];
+const LOGS: &str = "logs";
 const DATABASE_ENDINGS: [&str; 3] = [".db", ".sqlite", ".sqlite3"];
 /// Where an import puts files before it swaps them in.
 pub(super) const STAGING: &str = ".import";
@@ -65,9 +68,23 @@ fn is_content(inside: &str) -> bool {
 
 /// Whether a name is that of a file which SQLite keeps beside a database.
 pub(super) fn is_side_file(name: &str) -> bool {
-    SIDES
-        .iter()
-        .any(|side| name.strip_suffix(side).is_some_and(is_database_name))
+    SIDES.iter().any(|side| {
+        let database = name.strip_suffix(side);
+        database.is_some_and(|name| is_database_name(name) || is_repair_copy(name))
+    })
+}
+
+/// Whether a name is that of a database as it was before a repair.
+pub(super) fn is_repair_copy(name: &str) -> bool {
+    REPAIR_COPIES.iter().any(|mark| {
+        let split = name.rsplit_once(mark);
+        split.is_some_and(|(database, _)| is_database_name(database))
+    })
+}
+
+/// Whether a file is a log: it tells what happened in the home it is from.
+pub(super) fn is_log(relative: &str) -> bool {
+    inside_profile(relative).split('/').next() == Some(LOGS)
 }
 
 /// Whether a file is called like a database.
@@ -99,7 +116,7 @@ pub fn is_occupied(home: &Path) -> Result<bool, ArchiveError> {
         let entry = entry.map_err(ArchiveError::file(home))?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let harmless = is_skipped_directory(&name) || is_runtime_file(&name) || name == "logs";
+        let harmless = is_skipped_directory(&name) || is_runtime_file(&name) || name == LOGS;
         if !harmless {
             return Ok(true);
         }
@@ -176,8 +193,30 @@ mod tests {
         );
         check(
             is_side_file,
-            &["state.db-wal", "a.sqlite-shm", "B.DB-journal"],
+            &[
+                "state.db-wal",
+                "a.sqlite-shm",
+                "B.DB-journal",
+                "hermes.db.damaged-20260704-120000-wal",
+            ],
             &["notes-journal", "state.db", "state.db-walk"],
+        );
+        check(
+            is_repair_copy,
+            &[
+                "hermes.db.before-repair-20260704-120000",
+                "profiles/work/hermes.db.damaged-20260704-120000-shm",
+            ],
+            &["hermes.db", "notes.before-repair-1", "hermes.damaged-1.db"],
+        );
+        check(
+            is_log,
+            &["logs/agent.log", "profiles/work/logs/errors.log"],
+            &[
+                "skills/x/logs/a.log",
+                "logs.txt",
+                "profiles/logs/config.yaml",
+            ],
         );
     }
 }

@@ -21,8 +21,8 @@ pub const KEPT_SNAPSHOTS: usize = 20;
 const FOLDER: &str = "state-snapshots";
 const MANIFEST: &str = "manifest.json";
 const LONGEST_LABEL: usize = 40;
-/// Snapshots in the same second get a number; more than this is a loop gone wrong.
-const MOST_IN_A_SECOND: u32 = 100;
+/// How long the time at the start of an id is.
+const STAMP: usize = "20260704-120000".len();
 
 /// What is in a snapshot: settings, credentials, conversations, schedules, gateway state, pairings.
 const CONTENT: &[&str] = &[
@@ -128,7 +128,7 @@ impl TakeSnapshot<'_> {
             }
         }
         let bytes = copied.values().sum();
-        let (id, path) = self.name_for(&folder)?;
+        let (id, path) = self.name_for(&folder);
         self.write_manifest(scratch.path(), &id, &copied)?;
         fs::rename(scratch.path(), &path).map_err(ArchiveError::file(&path))?;
         // The directory has another name now; there is nothing left to clean up.
@@ -144,22 +144,31 @@ impl TakeSnapshot<'_> {
         })
     }
 
-    /// UTC, so that names sort by age whatever the time zone does.
-    fn name_for(&self, folder: &Path) -> Result<(String, PathBuf), ArchiveError> {
-        let mut base = self.at.strftime("%Y%m%d-%H%M%S").to_string();
-        if let Some(label) = self.label {
-            base = format!("{base}-{}", label.0);
-        }
-        let names = std::iter::once(base.clone())
-            .chain((2..MOST_IN_A_SECOND).map(|number| format!("{base}.{number}")));
-        for name in names {
+    /// UTC, so that names sort by age whatever the time zone does. Snapshots in the same second are
+    /// numbered, and no number is given twice, not even that of one that had to go.
+    fn name_for(&self, folder: &Path) -> (String, PathBuf) {
+        let stamp = self.at.strftime("%Y%m%d-%H%M%S").to_string();
+        let last = ids(folder)
+            .iter()
+            .filter(|id| id.starts_with(&stamp))
+            .map(|id| number_of(id))
+            .max();
+        let base = match self.label {
+            Some(label) => format!("{stamp}-{}", label.0),
+            None => stamp,
+        };
+        let Some(last) = last else {
+            return (base.clone(), folder.join(base));
+        };
+        let mut number = last.saturating_add(1);
+        loop {
+            let name = format!("{base}.{number}");
             let path = folder.join(&name);
             if fs::symlink_metadata(&path).is_err() {
-                return Ok((name, path));
+                return (name, path);
             }
+            number = number.saturating_add(1);
         }
-        let taken = io::Error::from(io::ErrorKind::AlreadyExists);
-        Err(ArchiveError::file(&folder.join(base))(taken))
     }
 
     fn write_manifest(
@@ -243,19 +252,31 @@ fn make_private(path: &Path) -> io::Result<()> {
 
 /// Removes the oldest snapshots beyond the ones that are kept; directories with other names stay.
 fn remove_old(folder: &Path, newest: &str) -> Vec<String> {
-    let mut ids: Vec<String> = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| is_id(name) && name != newest)
-        .collect();
-    ids.sort();
+    let mut ids = ids(folder);
+    ids.retain(|id| id != newest);
+    ids.sort_by_cached_key(|id| {
+        let stamp = id.get(..STAMP).map(ToOwned::to_owned);
+        (stamp, number_of(id), id.clone())
+    });
     let surplus = (ids.len() + 1).saturating_sub(KEPT_SNAPSHOTS);
     ids.truncate(surplus);
     // One that cannot be removed now is tried again at the next snapshot.
     ids.retain(|id| fs::remove_dir_all(folder.join(id)).is_ok());
     ids
+}
+
+fn ids(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten();
+    names
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .filter(|name| is_id(name))
+        .collect()
+}
+
+/// Which of its second's snapshots an id means. A label may end like a number; that leaves a gap.
+fn number_of(id: &str) -> u64 {
+    let number = id.rsplit_once('.').map(|(_, tail)| tail.parse::<u32>());
+    number.and_then(Result::ok).map_or(1, u64::from)
 }
 
 fn is_id(name: &str) -> bool {

@@ -401,13 +401,7 @@ fn finish_session(connection: &Connection, detail: &Detail, import: i64) -> Resu
     {
         return Ok(());
     }
-    let mut flags = connection.prepare_cached(
-        "UPDATE messages SET active = ?3, compacted = ?4 \
-         WHERE session_id = ?1 AND imported_id = ?2 AND (active <> ?3 OR compacted <> ?4)",
-    )?;
-    for (message, active, compacted) in &detail.flags {
-        flags.execute((&detail.session, message, active, compacted))?;
-    }
+    take_flags_over(connection, detail)?;
     connection
         .prepare_cached("DELETE FROM model_calls WHERE session_id = ? AND import_id = ?")?
         .execute((&detail.session, import))?;
@@ -422,6 +416,35 @@ fn finish_session(connection: &Connection, detail: &Detail, import: i64) -> Resu
                coalesce((SELECT max(timestamp) FROM messages WHERE session_id = ?1), started_at)) WHERE id = ?1",
         )?
         .execute([&detail.session])?;
+    Ok(())
+}
+
+/// Brings what was taken back or compacted over there. One pass over the session: a session may have
+/// a hundred thousand rows, and rows are not indexed by their number in the file.
+fn take_flags_over(connection: &Connection, detail: &Detail) -> Result<(), StoreError> {
+    let theirs: HashMap<i64, _> = detail
+        .flags
+        .iter()
+        .map(|(message, active, compacted)| (*message, (*active, *compacted)))
+        .collect();
+    let mut changed = Vec::new();
+    let mut rows = connection.prepare_cached(
+        "SELECT id, imported_id, active, compacted FROM messages \
+         WHERE session_id = ? AND imported_id IS NOT NULL",
+    )?;
+    let mut rows = rows.query([&detail.session])?;
+    while let Some(row) = rows.next()? {
+        if let Some(theirs) = theirs.get(&row.get(1)?)
+            && *theirs != (row.get(2)?, row.get(3)?)
+        {
+            changed.push((row.get::<_, i64>(0)?, *theirs));
+        }
+    }
+    let mut update = connection
+        .prepare_cached("UPDATE messages SET active = ?2, compacted = ?3 WHERE id = ?1")?;
+    for (message, (active, compacted)) in changed {
+        update.execute((message, active, compacted))?;
+    }
     Ok(())
 }
 

@@ -263,22 +263,40 @@ impl ReferenceSession {
 
 /// Ties a session to its parent, if that is there, and says what it is to it.
 ///
-/// Called once every session of an import is written, since children may come before parents.
+/// Called once every session of an import is written, since children may come before parents. A parent
+/// that descends from the session itself is none: such a circle would have no end to show.
 pub(crate) fn link(connection: &Connection, session: &ReferenceSession) -> Result<(), StoreError> {
-    let parent = session
-        .parent_session_id
-        .as_deref()
-        .filter(|parent| *parent != session.id.as_str());
-    let reason = end_reason(connection, parent)?;
-    let relation = session.relation(reason.as_ref().and_then(Option::as_deref));
+    let parent = session.parent_session_id.as_deref();
+    let circular = match parent {
+        Some(parent) => descends(connection, parent, session.id.as_str())?,
+        None => false,
+    };
+    let (parent, relation) = if circular {
+        (None, None)
+    } else {
+        let reason = end_reason(connection, parent)?;
+        let relation = session.relation(reason.as_ref().and_then(Option::as_deref));
+        (parent.filter(|_| reason.is_some()), relation)
+    };
     connection
         .prepare_cached("UPDATE sessions SET parent_session_id = ?2, relation = ?3 WHERE id = ?1")?
-        .execute((
-            session.id.as_str(),
-            reason.is_some().then_some(parent).flatten(),
-            relation.map(Relation::word),
-        ))?;
+        .execute((session.id.as_str(), parent, relation.map(Relation::word)))?;
     Ok(())
+}
+
+/// Whether `session` is `origin` or has it among its parents and theirs.
+fn descends(connection: &Connection, session: &str, origin: &str) -> Result<bool, StoreError> {
+    if session == origin {
+        return Ok(true);
+    }
+    // Most sessions have no child yet, and then nothing can descend from them.
+    let mut statement = connection.prepare_cached(
+        "SELECT CASE WHEN EXISTS (SELECT 1 FROM sessions WHERE parent_session_id = ?2) THEN \
+           EXISTS (WITH RECURSIVE above (id) AS (SELECT ?1 UNION \
+             SELECT s.parent_session_id FROM sessions s JOIN above ON s.id = above.id LIMIT 10000) \
+           SELECT 1 FROM above WHERE id = ?2) ELSE 0 END",
+    )?;
+    Ok(statement.query_row([session, origin], |row| row.get(0))?)
 }
 
 /// How a session ended; the outer `None` when there is no such session.

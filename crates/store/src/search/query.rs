@@ -1,12 +1,15 @@
 //! What the user typed, understood. Nothing a user can type is an error.
 
 use super::fold::{Folded, normalize};
-use super::terms::each_term;
+use super::neighbours::{Bucket, each_neighbours};
+use super::terms::{LONGEST as LONGEST_TERM, each_term, is_dense, runs};
 
 /// Longer queries are cut.
 const LONGEST: usize = 2048;
 /// More terms than this make a query slower, not better.
 const MOST_ATOMS: usize = 24;
+/// A longer phrase is looked up by its beginning; the rest is compared with the text.
+const MOST_TERMS: usize = 24;
 
 /// A query: any of some groups must hold, and nothing that is excluded.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,6 +29,8 @@ pub(super) struct Atom {
     pub(super) literal: String,
     /// What the index must hold; the flag marks a prefix.
     pub(super) terms: Vec<(String, bool)>,
+    /// Which neighbours the index must hold.
+    pub(super) neighbours: Vec<Bucket>,
     /// Whether the last word may go on.
     pub(super) open_end: bool,
 }
@@ -88,7 +93,18 @@ impl Query {
                 format!("({})", atoms.join(" AND "))
             })
             .collect();
-        groups.join(" OR ")
+        let wanted = groups.join(" OR ");
+        let mut excluded = self
+            .excluded
+            .iter()
+            .filter(|atom| atom.is_exact())
+            .peekable();
+        if wanted.is_empty() || excluded.peek().is_none() {
+            return wanted;
+        }
+        excluded.fold(format!("({wanted})"), |expression, atom| {
+            format!("{expression} NOT {}", atom.expression())
+        })
     }
 
     /// Every wanted atom once, for a search that settles for some of them.
@@ -101,48 +117,67 @@ impl Atom {
     fn new(text: &str) -> Option<Self> {
         let starred = text.ends_with('*');
         let text = text.trim_matches('*');
-        let normalized = normalize(text);
-        let folded = Folded::new(&normalized).text;
+        let folded = Folded::new(&normalize(text)).text;
         let mut terms: Vec<(String, bool)> = Vec::new();
-        for run in folded.split(' ').filter(|run| !run.is_empty()) {
-            let first = terms.len();
-            each_term(run, |term| terms.push((term.to_owned(), false)));
-            let is_dense = run.chars().count() > 1 && terms.len() - first == run.chars().count();
-            if is_dense {
-                // The text may go on after the query, so its last character alone proves nothing.
-                terms.pop();
-            } else if is_single_dense(run) {
-                terms.iter_mut().skip(first).for_each(|term| term.1 = true);
-            }
-        }
-        if let (true, Some(last)) = (starred, terms.last_mut()) {
-            last.1 = true;
+        let last = runs(&folded).count();
+        for (index, run) in runs(&folded).enumerate() {
+            push_terms(&mut terms, run, index + 1 == last, starred);
         }
         terms.dedup();
+        let mut neighbours = Vec::new();
+        each_neighbours(&folded, starred, |bucket| neighbours.push(bucket));
+        neighbours.dedup();
+        terms.truncate(MOST_TERMS);
+        neighbours.truncate(MOST_TERMS);
         (!terms.is_empty()).then(|| Self {
             folded,
             literal: text.to_lowercase(),
             terms,
+            neighbours,
             open_end: starred,
         })
     }
 
+    /// Whether the index alone can tell which messages hold it.
+    fn is_exact(&self) -> bool {
+        self.terms.len() == 1 && self.neighbours.is_empty() && self.folded.len() < LONGEST_TERM
+    }
+
     /// The expression the index understands for this atom alone.
     pub(super) fn expression(&self) -> String {
-        let terms: Vec<_> = self
+        // The smallest sets first: they decide how far the others are read.
+        let neighbours = self
+            .neighbours
+            .iter()
+            .map(|bucket| format!("\"{}\"", bucket.letter()));
+        let terms = self
             .terms
             .iter()
-            .map(|(term, prefix)| format!("\"{term}\"{}", if *prefix { " *" } else { "" }))
-            .collect();
-        terms.join(" AND ")
+            .map(|(term, prefix)| format!("\"{term}\"{}", if *prefix { " *" } else { "" }));
+        neighbours.chain(terms).collect::<Vec<_>>().join(" AND ")
     }
 }
 
-/// One character of a script without spaces; a one-letter word of another script is a word.
-fn is_single_dense(run: &str) -> bool {
-    let mut doubled = 0;
-    each_term(&format!("{run}{run}"), |_| doubled += 1);
-    run.chars().count() == 1 && doubled == 2
+/// Adds what the index must hold for a run; the text may go on where the last one ends.
+fn push_terms(terms: &mut Vec<(String, bool)>, run: &str, is_last: bool, starred: bool) {
+    let first = terms.len();
+    each_term(run, |term| terms.push((term.to_owned(), false)));
+    if !is_dense(run) {
+        if let (true, Some(word)) = (is_last && starred, terms.last_mut()) {
+            word.1 = true;
+        }
+        return;
+    }
+    match (terms.len() - first, is_last) {
+        (1, true) => terms[first].1 = true,
+        // The pair before holds the last character too.
+        (_, true) => drop(terms.pop()),
+        (_, false) => {}
+    }
+    // The neighbours in the middle hold the pairs in the middle.
+    if terms.len() > first + 2 {
+        terms.drain(first + 1..terms.len() - 1);
+    }
 }
 
 enum Token<'t> {
@@ -180,21 +215,29 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &str) {
-        assert_eq!(Query::parse(text).expression(), expected, "{text}");
+        let expression = Query::parse(text).expression();
+        let is_neighbours = |c: char| ('\u{e000}'..'\u{f000}').contains(&c);
+        assert_eq!(expression.replace(is_neighbours, "&"), expected, "{text}");
     }
 
     #[test]
     fn turns_what_was_typed_into_terms() {
         check("hello World", "(\"hello\" AND \"world\")");
-        check("foo-bar", "(\"foo\" AND \"bar\")");
+        check("foo-bar", "(\"&\" AND \"foo\" AND \"bar\")");
+        check("\"foo ba\"*", "(\"&\" AND \"foo\" AND \"ba\")");
+        check("foo-ba*", "(\"foo\" AND \"ba\" *)");
         check("hel*", "(\"hel\" *)");
         check("a OR b", "(\"a\") OR (\"b\")");
         check("北京", "(\"北京\")");
-        check("北京大学", "(\"北京\" AND \"京大\" AND \"大学\")");
+        check("北京大学", "(\"&\" AND \"&\" AND \"北京\" AND \"大学\")");
         check("我", "(\"我\" *)");
-        check("用Docker", "(\"用\" * AND \"docker\")");
+        check("用Docker", "(\"&\" AND \"用\" AND \"docker\")");
+        check("Docker用", "(\"&\" AND \"docker\" AND \"用\" *)");
+        check("北京*", "(\"北京\")");
         check("\"open end", "(\"open\" AND \"end\")");
         check("NOT x", "");
+        check("x NOT y NOT z*", "((\"x\")) NOT \"y\" NOT \"z\" *");
+        check("x NOT y-z", "(\"x\")");
         check("*** ( ) : ^ \"\"", "");
         check("AND OR NOT", "");
     }

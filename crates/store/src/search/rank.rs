@@ -100,15 +100,19 @@ fn contains_ignoring_case(text: &str, lower: &str) -> bool {
     text.contains(lower) || text.to_lowercase().contains(lower)
 }
 
-/// Relevance times recency times where it was said.
-pub(super) fn score(relevance: f64, age_seconds: f64, source: &str, role: &str) -> f64 {
+/// Relevance times recency times who said it.
+pub(super) fn score(relevance: f64, age_seconds: f64, role: &str) -> f64 {
     let age_days = (age_seconds / 86_400.0).max(0.0);
     let recency = 0.7 + 0.3 * (-age_days / HALF_LIFE_DAYS * std::f64::consts::LN_2).exp();
-    let source = match source {
+    let role = if role == "tool" { 0.8 } else { 1.0 };
+    relevance * recency * role
+}
+
+/// What a conversation with a person counts more than what ran by itself; never above 1.
+pub(super) fn source_weight(source: &str) -> f64 {
+    match source {
         "cron" => 0.5,
         "subagent" | "tool" => 0.7,
         _ => 1.0,
-    };
-    let role = if role == "tool" { 0.8 } else { 1.0 };
-    relevance * recency * source * role
+    }
 }

@@ -2,12 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use hermes_core::{MessageId, SessionId};
+use hermes_core::MessageId;
 use rusqlite::types::{Value as Sql, ValueRef};
 use rusqlite::{Connection, Row, params_from_iter};
 
 use super::filter::SearchFilter;
 use super::fold::{Folded, normalize};
+use super::hit::{Hit, Hits, SearchOrder};
 use super::query::{Atom, Query};
 use super::rank::{self, Need, Weights};
 use super::{snippet, terms};
@@ -18,40 +19,14 @@ use crate::worker::Pending;
 
 /// Matches kept at most, and bytes of text looked at at most, for one search.
 const MOST_CANDIDATES: usize = 600;
-const MOST_BYTES: usize = 24 * 1024 * 1024;
+const MOST_BYTES: usize = 96 * 1024 * 1024;
 /// More than this is not read at once, whatever the caller asks for.
 const MOST_ASKED: usize = 10_000;
-/// Candidates that turn out not to hold the phrase are skipped up to this many times.
-const MOST_SKIPPED: usize = 20_000;
+/// Candidates that turn out not to match are skipped up to this many times. The index leaves only a
+/// few: two words whose neighbours share a bucket with those of the phrase, or an excluded phrase.
+const MOST_SKIPPED: usize = 200_000;
 /// Candidates for each word when some words may be missing.
 const RELAXED_CANDIDATES: usize = 150;
-
-/// How results are sorted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SearchOrder {
-    /// Best first.
-    #[default]
-    Relevance,
-    /// Newest first.
-    Newest,
-    /// Oldest first.
-    Oldest,
-}
-
-/// A message that was found.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Hit {
-    pub session: SessionId,
-    pub message: MessageId,
-    pub role: String,
-    pub snippet: String,
-    pub score: f64,
-    pub title: Option<String>,
-    pub source: String,
-    pub tool_name: Option<String>,
-    pub timestamp: f64,
-    pub started_at: f64,
-}
 
 impl Store {
     /// Finds messages. No query is an error; one without words finds nothing.
@@ -61,12 +36,12 @@ impl Store {
         filter: SearchFilter,
         order: SearchOrder,
         limit: usize,
-    ) -> Pending<Vec<Hit>> {
+    ) -> Pending<Hits> {
         let query = Query::parse(text);
         let now = self.now();
         self.read_widely(move |connection| {
             if query.is_empty() {
-                return Ok(Vec::new());
+                return Ok(Hits::default());
             }
             let search = Search {
                 connection,
@@ -86,9 +61,16 @@ struct Search<'a> {
     now: f64,
 }
 
+/// A message that matches. Its session is looked up only when it may be among the best.
 struct Found {
-    hit: Hit,
+    message: MessageId,
+    session: String,
+    role: String,
+    tool_name: Option<String>,
+    timestamp: f64,
     text: String,
+    /// The score where nothing is held against the session's source: the most it can be.
+    score: f64,
 }
 
 /// What a hit says about its session.
@@ -103,30 +85,86 @@ struct Place {
 type Places = HashMap<String, Place>;
 
 impl Search<'_> {
-    fn run(&self, order: SearchOrder, limit: usize) -> Result<Vec<Hit>, StoreError> {
+    fn run(&self, order: SearchOrder, limit: usize) -> Result<Hits, StoreError> {
         let most = limit.clamp(MOST_CANDIDATES, MOST_ASKED);
-        let mut found = self.candidates(order, most)?;
-        sort(&mut found, order);
-        if found.is_empty() && self.query.only_words {
-            found = self.relaxed()?;
-            if order != SearchOrder::Relevance {
-                sort(&mut found, order);
-            }
+        let mut places = Places::new();
+        let (found, read_all) = self.candidates(order, most)?;
+        let stopped_early = !read_all && found.len() < limit.min(MOST_ASKED);
+        let mut hits = if found.is_empty() && self.query.only_words {
+            self.relaxed(order, limit, &mut places)?
+        } else {
+            self.best(found, order, limit, &mut places)?
+        };
+        for (hit, text) in &mut hits {
+            hit.snippet = snippet::snippet(self.query, text);
         }
-        found.truncate(limit);
-        Ok(found
-            .into_iter()
-            .map(|found| Hit {
-                snippet: snippet::snippet(self.query, &found.text),
-                ..found.hit
-            })
-            .collect())
+        Ok(Hits {
+            hits: hits.into_iter().map(|(hit, _)| hit).collect(),
+            stopped_early,
+        })
+    }
+
+    /// The first `limit` in the order that was asked for, with their texts.
+    fn best(
+        &self,
+        mut found: Vec<Found>,
+        order: SearchOrder,
+        limit: usize,
+        places: &mut Places,
+    ) -> Result<Vec<(Hit, String)>, StoreError> {
+        found.sort_by(|a, b| match order {
+            SearchOrder::Relevance => b.score.total_cmp(&a.score),
+            SearchOrder::Newest => b.message.cmp(&a.message),
+            SearchOrder::Oldest => a.message.cmp(&b.message),
+        });
+        let mut hits: Vec<(Hit, String)> = Vec::new();
+        let mut worst = f64::INFINITY;
+        for mut found in found {
+            // Nothing behind this one can be better than what is there.
+            if hits.len() >= limit && (order != SearchOrder::Relevance || found.score < worst) {
+                break;
+            }
+            let text = std::mem::take(&mut found.text);
+            let hit = self.hit(found, places)?;
+            if hits.len() < limit {
+                worst = worst.min(hit.score);
+            }
+            hits.push((hit, text));
+        }
+        if order == SearchOrder::Relevance {
+            hits.sort_by(|(a, _), (b, _)| {
+                b.score.total_cmp(&a.score).then(b.message.cmp(&a.message))
+            });
+        }
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    fn hit(&self, found: Found, places: &mut Places) -> Result<Hit, StoreError> {
+        let place = self.place(&found.session, places)?;
+        Ok(Hit {
+            session: session_id(found.session)?,
+            message: found.message,
+            role: found.role,
+            snippet: String::new(),
+            score: found.score * rank::source_weight(&place.source),
+            title: place.title,
+            source: place.source,
+            tool_name: found.tool_name,
+            timestamp: found.timestamp,
+            started_at: place.started_at,
+        })
     }
 
     /// When no message holds every word: those that hold all but one, else those that hold one at all.
     ///
     /// Words that rarely meet tell more than words that often do, so the smallest sets come first.
-    fn relaxed(&self) -> Result<Vec<Found>, StoreError> {
+    fn relaxed(
+        &self,
+        order: SearchOrder,
+        limit: usize,
+        places: &mut Places,
+    ) -> Result<Vec<(Hit, String)>, StoreError> {
         let expressions: Vec<_> = self.query.atoms().map(Atom::expression).collect();
         if expressions.len() < 2 {
             return Ok(Vec::new());
@@ -147,29 +185,40 @@ impl Search<'_> {
             let kept: Vec<_> = kept.map(|(_, expression)| expression.as_str()).collect();
             with_most.push(self.newest_matches(&kept.join(" AND "))?);
         }
-        let found = self.judge_sets(with_most, &weights)?;
-        if found.is_empty() {
-            return self.judge_sets(with_one, &weights);
+        for sets in [with_most, with_one] {
+            let hits = self.best_of_sets(sets, &weights, order, limit, places)?;
+            if !hits.is_empty() {
+                return Ok(hits);
+            }
         }
-        Ok(found)
+        Ok(Vec::new())
     }
 
-    /// The rows of some sets, each set sorted, the smallest set first, every row once.
-    fn judge_sets(
+    /// The best of some sets, the smallest set first, every row once.
+    fn best_of_sets(
         &self,
         mut sets: Vec<Vec<i64>>,
         weights: &Weights,
-    ) -> Result<Vec<Found>, StoreError> {
+        order: SearchOrder,
+        limit: usize,
+        places: &mut Places,
+    ) -> Result<Vec<(Hit, String)>, StoreError> {
         sets.sort_by_key(Vec::len);
-        let mut seen = HashSet::new();
-        let mut all = Vec::new();
-        for set in sets {
-            let fresh: Vec<_> = set.into_iter().filter(|row| seen.insert(*row)).collect();
-            let mut found = self.judge_rows(&fresh, weights)?;
-            sort(&mut found, SearchOrder::Relevance);
-            all.extend(found);
+        if order != SearchOrder::Relevance {
+            // By time there is no better set.
+            sets = vec![sets.concat()];
         }
-        Ok(all)
+        let mut seen = HashSet::new();
+        let mut hits = Vec::new();
+        for set in sets {
+            if hits.len() >= limit {
+                break;
+            }
+            let fresh: Vec<_> = set.into_iter().filter(|row| seen.insert(*row)).collect();
+            let found = self.judge_rows(&fresh, weights)?;
+            hits.extend(self.best(found, order, limit - hits.len(), places)?);
+        }
+        Ok(hits)
     }
 
     fn newest_id(&self) -> Result<f64, StoreError> {
@@ -193,19 +242,23 @@ impl Search<'_> {
         let (conditions, values) = self.filter.conditions();
         let sql = format!("{SELECT} FROM messages m WHERE m.id = ? {VISIBLE}{conditions}");
         let mut statement = self.connection.prepare_cached(&sql)?;
-        let mut places = Places::new();
         let mut found = Vec::new();
         for rowid in rowids {
             let values = std::iter::once(Sql::Integer(*rowid)).chain(values.iter().cloned());
             let mut rows = statement.query(params_from_iter(values))?;
             if let Some(row) = rows.next()? {
-                found.extend(self.judge(row, weights, Need::Some, &mut places)?);
+                found.extend(self.judge(row, weights, Need::Some)?);
             }
         }
         Ok(found)
     }
 
-    fn candidates(&self, order: SearchOrder, most: usize) -> Result<Vec<Found>, StoreError> {
+    /// What matches, and whether every candidate was looked at.
+    fn candidates(
+        &self,
+        order: SearchOrder,
+        most: usize,
+    ) -> Result<(Vec<Found>, bool), StoreError> {
         let (conditions, values) = self.filter.conditions();
         let direction = if order == SearchOrder::Oldest {
             "ASC"
@@ -221,19 +274,18 @@ impl Search<'_> {
         let values = std::iter::once(Sql::Text(self.query.expression())).chain(values);
         let mut rows = statement.query(params_from_iter(values))?;
         let weights = Weights::equal(self.query);
-        let mut places = Places::new();
         let (mut found, mut skipped, mut bytes) = (Vec::new(), 0, 0);
         while let Some(row) = rows.next()? {
             bytes += text_of(row)?.len();
-            match self.judge(row, &weights, Need::All, &mut places)? {
+            match self.judge(row, &weights, Need::All)? {
                 Some(hit) => found.push(hit),
                 None => skipped += 1,
             }
             if found.len() >= most || skipped >= MOST_SKIPPED || bytes >= MOST_BYTES {
-                break;
+                return Ok((found, false));
             }
         }
-        Ok(found)
+        Ok((found, true))
     }
 
     fn judge(
@@ -241,7 +293,6 @@ impl Search<'_> {
         row: &Row<'_>,
         weights: &Weights,
         need: Need,
-        places: &mut Places,
     ) -> Result<Option<Found>, StoreError> {
         let role: String = row.get(2)?;
         let tool = row
@@ -253,24 +304,14 @@ impl Search<'_> {
         let Some(relevance) = rank::relevance(self.query, weights, &text, &folded, need) else {
             return Ok(None);
         };
-        let session: String = row.get(1)?;
         let timestamp: f64 = row.get(5)?;
-        let place = self.place(&session, places)?;
-        let score = rank::score(relevance, self.now - timestamp, &place.source, &role);
-        let hit = Hit {
-            session: session_id(session)?,
+        Ok(Some(Found {
             message: MessageId(row.get(0)?),
+            session: row.get(1)?,
+            score: rank::score(relevance, self.now - timestamp, &role),
             role,
-            snippet: String::new(),
-            score,
-            title: place.title,
-            source: place.source,
             tool_name: row.get(4)?,
             timestamp,
-            started_at: place.started_at,
-        };
-        Ok(Some(Found {
-            hit,
             text: text.into_owned(),
         }))
     }
@@ -317,16 +358,4 @@ fn estimated_frequency(newest_first: &[i64], total: f64) -> f64 {
         }
         _ => count,
     }
-}
-
-fn sort(found: &mut [Found], order: SearchOrder) {
-    found.sort_by(|a, b| match order {
-        SearchOrder::Relevance => b
-            .hit
-            .score
-            .total_cmp(&a.hit.score)
-            .then(b.hit.message.cmp(&a.hit.message)),
-        SearchOrder::Newest => b.hit.message.cmp(&a.hit.message),
-        SearchOrder::Oldest => a.hit.message.cmp(&b.hit.message),
-    });
 }

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use hermes_core::Role;
 
-use super::fold::{folded_chars, normalize};
-use super::letter::Class;
+use super::fold::{Folded, normalize};
+use super::letter::{Class, Letter};
+use super::neighbours::{Seen, each_neighbours};
 
 /// Longer words are cut; a commit hash fits.
-const LONGEST: usize = 64;
+pub(super) const LONGEST: usize = 64;
 /// How much of a message is searchable. Tool output is mostly noise after its first screens.
 const INDEXED_BYTES: usize = 64 * 1024;
 const INDEXED_TOOL_BYTES: usize = 4 * 1024;
@@ -30,53 +31,50 @@ pub(crate) fn search_text<'t>(role: &str, content: &'t str, tool: Option<&str>) 
     }
 }
 
-/// The terms of a text, parted by spaces, as the index takes them.
+/// The terms of a text, parted by spaces, as the index takes them: its words, then its neighbours.
 pub(crate) fn index_terms(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() / 2);
-    each_term(text, |term| {
+    let folded = Folded::new(&normalize(text)).text;
+    let mut out = String::with_capacity(folded.len() * 2);
+    each_term(&folded, |term| {
         out.push_str(term);
         out.push(' ');
+    });
+    let mut seen = Seen::default();
+    each_neighbours(&folded, false, |bucket| {
+        if seen.is_new(bucket) {
+            out.push(bucket.letter());
+            out.push(' ');
+        }
     });
     out
 }
 
-/// Calls `visit` for each term.
+/// Calls `visit` for each term of a folded text.
 ///
 /// In a dense run every character starts one term: the pair with its right neighbour, or itself
 /// alone at the end. So a single character is found as a prefix and two are found exactly.
-pub(super) fn each_term(text: &str, mut visit: impl FnMut(&str)) {
-    let mut term = String::new();
-    let mut class = Class::Gap;
-    folded_chars(&normalize(text), |character, now, _| {
-        if now != class {
-            flush(&mut term, class, &mut visit);
-            class = now;
+pub(super) fn each_term(folded: &str, mut visit: impl FnMut(&str)) {
+    for run in runs(folded) {
+        if !is_dense(run) {
+            visit(&run[..run.ceil_char_boundary(LONGEST)]);
+            continue;
         }
-        match now {
-            Class::Gap => {}
-            Class::Word => {
-                if term.len() < LONGEST {
-                    term.push(character);
-                }
-            }
-            Class::Dense => {
-                if !term.is_empty() {
-                    term.push(character);
-                    visit(&term);
-                    term.clear();
-                }
-                term.push(character);
-            }
+        let mut starts = run.char_indices().map(|(at, _)| at).skip(2);
+        for (at, _) in run.char_indices() {
+            visit(&run[at..starts.next().unwrap_or(run.len())]);
         }
-    });
-    flush(&mut term, class, &mut visit);
+    }
 }
 
-fn flush(term: &mut String, class: Class, visit: &mut impl FnMut(&str)) {
-    if !term.is_empty() && class != Class::Gap {
-        visit(term);
-    }
-    term.clear();
+pub(super) fn runs(folded: &str) -> impl Iterator<Item = &str> {
+    folded.split(' ').filter(|run| !run.is_empty())
+}
+
+/// Whether a run of folded text is of a script without spaces; no run mixes the two.
+pub(super) fn is_dense(run: &str) -> bool {
+    run.chars()
+        .next()
+        .is_some_and(|first| !first.is_ascii() && Letter::of(first).class == Class::Dense)
 }
 
 #[cfg(test)]
@@ -86,7 +84,8 @@ mod tests {
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
         let mut terms = Vec::new();
-        each_term(text, |term| terms.push(term.to_owned()));
+        let folded = Folded::new(&normalize(text)).text;
+        each_term(&folded, |term| terms.push(term.to_owned()));
         assert_eq!(terms, expected);
     }
 
@@ -97,5 +96,14 @@ mod tests {
         check("用Docker部署x", &["用", "docker", "部署", "署", "x"]);
         check("中", &["中"]);
         check("...", &[]);
+    }
+
+    #[test]
+    fn neighbours_stand_behind_the_words_once() {
+        let terms = index_terms("to be or to be");
+        let (words, neighbours): (Vec<_>, Vec<_>) =
+            terms.split_whitespace().partition(|term| term.is_ascii());
+        assert_eq!(words, ["to", "be", "or", "to", "be"]);
+        assert_eq!(neighbours.len(), 3, "to be, be or, or to");
     }
 }

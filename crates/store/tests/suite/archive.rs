@@ -251,6 +251,10 @@ fn a_backup_holds_the_home_and_not_what_can_be_made_again() {
         "gateway_state.json",
         "processes.json",
         "notes.db-wal",
+        "hermes.db.before-repair-20260704-120000",
+        "hermes.db.before-repair-20260704-120000-shm",
+        "hermes.db.damaged-20260704-120000",
+        "profiles/work/hermes.db.damaged-20260704-120000-wal",
     ] {
         home.write(skipped, "x");
     }
@@ -568,4 +572,55 @@ fn the_newest_twenty_snapshots_are_kept() {
     for bad in ["", "a/b", "..", ".hidden", &"x".repeat(41)] {
         assert!(Label::new(bad).is_err(), "{bad}");
     }
+}
+
+#[test]
+fn no_snapshot_id_is_given_twice_in_a_second() {
+    let home = Home::new();
+    home.write("config.yaml", "a: 1");
+    let path = home.path();
+    let label = Label::new("v1.7").unwrap();
+    let labels = [None, Some(&label)].into_iter().cycle();
+    let mut ids = Vec::new();
+    let mut removed = Vec::new();
+    for label in labels.take(50) {
+        let request = TakeSnapshot {
+            home: &path,
+            label,
+            at: at(0),
+        };
+        let taken = request.run().unwrap();
+        assert!(!ids.contains(&taken.id), "{} again", taken.id);
+        ids.push(taken.id);
+        removed.extend(taken.removed);
+    }
+    assert_eq!(
+        removed,
+        ids[..ids.len() - KEPT_SNAPSHOTS],
+        "the oldest went first"
+    );
+}
+
+#[test]
+fn logs_are_not_put_back() {
+    let home = Home::new();
+    for name in [
+        "config.yaml",
+        "logs/agent.log",
+        "profiles/work/logs/errors.log",
+    ] {
+        home.write(name, "old");
+    }
+    let zip = home.outside("out.zip");
+    home.back_up(&zip).unwrap();
+    home.write("logs/agent.log", "new");
+    let restored = home.restore(&zip).unwrap();
+    assert_eq!(home.read("logs/agent.log"), "new");
+    assert_eq!(
+        noted(&restored.notes),
+        [
+            ("logs/agent.log", NoteKind::Log),
+            ("profiles/work/logs/errors.log", NoteKind::Log)
+        ]
+    );
 }

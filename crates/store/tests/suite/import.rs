@@ -312,18 +312,7 @@ fn a_session_continued_here_keeps_what_was_added() {
 fn an_import_that_was_stopped_goes_on_where_it_stopped() {
     let fixture = Fixture::new();
     let path = fixture.path("state.db");
-    let theirs = rusqlite::Connection::open(&path).unwrap();
-    theirs
-        .execute_batch(
-            "CREATE TABLE schema_version (version INTEGER); INSERT INTO schema_version VALUES (22);
-             CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, model_config TEXT, started_at REAL, title TEXT);
-             CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, timestamp REAL, active INT DEFAULT 1, compacted INT DEFAULT 0);
-             INSERT INTO sessions VALUES ('s', 'cli', NULL, NULL, 1.0, NULL);
-             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1700)
-             INSERT INTO messages SELECT i, 's', 'user', 'message ' || i, i * 1.0, 1, 0 FROM n;",
-        )
-        .unwrap();
-    drop(theirs);
+    one_long_session(&path, 1700);
     let stopped = fixture
         .store
         .import_reference(&path, |_| ControlFlow::Break(()))
@@ -338,6 +327,55 @@ fn an_import_that_was_stopped_goes_on_where_it_stopped() {
         "nothing doubled, nothing lost"
     );
     assert!(fixture.store.check().wait().unwrap().is_clean());
+}
+
+// LN-11: the front goes on while the import runs, and dropping it only puts the rest off.
+#[test]
+fn an_import_in_the_background_holds_nobody_up() {
+    const MESSAGES: usize = 30_000;
+    let fixture = Fixture::new();
+    let path = fixture.path("state.db");
+    one_long_session(&path, MESSAGES);
+    let running = fixture
+        .store
+        .import_in_background(path.clone())
+        .expect("a thread");
+    let mine = id("20260101_000000_abcdef");
+    let new = hermes_store::NewSession::new(mine.clone(), "cli");
+    fixture.store.create_session(new).wait().unwrap();
+    for number in 0..20 {
+        let row = hermes_store::NewRecord::text(hermes_core::Role::User, format!("mine {number}"));
+        fixture.store.append(&mine, vec![row]).wait().unwrap();
+    }
+    assert_eq!(fixture.texts(&mine).len(), 20);
+    assert!(!running.is_finished(), "the rows above did not wait for it");
+    assert!(running.progress().messages_done < MESSAGES as u64);
+    drop(running);
+
+    let before = fixture.texts(&id("s")).len();
+    assert!(before < MESSAGES, "dropping it stops it: {before}");
+    let rest = fixture
+        .store
+        .import_in_background(path)
+        .expect("a thread")
+        .wait()
+        .unwrap();
+    assert_eq!(rest.messages as usize, MESSAGES - before);
+    assert_eq!(fixture.texts(&id("s")).len(), MESSAGES);
+}
+
+fn one_long_session(path: &Path, messages: usize) {
+    rusqlite::Connection::open(path)
+        .unwrap()
+        .execute_batch(&format!(
+            "CREATE TABLE schema_version (version INTEGER); INSERT INTO schema_version VALUES (22);
+             CREATE TABLE sessions (id TEXT PRIMARY KEY, source TEXT, parent_session_id TEXT, model_config TEXT, started_at REAL, title TEXT);
+             CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content TEXT, timestamp REAL, active INT DEFAULT 1, compacted INT DEFAULT 0);
+             INSERT INTO sessions VALUES ('s', 'cli', NULL, NULL, 1.0, NULL);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {messages})
+             INSERT INTO messages SELECT i, 's', 'user', 'message ' || i, i * 1.0, 1, 0 FROM n;"
+        ))
+        .unwrap();
 }
 
 // LN-22

@@ -253,3 +253,32 @@ fn a_continuation_takes_the_title_over_from_the_hidden_part() {
         None
     );
 }
+
+#[test]
+fn sessions_in_a_circle_of_parents_are_still_listed() {
+    let fixture = Fixture::new();
+    for name in ["a", "b", "d", "e", "single"] {
+        fixture.session(name);
+    }
+    let tail = child(&fixture, "tail", "a", Relation::Compaction);
+    fixture.sql(
+        "UPDATE sessions SET parent_session_id = 'b', relation = 'compaction' WHERE id = 'a';
+         UPDATE sessions SET parent_session_id = 'a', relation = 'compaction' WHERE id = 'b';
+         UPDATE sessions SET parent_session_id = 'e', relation = 'delegate' WHERE id = 'd';
+         UPDATE sessions SET parent_session_id = 'd', relation = 'delegate' WHERE id = 'e';
+         UPDATE sessions SET ended_at = 2, end_reason = 'compression' WHERE id = 'b';",
+    );
+    let listing = Listing {
+        limit: 10,
+        ..Listing::default()
+    };
+    let listed = fixture.store.list(listing).wait().unwrap();
+    let mut shown: Vec<_> = listed.iter().map(|row| row.session.id.as_str()).collect();
+    shown.sort_unstable();
+    assert_eq!(shown, ["a", "b", "d", "e", "single", "tail"]);
+    for name in ["a", "b"] {
+        let found = fixture.store.resolve(name).wait().unwrap();
+        assert_eq!(found, id(name), "a circle leads nowhere else");
+    }
+    assert_eq!(fixture.store.resolve("tail").wait().unwrap(), tail);
+}

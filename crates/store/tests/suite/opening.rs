@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use hermes_store::{StoreError, repair};
+use hermes_store::{KeepCopy, StoreError, repair};
 
 use super::fixture::Fixture;
 
@@ -12,6 +12,18 @@ fn open(fixture: &Fixture, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
     let mut options = fixture.options();
     options.path = fixture.path(name);
     hermes_store::Store::open(options).map(drop)
+}
+
+/// What is called like a file and something more.
+fn beside(path: &std::path::Path) -> Vec<String> {
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let entries = fs::read_dir(path.parent().unwrap()).unwrap();
+    let mut found: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|found| found.starts_with(name) && found != name)
+        .collect();
+    found.sort();
+    found
 }
 
 #[test]
@@ -162,8 +174,13 @@ fn repair_saves_the_rows_of_a_damaged_file_and_keeps_it() {
     bytes[middle..middle + 8192].fill(0x5a);
     fs::write(&path, bytes).unwrap();
     assert!(!hermes_store::is_sound(&path).unwrap());
-    let repaired = repair(&path, "damaged-1").unwrap();
+    let repaired = repair(&path, "1", KeepCopy::Yes).unwrap();
     assert_eq!(repaired.kept, Some(fixture.path("damaged.db.damaged-1")));
+    assert_eq!(
+        beside(&path),
+        ["damaged.db.damaged-1"],
+        "one copy is enough"
+    );
     let mut options = fixture.options();
     options.path = path.clone();
     let store = hermes_store::Store::open(options).unwrap();
@@ -199,7 +216,7 @@ fn repair_reads_a_file_that_lost_its_end_or_its_sessions() {
         .unwrap()
         .set_len(length - 4096)
         .unwrap();
-    repair(&shorter, "damaged").unwrap();
+    repair(&shorter, "1", KeepCopy::Yes).unwrap();
     let kept = open(&shorter).history(&session).wait().unwrap().len();
     assert!(kept > 1900, "{kept} of 2000 rows were saved");
     // Without its session a message is still a message.
@@ -218,8 +235,37 @@ fn repair_reads_a_file_that_lost_its_end_or_its_sessions() {
     let start = (usize::try_from(page).unwrap() - 1) * 4096;
     bytes[start..start + 4096].fill(0x5a);
     fs::write(&orphaned, bytes).unwrap();
-    repair(&orphaned, "damaged").unwrap();
+    repair(&orphaned, "1", KeepCopy::Yes).unwrap();
     let store = open(&orphaned);
     assert_eq!(store.history(&session).wait().unwrap().len(), 2000);
     assert!(store.check().wait().unwrap().is_clean());
+}
+
+// LN-13
+#[test]
+fn repair_copies_a_file_only_when_it_changes_it() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    fixture.say(&session, &["some words"]);
+    let path = fixture.path("copy.db");
+    hermes_store::copy_database(&fixture.path("hermes.db"), &path, |_, _| {}).unwrap();
+    let sound = repair(&path, "1", KeepCopy::Yes).unwrap();
+    assert!(sound.found.unwrap().is_clean());
+    assert!(beside(&path).is_empty(), "{:?}", beside(&path));
+    let spoil = || {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection
+            .execute("INSERT INTO search (search) VALUES ('delete-all')", [])
+            .unwrap();
+    };
+    spoil();
+    let mended = repair(&path, "2", KeepCopy::Yes).unwrap();
+    assert_eq!(mended.copy, Some(fixture.path("copy.db.before-repair-2")));
+    assert_eq!(beside(&path), ["copy.db.before-repair-2"]);
+    let mode = fs::metadata(mended.copy.unwrap()).unwrap().permissions();
+    assert_eq!(mode.mode() & 0o777, 0o600);
+    spoil();
+    let mended = repair(&path, "3", KeepCopy::No).unwrap();
+    assert_eq!((mended.reindexed, mended.copy), (1, None));
+    assert_eq!(beside(&path), ["copy.db.before-repair-2"]);
 }

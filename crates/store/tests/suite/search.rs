@@ -280,3 +280,39 @@ fn tool_results_are_found_by_the_name_of_the_tool() {
     fixture.store.reindex().wait().unwrap();
     assert_eq!(fixture.found("read_file content"), [id]);
 }
+
+// LN-16
+#[test]
+fn an_old_phrase_is_found_behind_any_number_of_messages_with_its_words() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    let old = fixture.say(
+        &session,
+        &[
+            "there was an old server in the cellar",
+            "set OLD_SERVER first",
+            "快递到达服务器",
+        ],
+    );
+    let apart = vec!["the server is old"; 12_500];
+    let dense = vec!["服务，到达，务器，达服"; 12_500];
+    fixture.say(&session, &apart);
+    fixture.say(&session, &apart);
+    fixture.say(&session, &dense);
+    fixture.say(&session, &dense);
+    for (query, expected) in [
+        ("\"old server\"", &old[..2]),
+        ("old_server", &old[..2]),
+        ("\"server in the cellar\"", &old[..1]),
+        ("到达服务器", &old[2..]),
+    ] {
+        let hits = fixture
+            .store
+            .search(query, SearchFilter::default(), SearchOrder::Newest, 5)
+            .wait()
+            .unwrap();
+        assert!(!hits.stopped_early, "{query}");
+        let found: Vec<_> = hits.into_iter().rev().map(|hit| hit.message).collect();
+        assert_eq!(found, expected, "{query}");
+    }
+}

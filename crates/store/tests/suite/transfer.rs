@@ -443,3 +443,74 @@ fn a_byte_order_mark_and_windows_line_ends_are_no_fault() {
     let imported = import(&fixture, &format!("\u{feff}{text}")).unwrap();
     assert_eq!(imported.sessions, 2);
 }
+
+#[test]
+fn half_characters_are_replaced_and_whole_ones_kept() {
+    let fixture = Fixture::new();
+    let line = r#"{"id":"s","started_at":1,"title":"cut \ud83d","messages":[{"role":"user","content":"\ud83d\ude00 \udc00 \\ud800","timestamp":1}]}"#;
+    assert_eq!(import(&fixture, line).unwrap().sessions, 1);
+    assert_eq!(fixture.texts(&id("s")), ["😀 \u{fffd} \\ud800"]);
+    let session = fixture.store.session(&id("s")).wait().unwrap().unwrap();
+    assert_eq!(session.title.as_deref(), Some("cut \u{fffd}"));
+}
+
+#[test]
+fn times_outside_the_calendar_are_refused_by_line() {
+    let fixture = Fixture::new();
+    let message =
+        |time: f64| json!({"messages": [{"role": "user", "content": "x", "timestamp": time}]});
+    for (more, said) in [
+        (json!({"started_at": -1.0}), "line 2: `started_at` is -1,"),
+        (json!({"ended_at": 1e300}), "line 2: `ended_at` is 1000"),
+        (
+            json!({"last_active": 1_700_000_000_000_i64}),
+            "line 2: `last_active` is 1700000000000,",
+        ),
+        (message(-0.5), "line 2: `timestamp` is -0.5,"),
+    ] {
+        let refused = import(&fixture, &file(&[("a", json!({})), ("b", more)]));
+        let said_so = refused.unwrap_err().to_string();
+        assert!(said_so.contains(said), "{said_so}");
+    }
+    assert_eq!(fixture.store.stats().wait().unwrap().sessions, 0);
+    let edges = json!({"started_at": 0, "ended_at": 253_402_300_799_i64});
+    assert_eq!(
+        import(&fixture, &file(&[("a", edges)])).unwrap().sessions,
+        1
+    );
+}
+
+#[test]
+fn sessions_that_are_each_others_parents_are_untied() {
+    let fixture = Fixture::new();
+    let child =
+        |parent: &str, relation: &str| json!({"parent_session_id": parent, "relation": relation});
+    let text = file(&[
+        ("a", child("c", "compaction")),
+        ("b", child("a", "compaction")),
+        ("c", child("b", "compaction")),
+        ("own", child("own", "delegate")),
+        ("e", child("f", "delegate")),
+        ("f", child("e", "delegate")),
+    ]);
+    assert_eq!(import(&fixture, &text).unwrap().sessions, 6);
+    let session = |name: &str| fixture.store.session(&id(name)).wait().unwrap().unwrap();
+    assert_eq!(session("b").parent, Some(id("a")));
+    assert_eq!(session("a").parent, Some(id("c")));
+    for cut in ["c", "own", "f"] {
+        let cut = session(cut);
+        assert_eq!((cut.parent, cut.relation), (None, None), "{}", cut.id);
+    }
+    let listing = hermes_store::Listing {
+        limit: 10,
+        ..Default::default()
+    };
+    let listed = fixture.store.list(listing).wait().unwrap();
+    let mut shown: Vec<_> = listed.iter().map(|row| row.session.id.as_str()).collect();
+    shown.sort_unstable();
+    assert_eq!(
+        shown,
+        ["b", "f", "own"],
+        "the end of the chain, and e is part of f"
+    );
+}

@@ -40,7 +40,8 @@ pub(crate) fn unset(key: &str, context: &Context, output: &mut Output) -> Outcom
         return Err(Complaint::new(
             FailureKind::NotFound,
             format!("{} is not set in {file}", change.key),
-        ));
+        )
+        .hint(Settings::hint_for_absent(key)));
     }
     Ok(output.line(format!(
         "{} removed from {}",

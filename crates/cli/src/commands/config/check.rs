@@ -1,6 +1,8 @@
 //! `hermes config check`
 
-use hermes_config::{CURRENT_VERSION, Fault, Loaded, pending_migration};
+use hermes_config::{
+    CURRENT_VERSION, EnvProblem, Fault, Loaded, inspect_env_file, pending_migration,
+};
 use hermes_secrets::Scope;
 use serde_json::json;
 
@@ -20,7 +22,8 @@ struct Finding {
 pub(crate) fn check(json: bool, context: &Context, output: &mut Output) -> Outcome {
     let loaded = context.load()?;
     let plan = pending_migration(context.home()?, &context.environment)?;
-    let mut findings = findings(&loaded);
+    let env_problems = inspect_env_file(&context.home()?.env_file())?;
+    let mut findings = findings(&loaded, &env_problems);
     let redactor = context.redactor.snapshot();
     for finding in &mut findings {
         finding.message = redactor
@@ -77,7 +80,7 @@ pub(crate) fn check(json: bool, context: &Context, output: &mut Output) -> Outco
     }
 }
 
-fn findings(loaded: &Loaded) -> Vec<Finding> {
+fn findings(loaded: &Loaded, env_problems: &[EnvProblem]) -> Vec<Finding> {
     let mut found: Vec<Finding> = loaded
         .problems
         .iter()
@@ -88,11 +91,12 @@ fn findings(loaded: &Loaded) -> Vec<Finding> {
             hint: problem.hint(),
         })
         .collect();
-    found.extend(loaded.env_problems.iter().map(|problem| Finding {
+    let env_problems = loaded.env_problems.iter().chain(env_problems);
+    found.extend(env_problems.map(|problem| Finding {
         is_error: false,
         is_harmless: false,
         message: problem.to_string(),
-        hint: problem.hint().map(ToOwned::to_owned),
+        hint: problem.hint(),
     }));
     found.extend(loaded.ignored.iter().map(|ignored| Finding {
         is_error: false,

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use hermes_core::FailureKind;
 
+use super::words;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 
@@ -30,11 +31,12 @@ pub(crate) fn edit(context: &Context) -> Outcome {
     let named = ["VISUAL", "EDITOR"]
         .iter()
         .find_map(|name| context.environment.filled(name));
-    let editor = named.unwrap_or("vi");
-    let mut words = editor.split_whitespace();
-    let program = words.next().unwrap_or("vi");
+    let words = words::split(named.unwrap_or("vi"))?;
+    let (program, arguments) = words
+        .split_first()
+        .ok_or_else(|| Complaint::bad_request("EDITOR names no program"))?;
     let status = Command::new(program)
-        .args(words)
+        .args(arguments)
         .arg(&file)
         .status()
         .map_err(|error| {

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use hermes_config::Environment;
 use unicode_width::UnicodeWidthStr;
 
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, one_line};
 use crate::table::cut;
 
 const LONGEST_LABEL: usize = 28;
@@ -43,7 +43,7 @@ impl Layout {
     pub(super) fn print(&self, rows: &[Row], output: &mut Output) -> io::Result<()> {
         let labels: Vec<_> = rows
             .iter()
-            .map(|row| cut(&visible(&row.label), LONGEST_LABEL))
+            .map(|row| cut(&one_line(&row.label), LONGEST_LABEL))
             .collect();
         let label_width = labels.iter().map(|label| label.width()).max().unwrap_or(0);
         let columns = rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
@@ -93,13 +93,6 @@ impl Layout {
         );
         bar
     }
-}
-
-/// Stored text is untrusted: it must not move the cursor.
-fn visible(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
 }
 
 fn spaces(count: usize) -> String {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::json;
 
 use crate::logging::line::{Header, Level};
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, printable};
 
 /// Whether a line may belong to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +56,7 @@ impl Form {
 
 fn print_text(record: &Record, output: &mut Output) -> io::Result<()> {
     // What is in a log may come from anywhere; it must not steer the terminal.
-    let text: String = record
-        .text
-        .chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-        .collect();
+    let text = printable(&record.text);
     let style = record
         .header
         .as_ref()

@@ -8,7 +8,7 @@ use crate::commands::ask;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::number;
-use crate::output::Output;
+use crate::output::{Output, one_line};
 use crate::when;
 
 pub(crate) fn prune(
@@ -89,9 +89,9 @@ fn confirmed(
 fn describe(session: &Session) -> String {
     let title = session.title.as_deref().unwrap_or("untitled");
     let messages = session.message_count;
-    format!(
+    one_line(&format!(
         "{}  {}  {messages} messages  {title}",
         session.id,
         when::show(session.last_active_at)
-    )
+    ))
 }

@@ -199,8 +199,9 @@ fn create(path: &Path) -> Outcome<fs::File> {
         .truncate(true)
         .open(path)
         .map_err(|error| {
-            Complaint::caused(FailureKind::Unavailable, error)
-                .hint(format!("{} could not be written", path.display()))
+            let message = format!("{} could not be written: {error}", path.display());
+            Complaint::new(FailureKind::Unavailable, message)
+                .hint("check the directory, who owns it and the space left")
         })
 }
 

@@ -38,6 +38,13 @@ pub(crate) fn import(
         )
         .hint("name a state.db or a .jsonl file"));
     }
+    if path.is_dir() {
+        return Err(
+            Complaint::bad_request(format!("{} is a directory", path.display())).hint(
+                "name one file: a state.db, or a .jsonl file that hermes sessions export has written",
+            ),
+        );
+    }
     if is_database(path)? {
         return import_database(path, json, context, output);
     }
@@ -100,8 +107,8 @@ fn import_database(path: &Path, json: bool, context: &Context, output: &mut Outp
 
 fn open(path: &Path) -> Outcome<File> {
     File::open(path).map_err(|error| {
-        Complaint::caused(FailureKind::NotFound, error)
-            .hint(format!("{} could not be opened", path.display()))
+        let message = format!("{} could not be opened: {error}", path.display());
+        Complaint::new(FailureKind::NotFound, message).hint("name a state.db or a .jsonl file")
     })
 }
 

@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::args::sessions::ListArgs;
 use crate::complaint::Outcome;
 use crate::context::Context;
-use crate::output::Output;
+use crate::output::{Output, one_line};
 use crate::table::{Table, cut};
 use crate::when;
 
@@ -20,13 +20,14 @@ pub(crate) fn list(args: &ListArgs, context: &Context, output: &mut Output) -> O
         hidden_sources: vec!["tool".to_owned()],
         limit: args.limit,
     };
-    let listed = context.conversations()?.list(listing).wait()?;
+    let store = context.conversations()?;
+    let listed = store.list(listing).wait()?;
     if args.json {
         let rows: Vec<_> = listed.iter().map(row_json).collect();
         return Ok(output.json(&rows)?);
     }
     if listed.is_empty() {
-        return Ok(output.line("No conversations yet.")?);
+        return Ok(output.line(none_listed(args, &store.sources().wait()?))?);
     }
     let mut table = Table::new([
         "Last active",
@@ -49,6 +50,25 @@ pub(crate) fn list(args: &ListArgs, context: &Context, output: &mut Output) -> O
         ]);
     }
     Ok(table.print(output)?)
+}
+
+/// Why the list is empty: nothing is there, or nothing that was asked for.
+fn none_listed(args: &ListArgs, sources: &[String]) -> String {
+    let mut asked = Vec::new();
+    if let Some(source) = &args.source {
+        asked.push(format!("from {source}"));
+    }
+    if let Some(workspace) = &args.workspace {
+        asked.push(format!("in {workspace}"));
+    }
+    if sources.is_empty() || asked.is_empty() {
+        return "No conversations yet.".to_owned();
+    }
+    let asked = asked.join(" ");
+    let known = sources.join(", ");
+    one_line(&format!(
+        "No conversation {asked}. There are some from {known}."
+    ))
 }
 
 fn row_json(listed: &Listed) -> serde_json::Value {

@@ -1,7 +1,7 @@
 //! `hermes sessions stats`, `optimize` and `repair`
 
 use hermes_core::FailureKind;
-use hermes_store::Check;
+use hermes_store::{Check, KeepCopy};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
@@ -9,9 +9,8 @@ use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::logging;
 use crate::number;
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, one_line};
 use crate::size;
-use crate::table;
 
 pub(crate) fn stats(json: bool, context: &Context, output: &mut Output) -> Outcome {
     let stats = context.conversations()?.stats().wait()?;
@@ -47,7 +46,7 @@ pub(crate) fn stats(json: bool, context: &Context, output: &mut Output) -> Outco
     for source in &stats.by_source {
         output.line(format!(
             "  {}: {}, {}",
-            table::one_line(&source.source),
+            one_line(&source.source),
             number::of(source.sessions, "conversation"),
             number::of(source.messages, "message")
         ))?;
@@ -102,30 +101,34 @@ pub(crate) fn repair(
         .to_zoned(TimeZone::system())
         .strftime("%Y%m%d-%H%M%S")
         .to_string();
-    if !no_backup {
-        let copy = path.with_extension(format!("db.before-repair-{stamp}"));
-        std::fs::copy(&path, &copy)?;
-        if !json {
-            output.line(format!("kept a copy as {}", copy.display()))?;
-        }
-    }
+    let copy = if no_backup {
+        KeepCopy::No
+    } else {
+        KeepCopy::Yes
+    };
     logging::start(context);
-    let repaired = hermes_store::repair(&path, &format!("damaged-{stamp}"))?;
-    tracing::warn!(
-        "database repaired: {} rows saved, {} messages indexed",
-        repaired.rows_saved,
-        repaired.reindexed
-    );
+    let repaired = hermes_store::repair(&path, &stamp, copy)?;
+    if !repaired.found.as_ref().is_some_and(Check::is_clean) {
+        tracing::warn!(
+            "database repaired: {} rows saved, {} messages indexed",
+            repaired.rows_saved,
+            repaired.reindexed
+        );
+    }
     if json {
         return Ok(output.json(&json!({
             "clean_before": repaired.found.as_ref().is_some_and(Check::is_clean),
             "reindexed": repaired.reindexed,
             "rows_saved": repaired.rows_saved,
             "damaged_file": repaired.kept,
+            "copy": repaired.copy,
         }))?);
     }
     if let Some(check) = &repaired.found {
         print_check(check, false, output)?;
+    }
+    if let Some(copy) = &repaired.copy {
+        output.line(format!("kept a copy as {}", copy.display()))?;
     }
     if let Some(kept) = &repaired.kept {
         output.line(format!(

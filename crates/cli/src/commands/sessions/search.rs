@@ -1,12 +1,14 @@
 //! `hermes sessions search`
 
+use std::io::Write;
+
 use hermes_store::{SearchFilter, SearchOrder};
 use serde_json::json;
 
 use crate::args::sessions::{SearchArgs, SortOrder};
 use crate::complaint::Outcome;
 use crate::context::Context;
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, one_line};
 use crate::when;
 
 pub(crate) fn search(args: &SearchArgs, context: &Context, output: &mut Output) -> Outcome {
@@ -25,6 +27,12 @@ pub(crate) fn search(args: &SearchArgs, context: &Context, output: &mut Output) 
         .conversations()?
         .search(&query, filter, order, args.limit)
         .wait()?;
+    if hits.stopped_early {
+        writeln!(
+            std::io::stderr().lock(),
+            "note: so many messages come near this that the oldest were not looked at; narrow it with --source, --role or more words"
+        )?;
+    }
     if args.json {
         let rows: Vec<_> = hits
             .iter()
@@ -43,9 +51,9 @@ pub(crate) fn search(args: &SearchArgs, context: &Context, output: &mut Output) 
         return Ok(output.json(&rows)?);
     }
     if hits.is_empty() {
-        return Ok(output.line(format!("Nothing found for {query}."))?);
+        return Ok(output.line(format!("Nothing found for {}.", one_line(&query)))?);
     }
-    for hit in hits {
+    for hit in &*hits {
         let title = hit.title.as_deref().unwrap_or("untitled");
         let heading = format!(
             "{} · {} · {} · {title}",
@@ -53,13 +61,9 @@ pub(crate) fn search(args: &SearchArgs, context: &Context, output: &mut Output) 
             when::show(hit.timestamp),
             hit.role
         );
-        let heading = output.paint(Style::Faint, &heading);
+        let heading = output.paint(Style::Faint, &one_line(&heading));
         output.line(heading)?;
-        let snippet: String = hit
-            .snippet
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
+        let snippet = one_line(&hit.snippet);
         let (marked, plain) = (output.paint(Style::Strong, "\u{1}"), "\u{1}".to_owned());
         let shown = match marked.split_once('\u{1}') {
             Some((on, off)) if marked != plain => snippet.replace(">>>", on).replace("<<<", off),

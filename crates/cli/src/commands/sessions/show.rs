@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::complaint::Outcome;
 use crate::context::Context;
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, printable};
 use crate::when;
 
 pub(crate) fn show(
@@ -87,13 +87,6 @@ fn print_record(record: &Record, output: &mut Output) -> Outcome {
         output.line(printable(&format!("→ {} {}", call.name, call.arguments)))?;
     }
     Ok(())
-}
-
-/// Stored text without the control characters that could steer a terminal.
-fn printable(text: &str) -> String {
-    text.chars()
-        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
-        .collect()
 }
 
 fn message_json(record: &Record) -> serde_json::Value {

@@ -10,22 +10,31 @@ use crate::value::{KeyPath, Map, Value};
 
 /// One edit of one path in one text.
 pub(super) struct Editor<'a> {
-    layout: Layout<'a>,
-    path: &'a KeyPath,
+    pub(super) layout: Layout<'a>,
+    pub(super) path: &'a KeyPath,
 }
 
 /// Where the walk along a path has arrived.
 #[derive(Clone, Copy)]
-struct Place<'t> {
-    tree: &'t Tree,
+pub(super) struct Place<'t> {
+    pub(super) tree: &'t Tree,
     /// The key of the entry, `None` for the document and for list items.
-    key: Option<&'t Tree>,
+    pub(super) key: Option<&'t Tree>,
     /// Behind the dash of an item of a block list.
     dash: Option<usize>,
-    in_flow: bool,
+    pub(super) in_flow: bool,
 }
 
-impl Place<'_> {
+impl<'t> Place<'t> {
+    pub(super) fn root(tree: &'t Tree) -> Self {
+        Self {
+            tree,
+            key: None,
+            dash: None,
+            in_flow: false,
+        }
+    }
+
     fn context(&self) -> Context {
         if self.in_flow {
             Context::Flow
@@ -47,12 +56,7 @@ impl<'a> Editor<'a> {
         if root.is_empty() {
             return Ok(self.append(&self.nested(0, value, 0)));
         }
-        let mut place = Place {
-            tree: root,
-            key: None,
-            dash: None,
-            in_flow: false,
-        };
+        let mut place = Place::root(root);
         for (depth, segment) in self.path.segments().enumerate() {
             match &place.tree.kind {
                 Kind::Map { entries, flow } => {
@@ -81,14 +85,22 @@ impl<'a> Editor<'a> {
                         path: self.path.prefix(depth),
                     });
                 }
-                Kind::Alias(_) => return Err(self.entangled()),
+                Kind::Alias(_) => {
+                    return Err(EditError::Alias {
+                        path: self.path.prefix(depth),
+                    });
+                }
             }
         }
         self.replace_value(place, value)
     }
 
     /// Puts a new value where an old one stands.
-    fn replace_value(&self, place: Place<'_>, value: &Value) -> Result<String, EditError> {
+    pub(super) fn replace_value(
+        &self,
+        place: Place<'_>,
+        value: &Value,
+    ) -> Result<String, EditError> {
         let old = place.tree;
         let Some(key) = place.key else {
             return self.replace_item(place, value);
@@ -146,11 +158,16 @@ impl<'a> Editor<'a> {
         let new = emit::inline(value, place.context());
         match (old.is_empty(), place.dash) {
             (true, Some(dash)) => Ok(self.splice(dash..dash, &format!(" {new}"))),
-            (false, _) if !is_block_scalar(old) => {
+            (false, Some(dash)) if is_block_scalar(old) => {
+                let head = &self.layout.text[dash..self.layout.line_end(dash)];
+                let range = dash..self.layout.content_end(old);
+                Ok(self.splice(range, &format!(" {new}{}", comment_of(head))))
+            }
+            (false, _) => {
                 let range = old.range.start..self.layout.content_end(old);
                 Ok(self.splice(range, &new))
             }
-            (true, None) | (false, _) => Err(self.entangled()),
+            (true, None) => Err(self.unclear()),
         }
     }
 
@@ -161,7 +178,7 @@ impl<'a> Editor<'a> {
         value: &Value,
     ) -> Result<String, EditError> {
         let Some((first, _)) = entries.first() else {
-            return Err(self.entangled());
+            return Err(self.unclear());
         };
         let lines = self.nested(depth, value, self.layout.column(first));
         let end = entries
@@ -209,79 +226,7 @@ impl<'a> Editor<'a> {
         Ok(self.splice(at..at, &format!("{comma}{entry}")))
     }
 
-    pub(super) fn remove(&self, root: &Tree) -> Result<String, EditError> {
-        let (parent, last) = self.path.split_last().ok_or_else(|| self.entangled())?;
-        let mut place = Place {
-            tree: root,
-            key: None,
-            dash: None,
-            in_flow: false,
-        };
-        for segment in parent.segments() {
-            place = self.step(place, segment).ok_or_else(|| self.entangled())?;
-        }
-        match &place.tree.kind {
-            Kind::Map { entries, flow } => {
-                let index = entries
-                    .iter()
-                    .rposition(|(key, _)| key.key_text() == last)
-                    .ok_or_else(|| self.entangled())?;
-                let spans: Vec<_> = entries
-                    .iter()
-                    .map(|(key, value)| key.range.start..self.layout.entry_end(key, value))
-                    .collect();
-                self.remove_entry(place.tree, &spans, index, *flow)
-            }
-            Kind::List { items, .. } if items.len() == 1 => {
-                self.replace_value(place, &Value::List(Vec::new()))
-            }
-            Kind::List { items, flow } => {
-                let index = last.parse::<usize>().map_err(|_| self.entangled())?;
-                let spans = if *flow {
-                    items.iter().map(|item| item.range.clone()).collect()
-                } else {
-                    self.layout.dashed_spans(place.tree, items)
-                };
-                self.remove_entry(place.tree, &spans, index, *flow)
-            }
-            Kind::Scalar { .. } | Kind::Alias(_) => Err(self.entangled()),
-        }
-    }
-
-    fn remove_entry(
-        &self,
-        parent: &Tree,
-        spans: &[Range<usize>],
-        index: usize,
-        flow: bool,
-    ) -> Result<String, EditError> {
-        let span = spans.get(index).cloned().ok_or_else(|| self.entangled())?;
-        let next = spans.get(index + 1);
-        let previous = index.checked_sub(1).and_then(|index| spans.get(index));
-        if flow {
-            let range = match (previous, next) {
-                (_, Some(next)) => span.start..next.start,
-                (Some(previous), None) => previous.end..span.end,
-                (None, None) => parent.range.start + 1..parent.range.end - 1,
-            };
-            return Ok(self.splice(range, ""));
-        }
-        let line_start = self.layout.text[..span.start]
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
-        let before = self.layout.text[line_start..span.start].trim_start_matches('\u{feff}');
-        if before.trim().is_empty() {
-            let start = span.start - before.len();
-            return Ok(self.splice(start..self.layout.line_end(span.end), ""));
-        }
-        // The first key of a map inside a list item shares its line with the dash.
-        match next {
-            Some(next) => Ok(self.splice(span.start..next.start, "")),
-            None => Ok(self.splice(span, "{}")),
-        }
-    }
-
-    fn step<'t>(&self, place: Place<'t>, segment: &str) -> Option<Place<'t>> {
+    pub(super) fn step<'t>(&self, place: Place<'t>, segment: &str) -> Option<Place<'t>> {
         match &place.tree.kind {
             Kind::Map { entries, flow } => find(entries, segment).map(|(key, tree)| Place {
                 tree,
@@ -345,9 +290,12 @@ impl<'a> Editor<'a> {
         format!("{}{glue}{lines}", self.layout.text)
     }
 
-    fn splice(&self, range: Range<usize>, with: &str) -> String {
+    pub(super) fn splice(&self, range: Range<usize>, with: &str) -> String {
         let mut text = self.layout.text.to_owned();
-        text.replace_range(range, with);
+        // A stretch that makes no sense changes nothing, which the comparison afterwards notices.
+        if range.start <= range.end {
+            text.replace_range(range, with);
+        }
         text
     }
 
@@ -359,12 +307,17 @@ impl<'a> Editor<'a> {
         self.splice(range, &with)
     }
 
-    fn after_colon(&self, key: &Tree) -> Result<usize, EditError> {
-        self.layout.after_colon(key).ok_or_else(|| self.entangled())
+    pub(super) fn after_colon(&self, key: &Tree) -> Result<usize, EditError> {
+        self.layout
+            .after_colon(key)
+            .ok_or_else(|| EditError::LongNotation {
+                path: self.path.clone(),
+                line: key.line,
+            })
     }
 
-    fn entangled(&self) -> EditError {
-        EditError::Entangled {
+    pub(super) fn unclear(&self) -> EditError {
+        EditError::Unclear {
             path: self.path.clone(),
         }
     }

@@ -30,6 +30,17 @@ impl<'a> Layout<'a> {
             .map_or(self.text.len(), |offset| at + offset + 1)
     }
 
+    /// The start of the line a position is on.
+    pub(super) fn line_start(&self, at: usize) -> usize {
+        self.text[..at].rfind('\n').map_or(0, |newline| newline + 1)
+    }
+
+    /// How many characters stand before a position on its line.
+    pub(super) fn column_of(&self, at: usize) -> usize {
+        let before = &self.text[self.line_start(at)..at];
+        before.trim_start_matches('\u{feff}').chars().count()
+    }
+
     /// The position behind the colon of a key; `None` for the `? key` notation.
     pub(super) fn after_colon(&self, key: &Tree) -> Option<usize> {
         let rest = &self.text[key.range.end..];
@@ -50,6 +61,40 @@ impl<'a> Layout<'a> {
         }
     }
 
+    /// The end of the last line of an entry that begins at `start` and whose written part ends at `end`.
+    ///
+    /// The comments at the end of a section are part of it. Left behind, they could become text of a block
+    /// scalar above them.
+    pub(super) fn last_line_end(&self, start: usize, end: usize, value: &Tree) -> usize {
+        let column = self.column_of(start);
+        let mut at = self.line_end(end);
+        let mut last = at;
+        if !value.is_block() {
+            return last;
+        }
+        while at < self.text.len() {
+            let line = &self.text[at..self.line_end(at)];
+            let code = line.trim_start_matches(' ');
+            let is_deeper_comment = code.starts_with('#') && line.len() - code.len() > column;
+            if !is_deeper_comment && !code.trim().is_empty() {
+                break;
+            }
+            at += line.len();
+            if is_deeper_comment {
+                last = at;
+            }
+        }
+        last
+    }
+
+    /// The start of the first line at or behind `at` that is not blank.
+    pub(super) fn behind_blank_lines(&self, at: usize) -> usize {
+        self.text[at..]
+            .split_inclusive('\n')
+            .take_while(|line| line.trim().is_empty())
+            .fold(at, |end, line| end + line.len())
+    }
+
     /// Where the written part of a value ends, without the blank lines behind a block scalar.
     pub(super) fn content_end(&self, tree: &Tree) -> usize {
         match &tree.kind {
@@ -68,9 +113,20 @@ impl<'a> Layout<'a> {
             Kind::Scalar {
                 block: true, text, ..
             } => {
-                let written = &self.text[tree.range.clone()];
+                let mut written = &self.text[tree.range.clone()];
+                // The parser stops behind the indentation of the line after the value.
+                if tree.range.end < self.text.len()
+                    && let Some(newline) = written.rfind('\n')
+                {
+                    written = &written[..=newline];
+                }
                 // `|+` keeps its blank lines: they are part of the value.
-                let kept = text.ends_with("\n\n") || text == "\n";
+                let kept = text.ends_with("\n\n") || text.trim_matches('\n').is_empty();
+                let kept = kept && !text.is_empty();
+                if !kept && written.trim().is_empty() {
+                    // Without any content the value ends with the line of its `|`.
+                    return self.text[..tree.range.start].trim_end().len();
+                }
                 let trimmed = if kept {
                     let line = written.strip_suffix('\n').unwrap_or(written);
                     line.strip_suffix('\r').unwrap_or(line)
@@ -87,14 +143,12 @@ impl<'a> Layout<'a> {
 
     /// The indentation of a node that is the first on its line.
     pub(super) fn column(&self, tree: &Tree) -> usize {
-        self.line_before(tree).chars().count()
+        self.column_of(tree.range.start)
     }
 
     /// The text before a node on its own line.
     pub(super) fn line_before(&self, tree: &Tree) -> &str {
-        let start = self.text[..tree.range.start]
-            .rfind('\n')
-            .map_or(0, |at| at + 1);
+        let start = self.line_start(tree.range.start);
         self.text[start..tree.range.start].trim_start_matches('\u{feff}')
     }
 

@@ -471,3 +471,30 @@ fn an_import_brings_no_consent_of_others() {
             .any(|path| path.contains("pairing") || path.contains("allowlist"))
     );
 }
+
+// CL-11
+#[test]
+fn files_of_secrets_are_never_programs() {
+    let root = Root::new();
+    let file = root.directory.path().join("work.tar.gz");
+    let mut builder = Builder::new(GzEncoder::new(
+        File::create(&file).unwrap(),
+        Compression::fast(),
+    ));
+    for member in ["work/.env", "work/auth.json", "work/scripts/run"] {
+        let mut header = header(member, EntryType::Regular, "", 4);
+        header.set_mode(0o777);
+        header.set_cksum();
+        builder.append(&header, &b"A=1\n"[..]).unwrap();
+    }
+    builder.into_inner().unwrap().finish().unwrap();
+    let imported = root.profiles.import(&file, &Renamed::AsPacked).unwrap();
+    let home = imported.home.path();
+    assert_eq!(mode(&home.join(".env")), 0o600);
+    assert_eq!(mode(&home.join("auth.json")), 0o600);
+    assert_eq!(mode(&home.join("scripts/run")), 0o700);
+
+    fs::set_permissions(home.join(".env"), fs::Permissions::from_mode(0o755)).unwrap();
+    let (copy, _) = root.create("copy", Contents::SettingsOf(name("work")));
+    assert_eq!(mode(&copy.join(".env")), 0o600);
+}
