@@ -1,8 +1,8 @@
 //! Questions put to a person, and who answered.
 
-use std::future::Future;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
@@ -90,9 +90,5 @@ pub struct Reply {
 /// and when `cancel` fires; it never fails.
 pub trait Asker: Send + Sync {
     /// Asks and waits.
-    fn ask(
-        &self,
-        question: Question,
-        cancel: CancellationToken,
-    ) -> impl Future<Output = Reply> + Send;
+    fn ask(&self, question: Question, cancel: CancellationToken) -> BoxFuture<'_, Reply>;
 }

@@ -21,11 +21,15 @@ pub use ask::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reply};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use failure::{Failure, FailureKind};
 pub use ids::{BadId, CallId, MessageId, QuestionId, SessionId, TurnId};
-pub use message::{Media, MediaSource, Message, Part, RawTurn, Role, WireProtocol};
-pub use model::{FinishReason, ModelClient, ModelEvent, ModelRequest, ModelSettings, ToolChoice};
+pub use message::{Media, MediaReader, MediaSource, Message, Part, RawTurn, Role, WireProtocol};
+pub use model::{
+    CacheLife, Effort, FinishReason, ModelClient, ModelEvent, ModelRequest, ModelSettings,
+    Patience, ToolChoice,
+};
 pub use protocol::{Event, Op, RunMode, TurnEnd};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tool::{
-    Availability, Effect, Tool, ToolCall, ToolContext, ToolError, ToolOutcome, ToolResult, ToolSpec,
+    Availability, Beside, Effect, Handling, Tool, ToolCall, ToolContext, ToolError, ToolOutcome,
+    ToolResult, ToolSpec,
 };
 pub use usage::{CostStatus, Usage};

@@ -94,6 +94,14 @@ pub struct Media {
     pub name: Option<String>,
 }
 
+/// Reads media that messages refer to by hash.
+///
+/// Encoders call it while they build a request; `None` means the file is gone, and the model is told so.
+pub trait MediaReader: Send + Sync {
+    /// The bytes of a blob.
+    fn read(&self, hash: &str) -> Option<Vec<u8>>;
+}
+
 /// Where the bytes of a medium are. Never inside the message itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -125,6 +133,9 @@ pub enum WireProtocol {
 pub struct RawTurn {
     /// The protocol it came by; another protocol gets the neutral form instead.
     pub protocol: WireProtocol,
+    /// The provider that issued it: another one cannot read its signatures.
+    #[serde(default)]
+    pub provider: String,
     /// The model that produced it: signatures and encrypted reasoning are bound to it.
     pub model: String,
     /// The items exactly as received.

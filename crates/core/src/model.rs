@@ -16,6 +16,8 @@ use crate::{CallId, Message, RawTurn, ToolSpec, Usage};
 pub struct ModelRequest {
     /// The model's name at its provider.
     pub model: String,
+    /// The conversation, for providers that keep one on the same machine.
+    pub conversation: String,
     /// The system prompt.
     pub system: Arc<str>,
     /// The tools on offer, in a fixed order.
@@ -33,10 +35,54 @@ pub struct ModelSettings {
     pub max_output_tokens: Option<u32>,
     /// Randomness of the answer.
     pub temperature: Option<f64>,
-    /// How hard to think, in the provider-neutral words (`low`, `medium`, `high`, …).
-    pub reasoning_effort: Option<String>,
+    /// How hard to think.
+    pub effort: Option<Effort>,
     /// Whether tools may or must be called.
     pub tool_choice: ToolChoice,
+    /// How long the provider should remember the prefix, where that is chosen by the caller.
+    pub cache: CacheLife,
+}
+
+/// How hard a model should think. What a provider does not know is mapped to its nearest level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Effort {
+    /// Not at all.
+    Off,
+    /// As little as possible.
+    Minimal,
+    /// A little.
+    Low,
+    /// The usual amount.
+    Medium,
+    /// A lot.
+    High,
+    /// More than high.
+    ExtraHigh,
+    /// The highest level most models have.
+    Max,
+    /// Beyond it, on the few models that offer it.
+    Ultra,
+}
+
+/// How long a provider remembers a prefix that was marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CacheLife {
+    /// Five minutes, renewed by use.
+    #[default]
+    Short,
+    /// An hour, at a higher price for writing.
+    Long,
+}
+
+/// How long a call may be silent. The limits of what the user set are final.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// Up to the first event.
+    pub first_event: Duration,
+    /// Between two events.
+    pub idle: Duration,
+    /// For the whole call.
+    pub total: Duration,
 }
 
 /// Whether tools may or must be called.
@@ -73,7 +119,12 @@ pub enum ModelEvent {
         fragment: String,
     },
     /// What the call used so far; the last one counts.
-    Usage(Usage),
+    Usage {
+        /// Tokens.
+        usage: Usage,
+        /// What the provider says it cost, in US dollars.
+        cost_usd: Option<f64>,
+    },
     /// The answer is complete. Always the last event of a call that did not fail.
     Finished {
         /// Why it ended.
@@ -94,6 +145,8 @@ pub enum FinishReason {
     Length,
     /// The provider withheld the answer.
     Refused,
+    /// The provider paused in the middle; another call with what came so far goes on.
+    Paused,
 }
 
 /// A model behind one wire protocol.
@@ -105,11 +158,11 @@ pub trait ModelClient: Send + Sync {
     /// How calls of this client fail; classified by the engine's failover.
     type Error: std::error::Error + Send + Sync + 'static;
 
-    /// Starts a call. `first_byte` is the longest wait for the first event.
+    /// Starts a call.
     fn stream(
         &self,
         request: ModelRequest,
-        first_byte: Duration,
+        patience: Patience,
         cancel: CancellationToken,
     ) -> impl Stream<Item = Result<ModelEvent, Self::Error>> + Send;
 }

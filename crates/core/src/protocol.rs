@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, CallId, Media, MessageId, Question, QuestionId, TurnId, Usage};
+use crate::{Answer, CallId, Media, MessageId, Question, QuestionId, SessionId, TurnId, Usage};
 
 /// What a front end asks of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,6 +120,11 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// The conversation goes on under another id.
+    SessionChanged {
+        /// The id from here on.
+        session: SessionId,
+    },
     /// What the turn has used so far.
     Usage(Usage),
     /// The history was shortened.
@@ -153,6 +158,8 @@ pub enum TurnEnd {
     Interrupted,
     /// The iteration budget is spent.
     Budget,
+    /// The model said nothing, even when it was asked again.
+    Empty,
     /// It could not go on.
     Failed {
         /// What failed, in one line.

@@ -1,12 +1,14 @@
 //! Tools: what the model is told about one, and the seam it is called through.
 
-use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{CallId, Media, SessionId, TurnId};
+use crate::{Asker, CallId, Media, SessionId, TurnId};
 
 /// What the model sees of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -94,8 +96,43 @@ pub enum Availability {
     },
 }
 
+/// How the engine handles calls of a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Handling {
+    /// What may run beside a call.
+    pub beside: Beside,
+    /// How long a call may take.
+    pub deadline: Duration,
+    /// Most characters of a result that reach the model; the rest goes to a file.
+    pub max_chars: usize,
+    /// Whether results are somebody else's words, to be fenced off as data.
+    pub untrusted: bool,
+}
+
+impl Default for Handling {
+    fn default() -> Self {
+        Self {
+            beside: Beside::Nothing,
+            deadline: Duration::from_secs(420),
+            max_chars: 100_000,
+            untrusted: false,
+        }
+    }
+}
+
+/// What may run beside a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beside {
+    /// Nothing: everything asked for earlier ends first, and later calls wait.
+    Nothing,
+    /// Any call that says the same.
+    Anything,
+    /// As `Anything`, except calls whose `path` argument is the same or inside the other.
+    OtherPaths,
+}
+
 /// What a call may know about where it runs.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ToolContext {
     /// The conversation.
     pub session: SessionId,
@@ -103,29 +140,40 @@ pub struct ToolContext {
     pub turn: TurnId,
     /// The call.
     pub call: CallId,
+    /// The directory relative paths start from.
+    pub directory: PathBuf,
     /// Ends the call; children of the call hang below it.
     pub cancel: CancellationToken,
     /// When the caller stops waiting.
     pub deadline: Duration,
+    /// Puts questions to the person behind the session.
+    pub asker: Arc<dyn Asker>,
 }
 
 /// Something the model can call.
 ///
 /// The engine calls `spec` and `availability` while it puts a request together and `call` once for
-/// each call it has approved, possibly several at once for read-only tools. `call` must end soon after
+/// each call it has approved, possibly several at once for tools that say so. `call` must end soon after
 /// `context.cancel` fires, leaving no child behind. The engine owns deadlines, size limits and
 /// retries; a tool never retries a mutation by itself.
 pub trait Tool: Send + Sync {
     /// What the model is told. Must not change within a session.
     fn spec(&self) -> &ToolSpec;
 
+    /// How the engine handles its calls.
+    fn handling(&self) -> Handling {
+        Handling::default()
+    }
+
     /// Whether it can be offered. Must not block.
-    fn availability(&self) -> Availability;
+    fn availability(&self) -> Availability {
+        Availability::Ready
+    }
 
     /// Does it.
-    fn call(
-        &self,
+    fn call<'a>(
+        &'a self,
         arguments: serde_json::Value,
-        context: &ToolContext,
-    ) -> impl Future<Output = ToolOutcome> + Send;
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutcome>;
 }

@@ -61,12 +61,11 @@ impl FromStr for BaseUrl {
 impl fmt::Debug for BaseUrl {
     /// Leaves out user and query, which may hold a key.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}://{}{}",
-            self.0.scheme(),
-            self.0.host_str().unwrap_or_default(),
-            self.0.path()
-        )
+        let host = self.0.host_str().unwrap_or_default();
+        write!(f, "{}://{host}", self.0.scheme())?;
+        if let Some(port) = self.0.port() {
+            write!(f, ":{port}")?;
+        }
+        f.write_str(self.0.path())
     }
 }

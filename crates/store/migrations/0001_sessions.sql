@@ -42,6 +42,8 @@ CREATE TABLE sessions (
   cost_status         TEXT,
   cost_source         TEXT,
   pricing_version     TEXT,
+  -- What shortening the conversation has to remember, as JSON.
+  compaction          TEXT,
   -- What an imported session carried that has no column here, as JSON.
   extra               TEXT,
   import_id           INTEGER REFERENCES imports(id)
@@ -148,6 +150,13 @@ CREATE TABLE imported_sessions (
 CREATE TABLE meta (
   key    TEXT PRIMARY KEY,
   value  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Work that only one process does at a time, and until when that holds.
+CREATE TABLE leases (
+  name        TEXT PRIMARY KEY,
+  holder      TEXT NOT NULL,
+  expires_at  REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 -- Derived: words of messages, and hashes of words side by side. No text is kept and no positions; both are

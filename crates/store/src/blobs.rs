@@ -139,3 +139,9 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
             out
         })
 }
+
+impl hermes_core::MediaReader for Blobs {
+    fn read(&self, hash: &str) -> Option<Vec<u8>> {
+        self.get(hash).ok()
+    }
+}

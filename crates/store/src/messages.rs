@@ -47,23 +47,23 @@ impl From<&Message> for NewRecord {
         let mut record = Self::text(message.role, message.plain_text());
         let calls: Vec<Json> = message.tool_calls().map(call_json).collect();
         record.tool_calls = (!calls.is_empty()).then_some(Json::Array(calls));
-        let mut plain = 0;
+        let (mut plain, mut unusual) = (0, false);
         for part in &message.parts {
             match part {
-                Part::Text { .. } | Part::Media(_) => plain += 1,
+                Part::Text { .. } => plain += 1,
+                Part::Media(_) => unusual = true,
                 Part::Reasoning { text } => record.reasoning = Some(text.clone()),
                 Part::ToolCall(_) => {}
-                Part::ToolResult { call, name, .. } => {
+                Part::ToolResult {
+                    call, name, failed, ..
+                } => {
+                    unusual |= *failed;
                     record.tool_call_id = Some(call.0.clone());
                     record.tool_name = Some(name.clone());
                 }
             }
         }
-        let says_more = plain > 1
-            || message
-                .parts
-                .iter()
-                .any(|part| matches!(part, Part::Media(_)));
+        let says_more = plain > 1 || unusual;
         record.parts = says_more.then(|| serde_json::to_value(&message.parts).unwrap_or_default());
         record.raw = message
             .raw
@@ -194,41 +194,6 @@ impl Store {
         })
     }
 
-    /// Replaces the active rows up to and including `through` by a summary, in one step: the old rows
-    /// stay findable, and either both happened or neither.
-    pub fn compact(
-        &self,
-        session: &SessionId,
-        through: MessageId,
-        summary: Vec<NewRecord>,
-    ) -> Pending<Vec<MessageId>> {
-        let (session, now) = (session.clone(), self.now());
-        let summary: Vec<_> = summary
-            .into_iter()
-            .map(|record| self.clean_record(record))
-            .collect();
-        self.write(move |connection| {
-            let kept = records(connection, &session, "AND m.active = 1")?
-                .into_iter()
-                .filter(|record| record.id > through)
-                .map(copy_of)
-                .collect::<Vec<_>>();
-            connection.execute(
-                "UPDATE messages SET active = 0, compacted = 1 WHERE session_id = ? AND id <= ? AND active = 1",
-                (session.as_str(), through.0),
-            )?;
-            let mut ids = append(connection, &session, &summary, now)?;
-            // Rows are ordered by id, so what follows the summary moves behind it.
-            connection.execute(
-                "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ? AND id > ? AND active = 1 AND id < ?",
-                (session.as_str(), through.0, ids.first().map_or(i64::MAX, |id| id.0)),
-            )?;
-            ids.extend(append(connection, &session, &kept, now)?);
-            recount(connection, &session)?;
-            Ok(ids)
-        })
-    }
-
     /// A copy of the conversation up to and including `after`, as a session of its own.
     pub fn branch(
         &self,
@@ -317,7 +282,7 @@ pub(crate) fn records(
     Ok(found)
 }
 
-fn append(
+pub(crate) fn append(
     connection: &Connection,
     session: &SessionId,
     records: &[NewRecord],
@@ -431,7 +396,7 @@ fn blob_hashes(parts: Option<&Json>) -> Vec<String> {
         .collect()
 }
 
-fn recount(connection: &Connection, session: &SessionId) -> Result<(), StoreError> {
+pub(crate) fn recount(connection: &Connection, session: &SessionId) -> Result<(), StoreError> {
     connection.execute(
         "UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id = ?1 AND active = 1) \
          WHERE id = ?1",

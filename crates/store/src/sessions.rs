@@ -109,6 +109,24 @@ impl Store {
         })
     }
 
+    /// Replaces the system prompt, because another model answers from now on.
+    pub fn set_system_prompt(
+        &self,
+        session: &SessionId,
+        prompt: String,
+        model: String,
+    ) -> Pending<()> {
+        let (session, prompt) = (session.clone(), self.clean(prompt));
+        self.write(move |connection| {
+            let hash = keep_text(connection, &prompt)?;
+            connection.execute(
+                "UPDATE sessions SET system_prompt_hash = ?2, model = ?3 WHERE id = ?1",
+                (session.as_str(), hash, model),
+            )?;
+            Ok(())
+        })
+    }
+
     /// Deletes a session and the delegates below it; other children stay, without a parent.
     pub fn delete_session(&self, session: &SessionId) -> Pending<usize> {
         let session = session.clone();

@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod suite {
     mod archive;
+    mod compact;
     mod export;
     mod fixture;
     mod import;

@@ -14,6 +14,7 @@ mod home;
 pub mod model_server;
 pub mod process;
 pub mod pty;
+pub mod strict;
 
 pub use command::{HermeticCommand, Output, Running, Signal};
 pub use eventually::eventually;

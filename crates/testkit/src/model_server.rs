@@ -1,16 +1,26 @@
 //! The scripted model server: a vendor's API on a loopback port, answering from a script.
 //!
-//! A [`Scenario`] lists the answers in order; every request is recorded raw. The server runs on
-//! threads of its own, so a test may block on a child process while that child talks to it.
+//! A [`Scenario`] lists the answers in order; every request is recorded raw. All protocols are served
+//! on the one port: the path of a request decides which of them its answer is written in. The server
+//! runs on threads of its own, so a test may block on a child process while that child talks to it.
 
+mod answer;
+mod anthropic;
 mod chat_completions;
-mod chat_request;
+mod converse;
+mod envelope;
+mod event_stream;
+mod gemini;
 mod handler;
+mod ledger;
 mod protocol;
 mod record;
 mod reply;
+mod request;
+mod responses;
 mod scenario;
 mod step;
+mod vendor_error;
 mod wire;
 
 use std::fs::OpenOptions;
@@ -25,14 +35,12 @@ use axum::Router;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
-use self::handler::Shared;
+pub use self::answer::{Answer, Part, Reasoning, ToolCall, Usage, text, tool_call};
+use self::ledger::Ledger;
 pub use self::protocol::Protocol;
 pub use self::record::{Outcome, RecordedRequest};
-pub use self::reply::{
-    Answer, Failure, RawBody, RawReply, Reply, ToolCall, Usage, bytes, echo, error, frames, text,
-    tool_call,
-};
-pub use self::scenario::Scenario;
+pub use self::reply::{Failure, RawBody, RawReply, Reply, bytes, echo, error, frames, json};
+pub use self::scenario::{Route, Scenario};
 pub use self::step::{End, Matcher, Step, Timing};
 
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(2);
@@ -50,7 +58,7 @@ pub struct ServerOptions {
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    ledger: Arc<Ledger>,
     runtime: Option<Runtime>,
 }
 
@@ -90,15 +98,15 @@ impl ModelServer {
             let _inside = runtime.enter();
             TcpListener::from_std(listener)?
         };
-        let shared = Arc::new(Shared::new(scenario, log));
+        let ledger = Arc::new(Ledger::new(scenario, log));
         let app = Router::new()
             .fallback(handler::serve)
-            .with_state(Arc::clone(&shared));
+            .with_state(Arc::clone(&ledger));
         // The runtime owns this task: shutting it down closes the listener and every connection.
         runtime.spawn(async move { axum::serve(listener, app).await });
         Ok(Self {
             address,
-            shared,
+            ledger,
             runtime: Some(runtime),
         })
     }
@@ -115,19 +123,30 @@ impl ModelServer {
 
     /// Every request so far, oldest first. Only the last 10,000 are kept.
     pub fn requests(&self) -> Vec<RecordedRequest> {
-        self.shared.requests()
+        self.ledger.requests()
     }
 
-    /// The requests that no step answered: nothing matched, unknown path, or a protocol not spoken.
+    /// Waits until `count` requests have arrived since the start, and returns all there are.
+    ///
+    /// Blocks the calling thread: in an async test the client must run on another one.
+    pub fn wait_for_requests(
+        &self,
+        count: usize,
+        limit: Duration,
+    ) -> anyhow::Result<Vec<RecordedRequest>> {
+        self.ledger.wait_for_requests(count, limit)
+    }
+
+    /// The requests that the script did not provide for: nothing matched, unknown path, or refused.
     pub fn unmatched(&self) -> Vec<RecordedRequest> {
         let mut requests = self.requests();
         requests.retain(|request| !request.outcome.is_served());
         requests
     }
 
-    /// How many steps wait for their request; repeating steps never count.
+    /// How many steps and replies of routes wait for their request; repeating ones never count.
     pub fn unused_steps(&self) -> usize {
-        self.shared.unused_steps()
+        self.ledger.unused_steps()
     }
 
     /// Panics unless every step was used and every request was answered by one.

@@ -9,8 +9,14 @@ mod suite {
     mod home;
     mod http_client;
     mod mock_llm;
+    mod model_answers;
+    mod model_protocol_faults;
+    mod model_protocols;
+    mod model_routes;
     mod model_server;
     mod model_server_faults;
     mod process;
     mod pty;
+    mod strict;
+    mod vendors;
 }

@@ -118,7 +118,7 @@ fn compaction_in_place_keeps_the_id_and_the_latest_messages() {
     let summary = || vec![NewRecord::text(Role::Assistant, "what happened so far")];
     fixture
         .store
-        .compact(&session, ids[3], summary())
+        .compact(&session, ids[..4].to_vec(), summary())
         .wait()
         .unwrap();
     assert_eq!(
@@ -126,9 +126,11 @@ fn compaction_in_place_keeps_the_id_and_the_latest_messages() {
         ["what happened so far", "q3", "a3"]
     );
     let ids = fixture.say(&session, &["q4", "a4"]);
+    let history = fixture.store.history(&session).wait().unwrap();
+    let through = history.iter().map(|row| row.id).filter(|id| *id <= ids[0]);
     fixture
         .store
-        .compact(&session, ids[0], summary())
+        .compact(&session, through.collect(), summary())
         .wait()
         .unwrap();
     assert_eq!(fixture.texts(&session), ["what happened so far", "a4"]);

@@ -139,7 +139,7 @@ fn taken_back_messages_are_gone_and_compacted_ones_stay() {
     let summary = vec![NewRecord::text(Role::Assistant, "summary of it")];
     fixture
         .store
-        .compact(&session, ids[1], summary)
+        .compact(&session, ids[..2].to_vec(), summary)
         .wait()
         .unwrap();
     assert_eq!(

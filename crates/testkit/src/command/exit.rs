@@ -26,6 +26,7 @@ pub(super) struct ExitNotice(Arc<(Mutex<Option<Instant>>, Condvar)>);
 pub(super) struct Reaped {
     pub(super) status: ExitStatus,
     pub(super) peak_kib: u64,
+    pub(super) cpu: Duration,
 }
 
 impl ExitNotice {
@@ -83,6 +84,7 @@ pub(super) fn reap(pid: Pid) -> io::Result<Reaped> {
     Ok(Reaped {
         status: ExitStatus::from_raw(status),
         peak_kib: u64::try_from(usage.ru_maxrss).unwrap_or(0),
+        cpu: length(usage.ru_utime) + length(usage.ru_stime),
     })
 }
 
@@ -93,4 +95,10 @@ pub(super) fn peak_kib(process: &str) -> Option<u64> {
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix("kB")?.trim().parse().ok()
+}
+
+fn length(time: libc::timeval) -> Duration {
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    let micros = u64::try_from(time.tv_usec).unwrap_or(0);
+    Duration::from_secs(seconds) + Duration::from_micros(micros)
 }

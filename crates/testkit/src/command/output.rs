@@ -24,6 +24,8 @@ pub struct Output {
     /// because the kernel's count for a child includes the image it was spawned from; a child too
     /// short-lived to be sampled gets the kernel's count, which is then an upper bound.
     pub max_rss_kib: u64,
+    /// Processor time it used, its own and the system's for it.
+    pub cpu: Duration,
 }
 
 impl Output {

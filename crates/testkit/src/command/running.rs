@@ -141,6 +141,7 @@ impl Running {
             signal: reaped.status.signal(),
             wall: ended_at - self.started_at,
             max_rss_kib: if exact { reaped.peak_kib } else { sampled_kib },
+            cpu: reaped.cpu,
         })
     }
 

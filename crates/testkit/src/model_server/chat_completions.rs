@@ -2,116 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::reply::{Answer, ToolCall, Usage};
+use super::answer::{Answer, Finish, ToolCall, Usage};
+use super::envelope::{CREATED, Envelope, Piece};
+use super::request::Delivery;
+use super::wire::{Plan, data_frame};
 
-const DEFAULT_CHUNK_CHARS: usize = 16;
-/// Answers carry a fixed date so that recorded bytes compare equal.
-const CREATED: u64 = 1_700_000_000;
-
-/// What an answer needs to know about its request.
-pub(super) struct Envelope<'a> {
-    pub(super) request_number: u64,
-    pub(super) model: &'a str,
-    pub(super) wants_usage: bool,
-    pub(super) chunk_chars: Option<usize>,
-}
-
-impl Envelope<'_> {
-    fn id(&self) -> String {
-        format!("chatcmpl-{}", self.request_number)
+/// The answer as the request wants it.
+pub(super) fn plan(answer: &Answer, envelope: &Envelope<'_>) -> Plan {
+    match envelope.request.delivery {
+        Delivery::Document => Plan::json(200, &document(answer, envelope)),
+        Delivery::Stream | Delivery::Array => Plan::events(stream(answer, envelope)),
     }
-
-    fn call_id(&self, index: usize, call: &ToolCall) -> String {
-        call.id
-            .clone()
-            .unwrap_or_else(|| format!("call_{}_{index}", self.request_number))
-    }
-
-    fn chunk(&self, choices: Value, usage: Option<Value>) -> String {
-        let mut chunk = json!({
-            "id": self.id(),
-            "object": "chat.completion.chunk",
-            "created": CREATED,
-            "model": self.model,
-            "choices": choices,
-        });
-        if let Some(usage) = usage {
-            chunk["usage"] = usage;
-        }
-        data_frame(&chunk.to_string())
-    }
-
-    fn delta(&self, delta: Value) -> String {
-        self.chunk(
-            json!([{"index": 0, "delta": delta, "finish_reason": null}]),
-            None,
-        )
-    }
-}
-
-/// The whole answer as one JSON document.
-pub(super) fn document(answer: &Answer, envelope: &Envelope<'_>) -> Value {
-    let mut message = Map::new();
-    message.insert("role".to_owned(), "assistant".into());
-    message.insert("content".to_owned(), json!(answer.text));
-    if let Some(reasoning) = &answer.reasoning {
-        message.insert("reasoning_content".to_owned(), json!(reasoning));
-    }
-    if !answer.tool_calls.is_empty() {
-        let calls: Vec<Value> = answer
-            .tool_calls
-            .iter()
-            .enumerate()
-            .map(|(index, call)| {
-                json!({
-                    "id": envelope.call_id(index, call),
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": argument_text(call)},
-                })
-            })
-            .collect();
-        message.insert("tool_calls".to_owned(), calls.into());
-    }
-    json!({
-        "id": envelope.id(),
-        "object": "chat.completion",
-        "created": CREATED,
-        "model": envelope.model,
-        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(answer)}],
-        "usage": usage_json(answer.usage.unwrap_or_default()),
-    })
-}
-
-/// The answer as server-sent events, `[DONE]` included.
-pub(super) fn stream(answer: &Answer, envelope: &Envelope<'_>) -> Vec<String> {
-    let chunk_chars = envelope.chunk_chars.unwrap_or(DEFAULT_CHUNK_CHARS);
-    let mut frames = vec![envelope.delta(json!({"role": "assistant", "content": ""}))];
-    for part in pieces(answer.reasoning.as_deref().unwrap_or_default(), chunk_chars) {
-        frames.push(envelope.delta(json!({"reasoning_content": part})));
-    }
-    for part in pieces(answer.text.as_deref().unwrap_or_default(), chunk_chars) {
-        frames.push(envelope.delta(json!({"content": part})));
-    }
-    for (index, call) in answer.tool_calls.iter().enumerate() {
-        frames.push(envelope.delta(json!({"tool_calls": [{
-            "index": index,
-            "id": envelope.call_id(index, call),
-            "type": "function",
-            "function": {"name": call.name, "arguments": ""},
-        }]})));
-        for part in pieces(&argument_text(call), chunk_chars) {
-            let fragment = json!({"index": index, "function": {"arguments": part}});
-            frames.push(envelope.delta(json!({"tool_calls": [fragment]})));
-        }
-    }
-    let finish = json!([{"index": 0, "delta": {}, "finish_reason": finish_reason(answer)}]);
-    frames.push(envelope.chunk(finish, None));
-    if envelope.wants_usage {
-        let usage = usage_json(answer.usage.unwrap_or_default());
-        frames.push(envelope.chunk(json!([]), Some(usage)));
-    }
-    frames.push(data_frame("[DONE]"));
-    frames
 }
 
 /// The model list.
@@ -125,39 +26,131 @@ pub(super) fn models(names: &[String]) -> Value {
     json!({"object": "list", "data": data})
 }
 
-fn data_frame(payload: &str) -> String {
-    format!("data: {payload}\n\n")
+fn document(answer: &Answer, envelope: &Envelope<'_>) -> Value {
+    let mut content: Option<String> = None;
+    let mut reasoning: Option<String> = None;
+    let mut calls = Vec::new();
+    for piece in envelope.pieces(answer) {
+        match piece {
+            Piece::Reasoning { text, .. } => reasoning.get_or_insert_default().push_str(text),
+            Piece::Text(text) => content.get_or_insert_default().push_str(text),
+            Piece::Call { id, call } => calls.push(call_json(&id, call, call.argument_text())),
+        }
+    }
+    let mut message = Map::new();
+    message.insert("role".to_owned(), "assistant".into());
+    message.insert("content".to_owned(), json!(content));
+    if let Some(reasoning) = reasoning {
+        message.insert("reasoning_content".to_owned(), reasoning.into());
+    }
+    if !calls.is_empty() {
+        message.insert("tool_calls".to_owned(), calls.into());
+    }
+    json!({
+        "id": envelope.id("chatcmpl-"),
+        "object": "chat.completion",
+        "created": CREATED,
+        "model": envelope.request.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(answer)}],
+        "usage": usage_json(answer.usage.unwrap_or_default()),
+    })
+}
+
+/// The events of the answer, `[DONE]` included.
+fn stream(answer: &Answer, envelope: &Envelope<'_>) -> Vec<String> {
+    let mut frames = vec![delta(envelope, json!({"role": "assistant", "content": ""}))];
+    let mut calls = 0;
+    for piece in envelope.pieces(answer) {
+        match piece {
+            Piece::Reasoning { text, .. } => frames.extend(
+                envelope
+                    .chunks(text)
+                    .into_iter()
+                    .map(|part| delta(envelope, json!({"reasoning_content": part}))),
+            ),
+            Piece::Text(text) => frames.extend(
+                envelope
+                    .chunks(text)
+                    .into_iter()
+                    .map(|part| delta(envelope, json!({"content": part}))),
+            ),
+            Piece::Call { id, call } => {
+                let mut start = json!({"index": calls});
+                if let (Value::Object(start), Value::Object(call)) =
+                    (&mut start, call_json(&id, call, String::new()))
+                {
+                    start.extend(call);
+                }
+                frames.push(delta(envelope, json!({"tool_calls": [start]})));
+                for part in envelope.chunks(&call.argument_text()) {
+                    let fragment = json!({"index": calls, "function": {"arguments": part}});
+                    frames.push(delta(envelope, json!({"tool_calls": [fragment]})));
+                }
+                calls += 1;
+            }
+        }
+    }
+    let finish = json!([{"index": 0, "delta": {}, "finish_reason": finish_reason(answer)}]);
+    frames.push(chunk(envelope, finish, None));
+    if envelope.request.wants_usage {
+        let usage = usage_json(answer.usage.unwrap_or_default());
+        frames.push(chunk(envelope, json!([]), Some(usage)));
+    }
+    frames.push(data_frame("[DONE]"));
+    frames
+}
+
+fn delta(envelope: &Envelope<'_>, delta: Value) -> String {
+    let choices = json!([{"index": 0, "delta": delta, "finish_reason": null}]);
+    chunk(envelope, choices, None)
+}
+
+fn chunk(envelope: &Envelope<'_>, choices: Value, usage: Option<Value>) -> String {
+    let mut chunk = json!({
+        "id": envelope.id("chatcmpl-"),
+        "object": "chat.completion.chunk",
+        "created": CREATED,
+        "model": envelope.request.model,
+        "choices": choices,
+    });
+    if let Some(usage) = usage {
+        chunk["usage"] = usage;
+    }
+    data_frame(&chunk.to_string())
+}
+
+fn call_json(id: &str, call: &ToolCall, arguments: String) -> Value {
+    let mut json = json!({
+        "id": id,
+        "type": "function",
+        "function": {"name": call.name, "arguments": arguments},
+    });
+    if let Some(signature) = call.signature.as_ref().filter(|given| !given.is_empty()) {
+        json["extra_content"] = json!({"google": {"thought_signature": signature}});
+    }
+    json
 }
 
 fn finish_reason(answer: &Answer) -> &str {
-    match &answer.finish_reason {
-        Some(reason) => reason,
-        None if answer.tool_calls.is_empty() => "stop",
-        None => "tool_calls",
-    }
-}
-
-fn argument_text(call: &ToolCall) -> String {
-    match &call.arguments {
-        Value::String(verbatim) => verbatim.clone(),
-        arguments => arguments.to_string(),
+    match answer.finish() {
+        Finish::Stop => "stop",
+        Finish::ToolCalls => "tool_calls",
+        Finish::Length => "length",
+        Finish::ContentFilter => "content_filter",
+        Finish::Verbatim(word) => word,
     }
 }
 
 fn usage_json(usage: Usage) -> Value {
+    let mut prompt_details = json!({"cached_tokens": usage.cached_tokens});
+    if usage.cache_write_tokens > 0 {
+        prompt_details["cache_write_tokens"] = usage.cache_write_tokens.into();
+    }
     json!({
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,
-        "total_tokens": usage.prompt_tokens + usage.completion_tokens,
-        "prompt_tokens_details": {"cached_tokens": usage.cached_tokens},
+        "total_tokens": usage.total_tokens(),
+        "prompt_tokens_details": prompt_details,
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
     })
-}
-
-fn pieces(text: &str, chunk_chars: usize) -> Vec<String> {
-    let characters: Vec<char> = text.chars().collect();
-    characters
-        .chunks(chunk_chars.max(1))
-        .map(|chunk| chunk.iter().collect())
-        .collect()
 }

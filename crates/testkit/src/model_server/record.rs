@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use super::protocol::Protocol;
 
 /// Header names whose values never reach a log file.
-const CREDENTIAL_HEADERS: [&str; 6] = [
+const CREDENTIAL_HEADERS: [&str; 7] = [
     "authorization",
     "proxy-authorization",
     "x-api-key",
     "api-key",
     "x-goog-api-key",
+    "x-amz-security-token",
     "cookie",
 ];
 
@@ -32,6 +33,10 @@ pub struct RecordedRequest {
     pub body: Vec<u8>,
     /// The body as JSON, when it is.
     pub json: Option<Value>,
+    /// The model protocol the path belongs to.
+    pub protocol: Option<Protocol>,
+    /// What a strict vendor would not have taken; empty when the server is lenient.
+    pub violations: Vec<String>,
     /// When the last byte of the request was there.
     pub arrived_at: Instant,
     /// Who answered.
@@ -43,14 +48,21 @@ pub struct RecordedRequest {
 pub enum Outcome {
     /// Answered by the step with this index.
     Step(usize),
+    /// Answered by a scripted path.
+    Route {
+        /// Index of the route.
+        route: usize,
+        /// Index of its reply.
+        reply: usize,
+    },
     /// Answered with the model list.
     Models,
+    /// A strict vendor would have refused it, and so did the server.
+    Refused,
     /// No step was left for it.
     Unmatched,
     /// The body was not JSON.
     BadRequest,
-    /// A protocol the server does not speak yet.
-    NotImplemented(Protocol),
     /// No route.
     NotFound,
 }
@@ -59,8 +71,8 @@ impl Outcome {
     /// Whether the script provided for this request.
     pub fn is_served(self) -> bool {
         match self {
-            Self::Step(_) | Self::Models => true,
-            Self::Unmatched | Self::BadRequest | Self::NotImplemented(_) | Self::NotFound => false,
+            Self::Step(_) | Self::Route { .. } | Self::Models => true,
+            Self::Refused | Self::Unmatched | Self::BadRequest | Self::NotFound => false,
         }
     }
 }
@@ -107,6 +119,7 @@ impl RecordedRequest {
             "headers": headers,
             "body": self.json.clone().unwrap_or_else(|| String::from_utf8_lossy(&self.body).into()),
             "outcome": format!("{:?}", self.outcome),
+            "violations": self.violations,
         })
     }
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::chat_request::ChatRequest;
+use super::answer::Answer;
 use super::record::RecordedRequest;
-use super::reply::{Answer, Failure, RawReply, Reply};
+use super::reply::{Failure, RawReply, Reply};
+use super::request::ModelRequest;
 
 /// A scripted answer with its conditions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -37,12 +38,14 @@ pub struct Matcher {
     pub last_user_contains: Option<String>,
     /// Exact model name.
     pub model: Option<String>,
-    /// Number of the completion request on this server, counted from 1.
+    /// Number among the model requests, or among those of the route, counted from 1.
     pub nth_call: Option<u64>,
     /// Headers with their exact values.
     pub headers: BTreeMap<String, String>,
     /// Whether the request offers tools.
     pub offers_tools: Option<bool>,
+    /// Text anywhere in the body.
+    pub body_contains: Option<String>,
 }
 
 /// How fast an answer comes and how it ends.
@@ -124,6 +127,12 @@ impl Step {
         self
     }
 
+    /// Requires `fragment` anywhere in the body.
+    pub fn when_body(mut self, fragment: impl Into<String>) -> Self {
+        self.when.body_contains = Some(fragment.into());
+        self
+    }
+
     /// Adds a response header.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.insert(name.into(), value.into());
@@ -174,23 +183,30 @@ impl Step {
 }
 
 impl Matcher {
-    pub(super) fn accepts(&self, http: &RecordedRequest, chat: &ChatRequest, call: u64) -> bool {
-        let user_fits = self.last_user_contains.as_ref().is_none_or(|fragment| {
-            chat.last_user
-                .as_ref()
-                .is_some_and(|said| said.contains(fragment))
-        });
+    pub(super) fn accepts(&self, http: &RecordedRequest, asked: &ModelRequest, call: u64) -> bool {
+        let said = asked.last_user.as_deref();
+        let user_fits = contains(said, self.last_user_contains.as_deref());
+        let body = String::from_utf8_lossy(&http.body);
         user_fits
-            && self.model.as_ref().is_none_or(|model| *model == chat.model)
+            && contains(Some(&body), self.body_contains.as_deref())
+            && self
+                .model
+                .as_ref()
+                .is_none_or(|model| *model == asked.model)
             && self.nth_call.is_none_or(|nth| nth == call)
             && self
                 .offers_tools
-                .is_none_or(|offers| offers == chat.offers_tools)
+                .is_none_or(|offers| offers == asked.offers_tools)
             && self
                 .headers
                 .iter()
                 .all(|(name, value)| http.header(name) == Some(value))
     }
+}
+
+/// Whether `text` has the wanted fragment; nothing wanted is always there.
+fn contains(text: Option<&str>, wanted: Option<&str>) -> bool {
+    wanted.is_none_or(|fragment| text.is_some_and(|text| text.contains(fragment)))
 }
 
 impl<R: Into<Reply>> From<R> for Step {

@@ -32,12 +32,21 @@ impl Plan {
         }
     }
 
+    /// Server-sent events.
     pub(super) fn events(frames: Vec<String>) -> Self {
+        Self::stream("text/event-stream; charset=utf-8", frames)
+    }
+
+    /// A stream of any kind.
+    pub(super) fn stream(
+        content_type: &str,
+        frames: impl IntoIterator<Item = impl Into<Bytes>>,
+    ) -> Self {
         Self {
             status: 200,
-            content_type: "text/event-stream; charset=utf-8".to_owned(),
+            content_type: content_type.to_owned(),
             headers: Vec::new(),
-            frames: frames.into_iter().map(Bytes::from).collect(),
+            frames: frames.into_iter().map(Into::into).collect(),
             streamed: true,
         }
     }
@@ -74,6 +83,16 @@ impl Plan {
             .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         response
     }
+}
+
+/// A server-sent event without a name.
+pub(super) fn data_frame(payload: &str) -> String {
+    format!("data: {payload}\n\n")
+}
+
+/// A server-sent event with a name.
+pub(super) fn event_frame(name: &str, payload: &str) -> String {
+    format!("event: {name}\ndata: {payload}\n\n")
 }
 
 /// Where a timed body stands.

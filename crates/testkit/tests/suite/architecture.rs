@@ -13,8 +13,8 @@ mod spdx;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Directories that hold nothing written here.
-const SKIPPED_DIRECTORIES: [&str; 3] = [".git", "target", "node_modules"];
+/// What holds nothing written here. `.git` is a file in a linked worktree.
+const SKIPPED: [&str; 3] = [".git", "target", "node_modules"];
 const MAX_FILES: usize = 100_000;
 
 /// Root of the repository.
@@ -33,7 +33,10 @@ fn repository_files() -> Vec<PathBuf> {
             let entry = entry.unwrap();
             let kind = entry.file_type().unwrap();
             let name = entry.file_name().to_string_lossy().into_owned();
-            if kind.is_dir() && !SKIPPED_DIRECTORIES.contains(&name.as_str()) {
+            if SKIPPED.contains(&name.as_str()) {
+                continue;
+            }
+            if kind.is_dir() {
                 open.push(entry.path());
             } else if kind.is_file() {
                 files.push(entry.path().strip_prefix(&root).unwrap().to_owned());

@@ -25,6 +25,20 @@ impl Response {
         serde_json::from_slice(&self.body).unwrap()
     }
 
+    /// The server-sent events that have a name, with their payloads.
+    pub(crate) fn named_events(&self) -> Vec<(String, Value)> {
+        let text = self.text();
+        let frames = text.split_terminator("\n\n");
+        frames
+            .map(|frame| {
+                let (name, data) = frame.split_once('\n').unwrap();
+                let data = data.strip_prefix("data: ").unwrap();
+                let name = name.strip_prefix("event: ").unwrap().to_owned();
+                (name, serde_json::from_str(data).unwrap())
+            })
+            .collect()
+    }
+
     /// The payloads of the server-sent events.
     pub(crate) fn events(&self) -> Vec<String> {
         self.text()
@@ -37,11 +51,14 @@ impl Response {
 /// Sends the request and leaves the answer in the socket.
 pub(crate) fn open(base_url: &str, method: &str, path: &str, body: &str) -> TcpStream {
     let address = base_url.strip_prefix("http://").unwrap();
-    let (host, base_path) = address.split_once('/').unwrap();
+    let (host, base_path) = match address.split_once('/') {
+        Some((host, base)) => (host, format!("/{base}")),
+        None => (address, String::new()),
+    };
     let mut stream = TcpStream::connect(host).unwrap();
     stream.set_read_timeout(Some(READ_LIMIT)).unwrap();
     let request = format!(
-        "{method} /{base_path}{path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer sk-test\r\n\
+        "{method} {base_path}{path} HTTP/1.1\r\nhost: {host}\r\nauthorization: Bearer sk-test\r\n\
          x-tier: gold\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );

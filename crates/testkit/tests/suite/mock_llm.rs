@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use hermes_testkit::{Signal, TempHome};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::http_client::{ask, chat};
+use super::http_client::{ask, chat, send};
 
 const MOCK_LLM: &str = env!("CARGO_BIN_EXE_mock-llm");
 const LIMIT: Duration = Duration::from_secs(10);
@@ -43,6 +43,42 @@ fn follows_a_scenario_file_until_interrupted() {
 }
 
 #[test]
+fn plays_scripted_routes_and_other_protocols_from_a_file() {
+    let home = TempHome::new().unwrap();
+    let scenario = concat!(env!("CARGO_MANIFEST_DIR"), "/scenarios/device-login.json");
+    let server = home.command(MOCK_LLM).arg(scenario).spawn().unwrap();
+    let base_url = server.next_line(LIMIT).unwrap().unwrap();
+    let origin = base_url.strip_suffix("/v1").unwrap();
+    let poll = |body: &str| send(origin, "POST", "/oauth/token", body);
+    assert_eq!(poll("device_code=dc-1").status, 400);
+    assert_eq!(poll("device_code=dc-1").json()["access_token"], "at-1");
+    assert_eq!(poll("refresh_token=rt-1").json()["access_token"], "at-2");
+    let body = json!({
+        "model": "scripted",
+        "max_tokens": 100,
+        "messages": [{"role": "user", "content": "think"}],
+    });
+    let answer = send(origin, "POST", "/v1/messages", &body.to_string()).json();
+    assert_eq!(answer["content"][0]["signature"], "seal-1");
+    server.signal(Signal::SIGTERM).unwrap();
+    server.wait(LIMIT).unwrap().ok();
+}
+
+#[test]
+fn is_strict_unless_told_otherwise() {
+    let home = TempHome::new().unwrap();
+    let mut body = ask("hi");
+    body["_local"] = true.into();
+    for (arguments, status) in [(&[][..], 400), (&["--lenient"][..], 200)] {
+        let server = home.command(MOCK_LLM).args(arguments).spawn().unwrap();
+        let base_url = server.next_line(LIMIT).unwrap().unwrap();
+        assert_eq!(chat(&base_url, &body).status, status);
+        server.signal(Signal::SIGTERM).unwrap();
+        server.wait(LIMIT).unwrap().ok();
+    }
+}
+
+#[test]
 fn explains_itself_and_its_mistakes() {
     let home = TempHome::new().unwrap();
     let help = home.command(MOCK_LLM).arg("--help").run().unwrap().ok();
@@ -51,6 +87,9 @@ fn explains_itself_and_its_mistakes() {
         "{}",
         help.report()
     );
+    for word in ["--lenient", "/converse-stream", "Anthropic Messages"] {
+        assert!(help.stdout.contains(word), "{}", help.report());
+    }
     home.write_work("bad.json", "{\"stpes\": []}").unwrap();
     let bad = home
         .command(MOCK_LLM)

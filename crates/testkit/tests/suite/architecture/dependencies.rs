@@ -20,6 +20,19 @@ const TABLE: &[(&str, Allowed)] = &[
     ("config", Allowed::Only(&["core", "secrets"])),
     ("http", Allowed::Only(&["core", "config", "secrets"])),
     ("store", Allowed::Only(&["core", "config", "secrets"])),
+    ("local-model", Allowed::Only(&["core"])),
+    (
+        "llm",
+        Allowed::Only(&["core", "config", "secrets", "http", "local-model"]),
+    ),
+    (
+        "tools",
+        Allowed::Only(&["core", "config", "secrets", "http", "store", "llm"]),
+    ),
+    (
+        "agent",
+        Allowed::Only(&["core", "config", "secrets", "http", "store", "llm", "tools"]),
+    ),
     ("cli", Allowed::AllButTestkit),
     ("testkit", Allowed::Only(&["core"])),
     ("bench", Allowed::All),

@@ -1,0 +1,162 @@
+//! The parts of a model request that a script looks at, read from any of the protocols.
+
+use serde_json::Value;
+
+use super::protocol::Protocol;
+
+/// What a completion request says, as far as matching and answering need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ModelRequest {
+    pub(super) protocol: Protocol,
+    pub(super) model: String,
+    pub(super) delivery: Delivery,
+    /// Only chat completions leave the choice; the others always tell.
+    pub(super) wants_usage: bool,
+    pub(super) offers_tools: bool,
+    pub(super) last_user: Option<String>,
+}
+
+/// In which form the answer is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Delivery {
+    /// One JSON document.
+    Document,
+    /// The stream of the protocol.
+    Stream,
+    /// One JSON array written piece by piece: what Gemini streams unless asked for events.
+    Array,
+}
+
+impl ModelRequest {
+    /// Reads a request; `target` is its path and query.
+    pub(super) fn read(protocol: Protocol, target: &str, body: &Value) -> Self {
+        match protocol {
+            Protocol::ChatCompletions => Self {
+                wants_usage: body["stream_options"]["include_usage"] == true,
+                ..Self::plain(protocol, body, last_user(&body["messages"], "content"))
+            },
+            Protocol::Responses => {
+                let said = match &body["input"] {
+                    Value::String(text) => Some(text.clone()),
+                    items => last_user(items, "content"),
+                };
+                Self::plain(protocol, body, said)
+            }
+            Protocol::Anthropic => {
+                Self::plain(protocol, body, last_user(&body["messages"], "content"))
+            }
+            Protocol::Gemini => gemini(target, body),
+            Protocol::Converse => converse(target, body),
+        }
+    }
+
+    /// The shape the protocols with everything in the body have in common.
+    fn plain(protocol: Protocol, body: &Value, last_user: Option<String>) -> Self {
+        Self {
+            protocol,
+            model: body["model"].as_str().unwrap_or_default().to_owned(),
+            delivery: if body["stream"] == true {
+                Delivery::Stream
+            } else {
+                Delivery::Document
+            },
+            wants_usage: true,
+            offers_tools: has_items(&body["tools"]),
+            last_user,
+        }
+    }
+}
+
+fn gemini(target: &str, body: &Value) -> ModelRequest {
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let (model, action) = last.rsplit_once(':').unwrap_or((last, ""));
+    let delivery = match action {
+        "streamGenerateContent" if query.split('&').any(|pair| pair == "alt=sse") => {
+            Delivery::Stream
+        }
+        "streamGenerateContent" => Delivery::Array,
+        _ => Delivery::Document,
+    };
+    let tools = body["tools"].as_array();
+    ModelRequest {
+        protocol: Protocol::Gemini,
+        model: percent_decoded(model),
+        delivery,
+        wants_usage: true,
+        offers_tools: tools.is_some_and(|tools| {
+            tools
+                .iter()
+                .any(|tool| has_items(&tool["functionDeclarations"]))
+        }),
+        last_user: last_user(&body["contents"], "parts"),
+    }
+}
+
+fn converse(target: &str, body: &Value) -> ModelRequest {
+    let path = target.split('?').next().unwrap_or_default();
+    let mut segments = path.rsplit('/');
+    let delivery = match segments.next() {
+        Some("converse-stream") => Delivery::Stream,
+        _ => Delivery::Document,
+    };
+    ModelRequest {
+        protocol: Protocol::Converse,
+        model: percent_decoded(segments.next().unwrap_or_default()),
+        delivery,
+        wants_usage: true,
+        offers_tools: has_items(&body["toolConfig"]["tools"]),
+        last_user: last_user(&body["messages"], "content"),
+    }
+}
+
+/// What the user said last. Messages that only carry tool results do not count, because in chat
+/// completions those are not the user's either.
+fn last_user(messages: &Value, content: &str) -> Option<String> {
+    let message = messages.as_array()?.iter().rfind(|message| {
+        let parts = message[content].as_array();
+        let only_results =
+            parts.is_some_and(|parts| !parts.is_empty() && parts.iter().all(is_tool_result));
+        message["role"] == "user" && !only_results
+    })?;
+    match &message[content] {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            let texts: Vec<&str> = parts
+                .iter()
+                .filter_map(|part| part["text"].as_str())
+                .collect();
+            Some(texts.join("\n"))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+fn is_tool_result(part: &Value) -> bool {
+    part["type"] == "tool_result"
+        || part.get("functionResponse").is_some()
+        || part.get("toolResult").is_some()
+}
+
+fn has_items(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| !items.is_empty())
+}
+
+/// Undoes percent-encoding; what is not a valid escape stays as it is.
+fn percent_decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('%') {
+        bytes.extend_from_slice(before.as_bytes());
+        let escaped = after
+            .get(..2)
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(escaped.unwrap_or(b'%'));
+        rest = match escaped {
+            Some(_) => after.get(2..).unwrap_or_default(),
+            None => after,
+        };
+    }
+    bytes.extend_from_slice(rest.as_bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
