@@ -1,0 +1,397 @@
+//! One model call, with everything that failover decides done: waiting, other credentials, other
+//! routes, changed requests. The same for the conversation and for helper tasks.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use hermes_core::{FinishReason, ModelClient, ModelEvent, ModelRequest, Random};
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::Answer;
+use crate::classify::{Facts, Fault, Reason, classify};
+use crate::course::{Course, changed};
+use crate::delivered::Shown;
+use crate::error::ModelError;
+use crate::failover::{Delivered, Fix, Health, Step, next_step};
+use crate::keys::Keyring;
+use crate::model::Model;
+use crate::patience::{PatienceSettings, is_reasoning_model, patience};
+use crate::route::Route;
+use crate::transport::Transport;
+
+/// Calls models.
+#[derive(Clone)]
+pub struct Caller {
+    /// How requests leave.
+    pub transport: Transport,
+    /// The credentials.
+    pub keys: Arc<Keyring>,
+    /// Spreads waits.
+    pub random: Arc<dyn Random>,
+    /// How long to wait.
+    pub patience: PatienceSettings,
+    /// Failed calls of one route before it is given up.
+    pub attempts: u32,
+    /// What models turned out to want, for as long as the program runs.
+    pub learned: Learned,
+}
+
+/// Changes that a model turned out to need, by provider and model.
+#[derive(Clone, Default)]
+pub struct Learned(Arc<Mutex<Lessons>>);
+
+type Lessons = HashMap<(String, String), Vec<Fix>>;
+
+/// What is asked, and what is known about its size.
+pub struct Ask<'a> {
+    /// The request; its model is filled in from the route.
+    pub request: &'a ModelRequest,
+    /// How large it is, roughly.
+    pub tokens: u32,
+    /// Whether compaction could make it smaller.
+    pub compactable: bool,
+}
+
+/// What happens while a call is under way.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CallEvent {
+    /// More text.
+    Text(String),
+    /// More readable thinking.
+    Reasoning(String),
+    /// A tool call begins to be written.
+    CallStarted {
+        /// The tool, as the model spells it.
+        name: String,
+    },
+    /// The call failed and is tried again after a while.
+    Waiting {
+        /// How long.
+        wait: Duration,
+        /// Why, in one line.
+        why: String,
+    },
+    /// Another route is used from here on.
+    RouteChanged {
+        /// Why, in one line.
+        why: String,
+    },
+}
+
+/// Takes the events of a call in. May make the call wait.
+pub trait CallSink: Send {
+    /// Takes the next event.
+    fn event(&mut self, event: CallEvent) -> impl Future<Output = ()> + Send;
+}
+
+/// How a call ended.
+#[derive(Debug)]
+pub enum CallEnd {
+    /// With an answer.
+    Answered(Box<Answer>),
+    /// It broke off after text was shown; the text counts as an answer that ran into its limit.
+    Partial(Box<Answer>),
+    /// The history must become shorter first.
+    TooLong(Fault),
+    /// The caller stopped it; this is what had come.
+    Stopped(Box<Answer>),
+    /// Nothing is left to try.
+    Failed(Box<CallFailure>),
+}
+
+/// Why a call failed for good.
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{} at {}: {}", fault.reason.word(), route.label(), fault.message)]
+pub struct CallFailure {
+    /// The route that failed last.
+    pub route: Arc<Route>,
+    /// Its fault.
+    pub fault: Fault,
+    /// How many calls were made in all.
+    pub calls: u32,
+}
+
+impl Caller {
+    /// Calls until there is an answer or nothing is left to try.
+    pub async fn call<S: CallSink>(
+        &self,
+        course: &mut Course,
+        ask: &Ask<'_>,
+        sink: &mut S,
+        cancel: &CancellationToken,
+    ) -> CallEnd {
+        let mut shown = Shown::default();
+        let mut calls = 0;
+        loop {
+            let mut answer = Answer::default();
+            let result = self
+                .attempt(course, ask, &mut answer, &mut shown, sink, cancel)
+                .await;
+            calls += 1;
+            let error = match result {
+                Ok(()) => {
+                    course.stalls = 0;
+                    course.attempt.succeeded();
+                    if let Some(lease) = &course.lease {
+                        self.keys.worked(lease);
+                    }
+                    return CallEnd::Answered(Box::new(answer));
+                }
+                Err(ModelError::Cancelled) => return CallEnd::Stopped(Box::new(answer)),
+                Err(error) => error,
+            };
+            if matches!(error, ModelError::Stalled(_)) {
+                course.stalls += 1;
+            }
+            let fault = self.fault(course, ask, &error);
+            // What counts is this attempt: text of an earlier one is not part of this answer.
+            course.attempt.delivered = match (answer.text.is_empty(), answer.calls.is_empty()) {
+                (true, _) => Delivered::Nothing,
+                (false, true) => Delivered::Text,
+                (false, false) => Delivered::OpenCall,
+            };
+            tracing::debug!(
+                route = course.route().label(),
+                reason = fault.reason.word(),
+                "a model call failed: {}",
+                fault.message
+            );
+            let step = next_step(
+                &fault,
+                &self.health(course, ask),
+                &course.attempt,
+                self.jitter(),
+            );
+            course.attempt.record(&step);
+            match self.take(step, course, fault, sink, cancel).await {
+                Taken::Again => shown.again(),
+                Taken::Stopped => return CallEnd::Stopped(Box::new(answer)),
+                Taken::TooLong(fault) => return CallEnd::TooLong(fault),
+                Taken::Partial => {
+                    answer.finish = Some(FinishReason::Length);
+                    answer.calls.clear();
+                    answer.raw = None;
+                    return CallEnd::Partial(Box::new(answer));
+                }
+                Taken::Failed(fault) => {
+                    course.all_failed(self.transport.clock.now());
+                    return CallEnd::Failed(Box::new(CallFailure {
+                        route: course.route().clone(),
+                        fault,
+                        calls,
+                    }));
+                }
+            }
+        }
+    }
+
+    /// Sends the request once.
+    async fn attempt<S: CallSink>(
+        &self,
+        course: &mut Course,
+        ask: &Ask<'_>,
+        answer: &mut Answer,
+        shown: &mut Shown,
+        sink: &mut S,
+        cancel: &CancellationToken,
+    ) -> Result<(), ModelError> {
+        let route = course.route().clone();
+        if course.lease.is_none() {
+            // A login may have to be renewed first, which takes as long as its server takes.
+            let lease = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(ModelError::Cancelled),
+                lease = self.keys.lease(&route) => lease?,
+            };
+            course.lease = Some(lease);
+        }
+        let secret = course.lease.as_ref().and_then(|lease| lease.secret.clone());
+        let mut fixes = self.learned.of(&route);
+        for fix in course.attempt.fixes() {
+            // What was learned just now is in both lists.
+            if !fixes.contains(fix) {
+                fixes.push(*fix);
+            }
+        }
+        let (quirks, settings) = changed(&route.quirks, &ask.request.settings, fixes);
+        let limits = patience(&route, ask.tokens, &self.patience);
+        let request = ModelRequest {
+            model: route.model.clone(),
+            settings,
+            ..ask.request.clone()
+        };
+        let route = Arc::new(Route {
+            quirks: Arc::new(quirks),
+            ..Route::clone(&route)
+        });
+        let model = Model::new(&self.transport, route, secret);
+        let mut events = pin!(model.stream(request, limits, cancel.child_token()));
+        while let Some(event) = events.next().await {
+            let event = event?;
+            answer.take(&event);
+            match event {
+                ModelEvent::Text(text) => {
+                    // Text behind the beginning of a call belongs to the call, not to the answer.
+                    if answer.calls.is_empty()
+                        && let Some(fresh) = shown.fresh(&text)
+                    {
+                        sink.event(CallEvent::Text(fresh)).await;
+                    }
+                }
+                ModelEvent::Reasoning(text) => sink.event(CallEvent::Reasoning(text)).await,
+                ModelEvent::CallStarted { name, .. } => {
+                    sink.event(CallEvent::CallStarted { name }).await;
+                }
+                ModelEvent::CallArguments { .. }
+                | ModelEvent::Usage { .. }
+                | ModelEvent::Finished { .. } => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, course: &Course, ask: &Ask<'_>, error: &ModelError) -> Fault {
+        let route = course.route();
+        classify(
+            error,
+            &Facts {
+                provider: &route.provider,
+                model: &route.model,
+                estimated_tokens: ask.tokens,
+                context_window: course.window(),
+                messages: ask.request.messages.len(),
+                reasoning_model: is_reasoning_model(&route.model),
+            },
+        )
+    }
+
+    fn health(&self, course: &Course, ask: &Ask<'_>) -> Health {
+        let keys = self.keys.state(course.route(), course.lease.as_ref());
+        Health {
+            attempts: self.attempts.max(1),
+            other_credentials: keys.others,
+            renewal: keys.renewal,
+            other_routes: course.others(),
+            compactable: ask.compactable,
+            stalls: course.stalls,
+        }
+    }
+
+    /// Does what was decided.
+    async fn take<S: CallSink>(
+        &self,
+        step: Step,
+        course: &mut Course,
+        fault: Fault,
+        sink: &mut S,
+        cancel: &CancellationToken,
+    ) -> Taken {
+        match step {
+            Step::Wait(wait) | Step::Reconnect(wait) => {
+                let why = fault.message;
+                sink.event(CallEvent::Waiting { wait, why }).await;
+                tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => Taken::Stopped,
+                    () = tokio::time::sleep(wait) => Taken::Again,
+                }
+            }
+            Step::RefreshCredential => {
+                let Some(lease) = course.lease.take() else {
+                    return Taken::Again;
+                };
+                match self.keys.renew(&lease).await {
+                    Ok(renewed) => course.lease = Some(renewed),
+                    Err(error) => {
+                        tracing::warn!("{} could not be renewed: {error}", lease.label);
+                        course.lease = Some(lease);
+                    }
+                }
+                Taken::Again
+            }
+            Step::NextCredential => {
+                if let Some(lease) = course.lease.take() {
+                    self.keys.set_aside(&lease, &fault);
+                }
+                Taken::Again
+            }
+            Step::NextRoute => {
+                if let Some(lease) = course.lease.take() {
+                    self.keys.set_aside(&lease, &fault);
+                }
+                let from = course.route().label();
+                course.next_route(fault.reason, self.transport.clock.now());
+                let why = format!("{from} failed ({}): {}", fault.reason.word(), fault.message);
+                sink.event(CallEvent::RouteChanged { why }).await;
+                Taken::Again
+            }
+            Step::Fix(Fix::CutWindow(window)) => {
+                course.learn_window(window);
+                Taken::TooLong(fault)
+            }
+            Step::Fix(fix) => {
+                // A body that is too large says nothing about the model.
+                if fault.reason != Reason::PayloadTooLarge {
+                    self.learned.keep(course.route(), fix);
+                }
+                Taken::Again
+            }
+            Step::Compact { window } => {
+                if let Some(window) = window {
+                    course.learn_window(window);
+                }
+                Taken::TooLong(fault)
+            }
+            Step::KeepPartial => Taken::Partial,
+            Step::Fail if fault.reason == Reason::Cancelled => Taken::Stopped,
+            Step::Fail => {
+                if let Some(lease) = &course.lease {
+                    self.keys.set_aside(lease, &fault);
+                }
+                Taken::Failed(fault)
+            }
+        }
+    }
+
+    fn jitter(&self) -> f64 {
+        self.random.below(1_000) as f64 / 1_000.0
+    }
+}
+
+/// What came of a step.
+enum Taken {
+    Again,
+    Stopped,
+    TooLong(Fault),
+    Partial,
+    Failed(Fault),
+}
+
+impl Learned {
+    fn of(&self, route: &Route) -> Vec<Fix> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (route.provider.clone(), route.model.clone());
+        known.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// Keeps what is a property of the model, not of one request.
+    fn keep(&self, route: &Route, fix: Fix) {
+        let lasting = matches!(
+            fix,
+            Fix::SwapMaxTokensKey
+                | Fix::OmitTemperature
+                | Fix::StripToolImages
+                | Fix::StripSchemaPatterns
+                | Fix::DropLongContextBeta
+        );
+        if lasting {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let key = (route.provider.clone(), route.model.clone());
+            known.entry(key).or_default().push(fix);
+        }
+    }
+}

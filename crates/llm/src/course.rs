@@ -1,0 +1,184 @@
+//! Which route a conversation is on, and what it has tried.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::classify::Reason;
+use crate::failover::{Attempt, Fix, Step};
+use crate::keys::Lease;
+use crate::quirks::{MaxTokensKey, Quirks, ReasoningReplay, SchemaTarget, Temperature};
+use crate::route::Route;
+use hermes_core::ModelSettings;
+
+/// How long a provider that limited us is left alone.
+const LIMITED: Duration = Duration::from_secs(60);
+/// How long everything is left alone after the whole chain failed.
+const ALL_FAILED: Duration = Duration::from_secs(5);
+
+/// The routes of a conversation, the first one preferred.
+#[derive(Debug, Clone)]
+pub struct Course {
+    routes: Arc<[Arc<Route>]>,
+    at: usize,
+    /// Until when the first route is left alone.
+    resting: Option<Timestamp>,
+    pub(crate) attempt: Attempt,
+    pub(crate) stalls: u32,
+    pub(crate) lease: Option<Lease>,
+    window: Option<u32>,
+}
+
+impl Course {
+    /// A course over these routes; `first` is the preferred one.
+    pub fn new(first: Arc<Route>, fallbacks: impl IntoIterator<Item = Arc<Route>>) -> Self {
+        let mut routes = vec![first];
+        for route in fallbacks {
+            let known = routes
+                .iter()
+                .any(|known| known.provider == route.provider && known.model == route.model);
+            if !known {
+                routes.push(route);
+            }
+        }
+        Self {
+            routes: routes.into(),
+            at: 0,
+            resting: None,
+            attempt: Attempt::default(),
+            stalls: 0,
+            lease: None,
+            window: None,
+        }
+    }
+
+    /// The route in use.
+    pub fn route(&self) -> &Arc<Route> {
+        // There is always a first one.
+        self.routes.get(self.at).unwrap_or(&self.routes[0])
+    }
+
+    /// The preferred route.
+    pub fn preferred(&self) -> &Arc<Route> {
+        &self.routes[0]
+    }
+
+    /// The window in tokens, as far as it is known by now.
+    pub fn window(&self) -> u32 {
+        self.window.unwrap_or(self.route().limits.window)
+    }
+
+    /// The name of the credential in use.
+    pub fn credential(&self) -> Option<&str> {
+        self.lease.as_ref().map(|lease| lease.label.as_str())
+    }
+
+    /// Starts a turn: what was tried is forgotten, and the preferred route is used again unless it is
+    /// being left alone. Says whether the route changed.
+    pub fn begin_turn(&mut self, now: Timestamp) -> bool {
+        self.attempt = Attempt::default();
+        if self.at != 0 && self.resting.is_none_or(|until| now >= until) {
+            self.go_to(0);
+            return true;
+        }
+        false
+    }
+
+    /// Whether a compaction may still help; the engine says so before each call.
+    pub fn compactions(&self) -> u32 {
+        self.attempt.compactions
+    }
+
+    /// Goes to the next route because this one will not answer; `false` when it is the last.
+    pub fn leave_refusing(&mut self, now: Timestamp) -> bool {
+        self.leave(Reason::ContentPolicyBlocked, now)
+    }
+
+    /// Goes to the next route because this one answers nothing; `false` when it is the last.
+    pub fn leave_silent(&mut self, now: Timestamp) -> bool {
+        self.leave(Reason::InvalidAnswer, now)
+    }
+
+    fn leave(&mut self, reason: Reason, now: Timestamp) -> bool {
+        let more = self.others() > 0;
+        if more {
+            self.attempt.record(&Step::NextRoute);
+            self.next_route(reason, now);
+        }
+        more
+    }
+
+    pub(crate) fn others(&self) -> u32 {
+        u32::try_from(self.routes.len() - 1 - self.at).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn next_route(&mut self, reason: Reason, now: Timestamp) {
+        if self.at == 0 {
+            let limited = matches!(
+                reason,
+                Reason::RateLimit
+                    | Reason::UsageLimit
+                    | Reason::Billing
+                    | Reason::UpstreamRateLimit
+            );
+            self.resting = limited.then(|| later(now, LIMITED));
+        }
+        self.go_to(self.at + 1);
+    }
+
+    pub(crate) fn all_failed(&mut self, now: Timestamp) {
+        if self.at != 0 {
+            let until = later(now, ALL_FAILED);
+            self.resting = Some(self.resting.map_or(until, |set| set.max(until)));
+        }
+    }
+
+    pub(crate) fn learn_window(&mut self, window: u32) {
+        self.window = Some(window.min(self.window()));
+    }
+
+    fn go_to(&mut self, at: usize) {
+        self.at = at;
+        self.lease = None;
+        self.window = None;
+        self.stalls = 0;
+    }
+}
+
+fn later(now: Timestamp, wait: Duration) -> Timestamp {
+    now.checked_add(wait).unwrap_or(now)
+}
+
+/// The quirks and settings with the changes in force.
+pub(crate) fn changed(
+    quirks: &Quirks,
+    settings: &ModelSettings,
+    fixes: impl IntoIterator<Item = Fix>,
+) -> (Quirks, ModelSettings) {
+    let (mut quirks, mut settings) = (quirks.clone(), settings.clone());
+    for fix in fixes {
+        match fix {
+            // Smaller pictures need a picture library; none is better than a failed turn.
+            Fix::StripImages | Fix::ShrinkImages(_) => quirks.no_images = true,
+            Fix::StripToolImages => quirks.text_only_tool_results = true,
+            Fix::DropReasoningSignatures | Fix::DropEncryptedReasoning => {
+                quirks.replay = ReasoningReplay::Never;
+            }
+            Fix::StripSchemaPatterns => quirks.schema = SchemaTarget::LlamaCpp,
+            Fix::DropLongContextBeta => quirks.long_context = false,
+            Fix::SwapMaxTokensKey => {
+                quirks.max_tokens_key = match quirks.max_tokens_key {
+                    MaxTokensKey::MaxTokens => MaxTokensKey::MaxCompletionTokens,
+                    MaxTokensKey::MaxCompletionTokens => MaxTokensKey::MaxTokens,
+                };
+            }
+            Fix::OmitTemperature => quirks.temperature = Temperature::Omit,
+            Fix::ShrinkOutput(tokens) => settings.max_output_tokens = Some(tokens),
+            Fix::NonStreaming => quirks.no_streaming = true,
+            // The caller shortens the history; the request itself stays.
+            Fix::CutWindow(_) => {}
+        }
+    }
+    (quirks, settings)
+}

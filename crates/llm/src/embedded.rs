@@ -1,0 +1,131 @@
+//! The model inside this process, behind the same seam as all others.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_core::stream::BoxStream;
+use futures_util::{StreamExt, stream};
+use hermes_core::{FinishReason, Message, ModelEvent, ModelRequest, Role};
+use hermes_local_model::{
+    Answer, AnswerEvent, ChatMessage, ChatRequest, Engine, LoadOptions, LocalError, Reason,
+    Sampling,
+};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{ModelError, VendorError};
+
+/// The loaded model. One at a time: a model takes more memory than everything else together.
+#[derive(Clone, Default)]
+pub struct LocalModels(Arc<Mutex<Option<Loaded>>>);
+
+type Loaded = (PathBuf, Arc<Engine>);
+
+impl LocalModels {
+    /// Answers from a model file, loading it first when needed.
+    pub(crate) fn stream(
+        &self,
+        file: PathBuf,
+        request: ModelRequest,
+        cancel: CancellationToken,
+    ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        let models = self.clone();
+        let opening = async move {
+            let engine = models.engine(&file).await?;
+            engine.start(asked(&request), cancel).map_err(failed)
+        };
+        stream::once(opening)
+            .flat_map(|opened| match opened {
+                Ok(answer) => stream::unfold(Some(answer), next)
+                    .flat_map(stream::iter)
+                    .boxed(),
+                Err(error) => stream::once(async { Err(error) }).boxed(),
+            })
+            .boxed()
+    }
+
+    async fn engine(&self, file: &Path) -> Result<Arc<Engine>, ModelError> {
+        let mut loaded = self.0.lock().await;
+        if let Some((path, engine)) = &*loaded
+            && path == file
+        {
+            return Ok(engine.clone());
+        }
+        *loaded = None;
+        let path = file.to_owned();
+        let load = tokio::task::spawn_blocking(move || Engine::load(&path, LoadOptions::default()));
+        let engine = match load.await {
+            Ok(engine) => Arc::new(engine.map_err(failed)?),
+            Err(_) => return Err(failed(LocalError::Stopped)),
+        };
+        *loaded = Some((file.to_owned(), engine.clone()));
+        Ok(engine)
+    }
+}
+
+type Piece = Vec<Result<ModelEvent, ModelError>>;
+
+async fn next(answer: Option<Answer>) -> Option<(Piece, Option<Answer>)> {
+    let mut answer = answer?;
+    match answer.next().await? {
+        Ok(AnswerEvent::Text(text)) => Some((vec![Ok(ModelEvent::Text(text))], Some(answer))),
+        Ok(AnswerEvent::Finished(finish)) => {
+            let usage = ModelEvent::Usage {
+                usage: finish.usage,
+                cost_usd: None,
+            };
+            let reason = match finish.reason {
+                Reason::Stop => FinishReason::Stop,
+                Reason::Length => FinishReason::Length,
+                Reason::Cancelled => return Some((vec![Err(ModelError::Cancelled)], None)),
+            };
+            let finished = ModelEvent::Finished { reason, raw: None };
+            Some((vec![Ok(usage), Ok(finished)], None))
+        }
+        Err(error) => Some((vec![Err(failed(error))], None)),
+    }
+}
+
+fn asked(request: &ModelRequest) -> ChatRequest {
+    let mut messages = Vec::with_capacity(request.messages.len() + 1);
+    if !request.system.trim().is_empty() {
+        messages.push(ChatMessage::new(Role::System, &*request.system));
+    }
+    messages.extend(request.messages.iter().filter_map(|message| said(message)));
+    let sampling = Sampling::default();
+    ChatRequest {
+        messages,
+        tools: Vec::new(),
+        max_tokens: request.settings.max_output_tokens.map(|most| most as usize),
+        sampling: Sampling {
+            temperature: request
+                .settings
+                .temperature
+                .map_or(sampling.temperature, |set| set as f32),
+            ..sampling
+        },
+    }
+}
+
+/// What tools answered in a conversation with another model becomes part of what the user said.
+fn said(message: &Message) -> Option<ChatMessage> {
+    let role = match message.role {
+        Role::Tool => Role::User,
+        other => other,
+    };
+    let text = message.plain_text();
+    (!text.trim().is_empty()).then(|| ChatMessage::new(role, text))
+}
+
+fn failed(error: LocalError) -> ModelError {
+    match error {
+        LocalError::Cancelled => ModelError::Cancelled,
+        LocalError::TooLong { .. } => VendorError {
+            code: Some("context_length_exceeded".to_owned()),
+            message: error.to_string(),
+            ..VendorError::default()
+        }
+        .into(),
+        other => ModelError::Embedded(other.to_string()),
+    }
+}

@@ -1,0 +1,58 @@
+//! How a model call can fail.
+
+mod vendor;
+
+use std::time::Duration;
+
+use hermes_http::HttpError;
+
+use crate::wire::WireError;
+
+/// A failure a provider reported, in or instead of an answer.
+#[derive(Debug, Clone, PartialEq, Default, thiserror::Error)]
+#[error("{}", if message.is_empty() { "the provider reported a failure without saying which" } else { message })]
+pub struct VendorError {
+    /// The HTTP status, when the failure came instead of an answer.
+    pub status: Option<u16>,
+    /// The provider's code or type, such as `rate_limit_exceeded`.
+    pub code: Option<String>,
+    /// What it said; for aggregators the inner provider's words follow.
+    pub message: String,
+    /// How long it asks to wait.
+    pub retry_after: Option<Duration>,
+    /// The provider's name for the request, for its support.
+    pub request_id: Option<String>,
+}
+
+/// Why a model call did not give an answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The provider said no.
+    #[error(transparent)]
+    Vendor(#[from] VendorError),
+    /// The exchange failed before or while the answer came.
+    #[error(transparent)]
+    Http(HttpError),
+    /// The answer came but cannot be used.
+    #[error(transparent)]
+    Wire(WireError),
+    /// The model inside this process failed.
+    #[error("{0}")]
+    Embedded(String),
+    /// The answer stalled: no event for this long.
+    #[error("no answer for {} s", .0.as_secs())]
+    Stalled(Duration),
+    /// The caller stopped it.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl From<WireError> for ModelError {
+    fn from(error: WireError) -> Self {
+        match error {
+            WireError::Vendor(vendor) => Self::Vendor(vendor),
+            other => Self::Wire(other),
+        }
+    }
+}

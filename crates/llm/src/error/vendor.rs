@@ -1,0 +1,139 @@
+//! Reading the failures providers send, in all the shapes they have.
+
+use std::time::Duration;
+
+use hermes_http::StatusError;
+use http::HeaderMap;
+use jiff::Timestamp;
+use serde_json::Value as Json;
+
+use super::VendorError;
+
+/// Most characters of a body without any structure that are quoted.
+const MOST_QUOTED: usize = 300;
+
+impl VendorError {
+    /// The failure in an answer whose status is not a success.
+    pub fn from_status(error: &StatusError, now: Timestamp) -> Self {
+        let mut found = match serde_json::from_str::<Json>(&error.excerpt) {
+            Ok(body) => Self::from_body(&body).unwrap_or_default(),
+            Err(_) => Self::from_text(&error.excerpt),
+        };
+        found.status = Some(error.status.as_u16());
+        found.retry_after = error.retry_after(now).or(found.retry_after);
+        found.request_id = request_id(&error.headers);
+        if found.code.is_none() {
+            // AWS names the exception in a header, with an address behind a colon.
+            found.code = text_header(&error.headers, "x-amzn-errortype")
+                .map(|name| name.split(':').next().unwrap_or(name).to_owned());
+        }
+        found
+    }
+
+    /// The failure in a JSON document, if it is one.
+    pub fn from_body(body: &Json) -> Option<Self> {
+        // Gemini may send its one error inside a list.
+        let body = body
+            .as_array()
+            .and_then(|list| list.first())
+            .unwrap_or(body);
+        let error = match body.get("error") {
+            Some(Json::Null) | None => body,
+            Some(error) => error,
+        };
+        let message = match error {
+            Json::String(text) => text.clone(),
+            Json::Object(_) => ["message", "detail", "Message", "error_description"]
+                .iter()
+                .find_map(|name| error.get(name).or_else(|| body.get(name)))
+                .map(plain)?,
+            _ => return None,
+        };
+        let inner = error
+            .pointer("/metadata/raw")
+            .map(|raw| inner_message(raw).unwrap_or_else(|| plain(raw)));
+        let message = match inner {
+            Some(inner) if !inner.is_empty() && !message.contains(&inner) => {
+                format!("{message}: {inner}")
+            }
+            _ => message,
+        };
+        let code = ["code", "type", "status", "__type"]
+            .iter()
+            .filter_map(|name| error.get(name))
+            .map(plain)
+            // A number only repeats the status.
+            .find(|code| !code.is_empty() && code.parse::<u16>().is_err());
+        let status = error
+            .get("code")
+            .and_then(Json::as_u64)
+            .and_then(|code| u16::try_from(code).ok())
+            .filter(|code| (400..600).contains(code));
+        Some(Self {
+            status,
+            code,
+            message,
+            retry_after: retry_info(error),
+            request_id: None,
+        })
+    }
+
+    /// The failure in a page or a line of text.
+    fn from_text(text: &str) -> Self {
+        let trimmed = text.trim();
+        let message = if trimmed.starts_with('<') {
+            "the server sent a web page instead of an answer: the address may be wrong, or a proxy \
+             stands in between"
+                .to_owned()
+        } else {
+            trimmed.chars().take(MOST_QUOTED).collect()
+        };
+        Self {
+            message,
+            ..Self::default()
+        }
+    }
+}
+
+/// An aggregator quotes what the inner provider said, as text that may be JSON.
+fn inner_message(raw: &Json) -> Option<String> {
+    let parsed;
+    let body = match raw {
+        Json::String(text) => {
+            parsed = serde_json::from_str::<Json>(text).ok()?;
+            &parsed
+        }
+        other => other,
+    };
+    VendorError::from_body(body).map(|error| error.message)
+}
+
+/// Google says how long to wait among the details.
+fn retry_info(error: &Json) -> Option<Duration> {
+    let details = error.get("details")?.as_array()?;
+    let delay = details
+        .iter()
+        .find_map(|detail| detail.get("retryDelay"))?
+        .as_str()?;
+    let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
+}
+
+fn request_id(headers: &HeaderMap) -> Option<String> {
+    ["x-request-id", "request-id", "x-amzn-requestid", "cf-ray"]
+        .iter()
+        .find_map(|name| text_header(headers, name))
+        .map(str::to_owned)
+}
+
+fn text_header<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name)?.to_str().ok()
+}
+
+fn plain(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Null => String::new(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,54 @@
+//! The credentials of providers, lent out for one call at a time.
+//!
+//! A credential comes from the environment or the settings, from the pool that `auth add` fills, or
+//! from a login. [`Keyring`] lends one, bound to the address it is lent for, and hears how the call
+//! went. What it hears is kept in `auth.json`, so that other processes and later runs know which
+//! credentials to leave alone; secrets that belong elsewhere are kept there as a fingerprint only.
+
+mod document;
+mod error;
+mod file;
+mod manage;
+mod pool;
+mod provider;
+mod refusal;
+mod renewal;
+mod ring;
+mod row;
+mod save;
+mod standing;
+
+use hermes_secrets::Secret;
+
+use crate::failover::Renewal;
+
+pub use document::{AuthDocument, Damage};
+pub use error::KeyError;
+pub use file::{AuthFile, AuthFileError};
+pub use manage::{EntryKind, EntryView, ProviderStatus};
+pub use provider::{KeyNeed, KeySource, OwnKey, ProviderKeys};
+pub use ring::{Keyring, KeyringParts};
+pub use standing::Standing;
+
+/// A credential that is in use. It travels with the call, so that what happens to the call is
+/// counted against this credential and no other.
+#[derive(Debug, Clone)]
+pub struct Lease {
+    /// Whose credential it is.
+    pub provider: String,
+    /// Names the credential among those of its provider.
+    pub id: String,
+    /// What people call it.
+    pub label: String,
+    /// The secret; `None` for servers that want none.
+    pub secret: Option<Secret>,
+}
+
+/// What is left to try at a provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyState {
+    /// Other credentials that can be used now.
+    pub others: u32,
+    /// When the one in use can be renewed.
+    pub renewal: Renewal,
+}

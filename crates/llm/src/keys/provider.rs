@@ -1,0 +1,69 @@
+//! What is known about a provider's credentials besides `auth.json`.
+
+use std::fmt;
+
+use hermes_secrets::Secret;
+
+use crate::oauth::Flow;
+
+/// The credentials a provider has from the environment and the settings, and how to get more.
+#[derive(Debug, Clone, Default)]
+pub struct ProviderKeys {
+    /// Keys that are set, the preferred one first. Each is bound to the origins that may see it.
+    pub keys: Vec<OwnKey>,
+    /// The variables that a key can be set in, for the words of an error.
+    pub variables: Vec<String>,
+    /// Where a key can be got.
+    pub signup_url: Option<String>,
+    /// Whether calls need a key.
+    pub need: KeyNeed,
+    /// How to log in, when the provider offers that.
+    pub flow: Option<Flow>,
+}
+
+/// A key that is set outside of `auth.json`.
+#[derive(Debug, Clone)]
+pub struct OwnKey {
+    /// Where it is set.
+    pub source: KeySource,
+    /// The key.
+    pub secret: Secret,
+}
+
+/// Where a key is set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeySource {
+    /// In a variable of the environment or `.env`.
+    Variable(String),
+    /// In the settings, under this key.
+    Setting(String),
+}
+
+impl KeySource {
+    /// What people call it.
+    pub fn label(&self) -> &str {
+        match self {
+            Self::Variable(name) | Self::Setting(name) => name,
+        }
+    }
+}
+
+impl fmt::Display for KeySource {
+    /// The form that `auth.json` has for it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => write!(f, "env:{name}"),
+            Self::Setting(name) => write!(f, "config:{name}"),
+        }
+    }
+}
+
+/// Whether calls need a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KeyNeed {
+    /// Always.
+    #[default]
+    Required,
+    /// Only if one is set, as with servers of one's own.
+    Optional,
+}

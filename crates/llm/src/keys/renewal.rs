@@ -1,0 +1,286 @@
+//! Renewing logins: once for all tasks and processes, and never used before it is kept.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared as SharedFuture};
+use hermes_secrets::{Secret, SecretName};
+use jiff::Timestamp;
+use serde_json::json;
+
+use super::document::Row;
+use super::file::{Home, OpenAuthFile};
+use super::pool::{Kept, rebound};
+use super::ring::{Key, Keyring, Shared};
+use super::row;
+use super::standing::{Standing, is_final};
+use super::{KeyError, Lease};
+use crate::oauth::{Flow, Granted, refresh};
+
+/// Says in a row that a renewal was begun, so that one that was cut off can be told from others.
+const BEGUN: &str = "refresh_started_at";
+
+type Renewed = Result<Secret, KeyError>;
+
+/// The renewals under way.
+#[derive(Default)]
+pub(super) struct Renewals(Mutex<HashMap<Key, SharedFuture<BoxFuture<'static, Renewed>>>>);
+
+impl Keyring {
+    /// Gives a newer token for the same login. Whoever asks while a renewal is under way shares its
+    /// result, and a token that another process has renewed is taken over. The renewal goes on when
+    /// the caller stops waiting: its reply is worth a login.
+    pub async fn renew(&self, lease: &Lease) -> Result<Lease, KeyError> {
+        let label = || lease.label.clone();
+        let (Some(used), Some(flow)) = (&lease.secret, self.shared.flow(&lease.provider)) else {
+            return Err(KeyError::NotRenewable { label: label() });
+        };
+        let home = self.shared.home(lease)?;
+        let key = (lease.provider.clone(), lease.id.clone());
+        let renewal = self.under_way(&key, || Task {
+            shared: self.shared.clone(),
+            key: key.clone(),
+            label: label(),
+            used: used.clone(),
+            flow,
+            home,
+        });
+        let fresh = renewal.await?;
+        let secret = match used.origins() {
+            [hermes_secrets::OriginPattern::Exact(origin)] => {
+                rebound(&fresh, used.name().as_str(), origin)
+            }
+            // A lease is bound to one origin; anything else was not made here.
+            _ => return Err(KeyError::NotRenewable { label: label() }),
+        };
+        Ok(Lease {
+            secret: Some(secret),
+            ..lease.clone()
+        })
+    }
+
+    /// The renewal of a credential that is under way, or a new one.
+    fn under_way(
+        &self,
+        key: &Key,
+        task: impl FnOnce() -> Task,
+    ) -> SharedFuture<BoxFuture<'static, Renewed>> {
+        let mut all = self
+            .shared
+            .renewals
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(renewal) = all.get(key) {
+            return renewal.clone();
+        }
+        let task = task();
+        let label = task.label.clone();
+        let running = self.shared.tasks.spawn(task.run());
+        let renewal = async move {
+            running.await.unwrap_or_else(|error| {
+                Err(KeyError::Later {
+                    label,
+                    why: error.to_string(),
+                })
+            })
+        }
+        .boxed()
+        .shared();
+        all.insert(key.clone(), renewal.clone());
+        renewal
+    }
+}
+
+/// One renewal.
+struct Task {
+    shared: Arc<Shared>,
+    key: Key,
+    label: String,
+    used: Secret,
+    flow: Flow,
+    home: Home,
+}
+
+impl Task {
+    async fn run(self) -> Renewed {
+        let renewed = self.renew().await;
+        let mut all = self
+            .shared
+            .renewals
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.remove(&self.key);
+        renewed
+    }
+
+    /// Under the lock: look whether somebody else did it, else do it.
+    async fn renew(&self) -> Renewed {
+        let (file, home) = (self.shared.parts.file.clone(), self.home);
+        let mut open = blocking(&self.label, move || Ok(file.open(home)?)).await?;
+        let (provider, id) = (&self.key.0, &self.key.1);
+        let row = open.document.row(provider, id);
+        let token = |name| row.and_then(|row| row::text(row, name)).map(str::to_owned);
+        let Some(access) = token("access_token") else {
+            return Err(self.ended("it was removed"));
+        };
+        if !self.used.matches(&access) {
+            drop(open);
+            self.remember().await?;
+            return self.secret(access);
+        }
+        // A token that was refused is void; sending it again would only raise suspicion.
+        if row.is_some_and(|row| Standing::read(row).is_dead()) {
+            return Err(self.ended("the provider refused it before"));
+        }
+        let Some(old) = token("refresh_token") else {
+            return Err(KeyError::NotRenewable {
+                label: self.label.clone(),
+            });
+        };
+        let cut_off = row.is_some_and(|row| row.contains_key(BEGUN));
+        let now = self.shared.now();
+        // Written before anything is sent: what cannot be kept must not be asked for.
+        for row in same_grant(&mut open, provider, &old) {
+            row.insert(BEGUN.to_owned(), json!(now.to_string()));
+        }
+        let mut open = self.saved(open).await?;
+        let sent = self.for_server(old.clone())?;
+        match refresh(&self.shared.parts.http, &self.flow, &sent, now).await {
+            Ok(granted) => {
+                for row in same_grant(&mut open, provider, &old) {
+                    write(row, &granted, now);
+                }
+                drop(self.saved(open).await?);
+                self.remember().await?;
+                Ok(granted.access)
+            }
+            Err(error) => {
+                let words = error.to_string();
+                let ended = !error.is_transient() && is_final(&words);
+                for row in same_grant(&mut open, provider, &old) {
+                    row.shift_remove(BEGUN);
+                    if ended {
+                        Standing::Dead { since: now }.write(row);
+                    }
+                }
+                drop(self.saved(open).await?);
+                self.remember().await?;
+                Err(match (ended, cut_off) {
+                    (true, true) => self.ended(&format!(
+                        "{words}; an earlier renewal was cut off before its reply was kept"
+                    )),
+                    (true, false) => self.ended(&words),
+                    (false, _) => KeyError::Later {
+                        label: self.label.clone(),
+                        why: words,
+                    },
+                })
+            }
+        }
+    }
+
+    /// Lets the ring know what the file says by now; what it heard before is out of date.
+    async fn remember(&self) -> Result<(), KeyError> {
+        let file = self.shared.parts.file.clone();
+        let files = blocking(&self.label, move || Ok(file.read_both()?)).await?;
+        let mut state = self.shared.state();
+        if let Some(outcome) = state.outcomes.get_mut(&self.key) {
+            outcome.forget_standing();
+        }
+        state.load(&self.key.0, &files);
+        Ok(())
+    }
+
+    async fn saved(&self, open: OpenAuthFile) -> Result<OpenAuthFile, KeyError> {
+        blocking(&self.label, move || {
+            open.save()?;
+            Ok(open)
+        })
+        .await
+    }
+
+    fn ended(&self, why: &str) -> KeyError {
+        KeyError::Ended {
+            provider: self.key.0.clone(),
+            label: self.label.clone(),
+            why: why.to_owned(),
+        }
+    }
+
+    fn secret(&self, value: String) -> Renewed {
+        SecretName::new("access_token")
+            .and_then(|name| Secret::new(name, value, []))
+            .map_err(|error| self.ended(&error.to_string()))
+    }
+
+    fn for_server(&self, value: String) -> Renewed {
+        crate::oauth::for_server(&self.flow, "refresh_token", value)
+            .map_err(|error| self.ended(&error.to_string()))
+    }
+}
+
+/// Every row that holds this grant: a refresh token is good for one use, wherever it stands.
+fn same_grant<'o>(open: &'o mut OpenAuthFile, provider: &str, token: &str) -> Vec<&'o mut Row> {
+    let mut rows = open.document.rows_mut(provider);
+    rows.retain(|row| row::text(row, "refresh_token") == Some(token));
+    rows
+}
+
+/// Writes new tokens into a row.
+pub(super) fn write(row: &mut Row, granted: &Granted, now: Timestamp) {
+    const PLACE: &str = "auth.json";
+    let mut set = |name: &str, value| row.insert(name.to_owned(), value);
+    set(
+        "access_token",
+        json!(granted.access.expose_for_storage(PLACE)),
+    );
+    if let Some(refresh) = &granted.refresh {
+        set("refresh_token", json!(refresh.expose_for_storage(PLACE)));
+    }
+    set("obtained_at", json!(now.to_string()));
+    set(
+        "expires_at",
+        json!(granted.life.until.map(|until| until.to_string())),
+    );
+    if let Some(scope) = &granted.scope {
+        set("scope", json!(scope));
+    }
+    row.shift_remove(BEGUN);
+    Standing::Good.write(row);
+}
+
+impl Shared {
+    /// The file that a login is kept in.
+    fn home(&self, lease: &Lease) -> Result<Home, KeyError> {
+        let state = self.state();
+        let kept = state
+            .pools
+            .get(&lease.provider)
+            .and_then(|pool| pool.find(&lease.id))
+            .map(|credential| credential.kept);
+        match kept {
+            Some(Kept::In(home)) => Ok(home),
+            Some(Kept::Outside) | None => Err(KeyError::NotRenewable {
+                label: lease.label.clone(),
+            }),
+        }
+    }
+}
+
+/// Runs something that waits for files off the threads of the runtime.
+async fn blocking<T: Send + 'static>(
+    label: &str,
+    work: impl FnOnce() -> Result<T, KeyError> + Send + 'static,
+) -> Result<T, KeyError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .unwrap_or_else(|error| {
+            Err(KeyError::Later {
+                label: label.to_owned(),
+                why: error.to_string(),
+            })
+        })
+}

@@ -1,0 +1,341 @@
+//! Lending credentials and hearing how the calls went.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use hermes_config::PoolStrategy;
+use hermes_core::{Clock, Random};
+use hermes_http::HttpClient;
+use hermes_secrets::Origin;
+use jiff::Timestamp;
+use tokio_util::task::TaskTracker;
+
+use super::file::{AuthFile, Both};
+use super::pool::{Credential, Kind, Pool, credentials};
+use super::provider::{KeyNeed, ProviderKeys};
+use super::refusal::refused;
+use super::renewal::Renewals;
+use super::save::{Outcome, Writer};
+use super::standing::Standing;
+use super::{KeyError, KeyState, Lease};
+use crate::classify::Fault;
+use crate::error::ModelError;
+use crate::failover::Renewal;
+use crate::oauth::Due;
+use crate::route::{Auth, Endpoint, Route};
+
+/// Names a credential: its provider and its id there.
+pub(super) type Key = (String, String);
+
+/// The credentials of all providers. Dropping it writes what is not written yet, which may wait for
+/// another process.
+pub struct Keyring {
+    pub(super) shared: Arc<Shared>,
+    writer: OnceLock<Writer>,
+}
+
+/// What a keyring is made of.
+pub struct KeyringParts {
+    /// Where credentials are kept.
+    pub file: AuthFile,
+    /// Renews logins.
+    pub http: HttpClient,
+    /// Tells how long a credential has rested.
+    pub clock: Arc<dyn Clock>,
+    /// Chooses where the strategy is chance, and names new entries.
+    pub random: Arc<dyn Random>,
+    /// How to choose among the credentials of a provider; the first that works when it is not named.
+    pub strategies: BTreeMap<String, PoolStrategy>,
+}
+
+pub(super) struct Shared {
+    pub(super) parts: KeyringParts,
+    pub(super) tasks: TaskTracker,
+    pub(super) renewals: Renewals,
+    state: Mutex<State>,
+    saving: Mutex<()>,
+}
+
+#[derive(Default)]
+pub(super) struct State {
+    pub(super) known: HashMap<String, ProviderKeys>,
+    pub(super) pools: HashMap<String, Pool>,
+    /// What was heard and is not in the file, or never will be.
+    pub(super) outcomes: HashMap<Key, Outcome>,
+}
+
+impl Keyring {
+    /// A keyring that knows what `auth.json` says; reads nothing yet.
+    pub fn new(parts: KeyringParts) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                parts,
+                tasks: TaskTracker::new(),
+                renewals: Renewals::default(),
+                state: Mutex::default(),
+                saving: Mutex::default(),
+            }),
+            writer: OnceLock::new(),
+        }
+    }
+
+    /// Tells what else is known about a provider; replaces what was told before.
+    pub fn know(&self, provider: &str, keys: ProviderKeys) {
+        self.shared.state().known.insert(provider.to_owned(), keys);
+    }
+
+    /// Lends a credential for calls on this route. A login that is about to end is renewed first.
+    pub async fn lease(&self, route: &Route) -> Result<Lease, ModelError> {
+        let address = match &route.endpoint {
+            Endpoint::Http(address) if address.auth != Auth::None => address,
+            Endpoint::Http(_) | Endpoint::Embedded { .. } => return Ok(keyless(route)),
+        };
+        let provider = route.provider.as_str();
+        let origin = address
+            .base
+            .origin()
+            .map_err(|error| refused(401, format!("the address of {provider}: {error}")))?;
+        self.reload(provider)
+            .await
+            .map_err(|error| refused(401, error.to_string()))?;
+        // Every round but the last finds that one more login has ended.
+        loop {
+            let chosen = match self.shared.choose(provider, &origin) {
+                Ok(chosen) => chosen,
+                Err(Lack::Any(need)) if need == KeyNeed::Optional || address.local => {
+                    return Ok(keyless(route));
+                }
+                Err(Lack::Any(_)) => return Err(self.shared.missing(route)),
+                Err(Lack::Ready) => return Err(self.shared.unready(route, &origin)),
+            };
+            let lease = Lease {
+                provider: provider.to_owned(),
+                secret: Some(chosen.bound(provider, &origin)),
+                id: chosen.id,
+                label: chosen.label,
+            };
+            let due = match (chosen.kind, self.shared.flow(provider)) {
+                (Kind::Login(life), Some(flow)) => life.due(&flow, self.shared.now()),
+                _ => Due::No,
+            };
+            if due == Due::No {
+                return Ok(lease);
+            }
+            match self.renew(&lease).await {
+                Ok(renewed) => return Ok(renewed),
+                Err(KeyError::Ended { .. }) => self.shared.bury(&lease),
+                Err(error) if due == Due::Soon => {
+                    tracing::warn!("{error}; it is used until it ends");
+                    return Ok(lease);
+                }
+                Err(KeyError::NotRenewable { .. }) => {
+                    // The provider has the last word on when a token ends.
+                    return Ok(lease);
+                }
+                Err(error) => return Err(refused(503, error.to_string())),
+            }
+        }
+    }
+
+    /// What is left to try besides the credential in use, as far as it is known from the last lease.
+    pub fn state(&self, route: &Route, lease: Option<&Lease>) -> KeyState {
+        let (now, state) = (self.shared.now(), self.shared.state());
+        let origin = match &route.endpoint {
+            Endpoint::Http(address) => address.base.origin().ok(),
+            Endpoint::Embedded { .. } => None,
+        };
+        let (Some(pool), Some(origin)) = (state.pools.get(&route.provider), origin) else {
+            return KeyState {
+                others: 0,
+                renewal: Renewal::Never,
+            };
+        };
+        let others = pool
+            .candidates(&origin)
+            .filter(|other| lease.is_none_or(|lease| lease.id != other.id))
+            .filter(|other| other.standing.is_ready(now))
+            .count();
+        let kind = lease
+            .and_then(|lease| pool.find(&lease.id))
+            .map(|credential| credential.kind);
+        let flow = state
+            .known
+            .get(&route.provider)
+            .and_then(|known| known.flow.as_ref());
+        let renewal = match (kind, flow) {
+            (Some(Kind::Login(_)), Some(flow)) => flow.renewal,
+            _ => Renewal::Never,
+        };
+        KeyState {
+            others: u32::try_from(others).unwrap_or(u32::MAX),
+            renewal,
+        }
+    }
+
+    /// Counts a failed call against the credential it was made with, and lets the credential rest if
+    /// the failure was its own.
+    pub fn set_aside(&self, lease: &Lease, fault: &Fault) {
+        let standing = Standing::after(fault, self.shared.now());
+        self.heard(lease, standing);
+    }
+
+    /// Counts a call that worked for the credential it was made with.
+    pub fn worked(&self, lease: &Lease) {
+        self.heard(lease, Some(Standing::Good));
+    }
+
+    /// Waits for renewals under way and writes what is not written yet. Blocks at its end.
+    pub async fn close(&self) {
+        self.shared.tasks.close();
+        self.shared.tasks.wait().await;
+        self.flush();
+    }
+
+    /// Writes what is not written yet. Blocks.
+    pub fn flush(&self) {
+        self.shared.save();
+    }
+
+    fn heard(&self, lease: &Lease, standing: Option<Standing>) {
+        if lease.secret.is_none() {
+            return;
+        }
+        let changed = self.shared.state().hear(lease, standing);
+        if changed {
+            self.writer
+                .get_or_init(|| Writer::start(self.shared.clone()))
+                .wake();
+        }
+    }
+
+    async fn reload(&self, provider: &str) -> Result<(), KeyError> {
+        let file = self.shared.parts.file.clone();
+        let read = tokio::task::spawn_blocking(move || file.read_both()).await;
+        // The read is neither cancelled nor panics; if the runtime is going down, so are we.
+        let files = read.map_err(|error| KeyError::Later {
+            label: provider.to_owned(),
+            why: error.to_string(),
+        })??;
+        self.shared.state().load(provider, &files);
+        Ok(())
+    }
+}
+
+impl Drop for Keyring {
+    fn drop(&mut self) {
+        drop(self.writer.take());
+        self.shared.save();
+    }
+}
+
+/// Why there is nothing to lend.
+enum Lack {
+    /// There is no credential.
+    Any(KeyNeed),
+    /// There are some, but none can be used now.
+    Ready,
+}
+
+impl Shared {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Held while what was heard goes into the file or is dropped, so that nothing is counted twice
+    /// and nothing that was dropped comes back. Taken before the state, by those who may wait.
+    pub(super) fn saving(&self) -> MutexGuard<'_, ()> {
+        self.saving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.parts.clock.now()
+    }
+
+    pub(super) fn flow(&self, provider: &str) -> Option<crate::oauth::Flow> {
+        self.state().known.get(provider)?.flow.clone()
+    }
+
+    /// Lends this one no more, whatever the file says, until it is read again.
+    fn bury(&self, lease: &Lease) {
+        let since = self.now();
+        if let Some(pool) = self.state().pools.get_mut(&lease.provider)
+            && let Some(credential) = pool.find_mut(&lease.id)
+        {
+            credential.standing = Standing::Dead { since };
+        }
+    }
+
+    fn choose(&self, provider: &str, origin: &Origin) -> Result<Credential, Lack> {
+        let strategy = self
+            .parts
+            .strategies
+            .get(provider)
+            .copied()
+            .unwrap_or(PoolStrategy::FillFirst);
+        let now = self.now();
+        let mut state = self.state();
+        let need = state
+            .known
+            .get(provider)
+            .map_or(KeyNeed::Required, |known| known.need);
+        let pool = state.pools.entry(provider.to_owned()).or_default();
+        if pool.credentials.is_empty() {
+            return Err(Lack::Any(need));
+        }
+        pool.choose(origin, strategy, self.parts.random.as_ref(), now)
+            .ok_or(Lack::Ready)
+    }
+}
+
+impl State {
+    /// Takes over what the files say, under what was heard since.
+    pub(super) fn load(&mut self, provider: &str, files: &Both) {
+        let known = self.known.get(provider).cloned().unwrap_or_default();
+        let mut found = credentials(provider, &known, files);
+        for credential in &mut found {
+            let key = (provider.to_owned(), credential.id.clone());
+            if let Some(outcome) = self.outcomes.get(&key) {
+                outcome.overlay(credential);
+            }
+        }
+        self.pools
+            .entry(provider.to_owned())
+            .or_default()
+            .credentials = found;
+    }
+
+    /// Notes how a call went; says whether the credential stands differently now.
+    fn hear(&mut self, lease: &Lease, standing: Option<Standing>) -> bool {
+        let Some(credential) = self
+            .pools
+            .get_mut(&lease.provider)
+            .and_then(|pool| pool.find_mut(&lease.id))
+        else {
+            return false;
+        };
+        credential.requests += 1;
+        // A call that was made with an older token says nothing about the new one.
+        let same = lease.secret.as_ref().is_some_and(|secret| {
+            secret.matches(credential.secret.expose_for_storage("a comparison"))
+        });
+        let standing = standing.filter(|standing| same && *standing != credential.standing);
+        if let Some(standing) = standing {
+            credential.standing = standing;
+        }
+        let key = (lease.provider.clone(), lease.id.clone());
+        self.outcomes
+            .entry(key)
+            .or_default()
+            .add(credential, standing);
+        standing.is_some()
+    }
+}
+
+fn keyless(route: &Route) -> Lease {
+    Lease {
+        provider: route.provider.clone(),
+        id: "none".to_owned(),
+        label: "no key".to_owned(),
+        secret: None,
+    }
+}

@@ -1,0 +1,57 @@
+//! What is known about models without asking anybody: windows, limits of answers, eyes, prices.
+
+mod family;
+mod learned;
+mod listing;
+mod price;
+
+use url::Url;
+
+use crate::route::WindowSource;
+
+pub use learned::Learned;
+pub use listing::{output_from_listing, window_from_listing};
+pub use price::{Cost, cost};
+
+/// A window that nearly every model of today has.
+const CAREFUL: u32 = 32_768;
+
+/// What the size of a window is looked up by.
+pub struct WindowQuery<'a> {
+    /// The model's name at its provider.
+    pub model: &'a str,
+    /// The address, for what was learned there.
+    pub base: Option<&'a Url>,
+    /// What the user set.
+    pub configured: Option<u32>,
+    /// What refusals taught.
+    pub learned: Option<&'a Learned>,
+}
+
+/// The context window in tokens, and where that is known from.
+pub fn window(query: &WindowQuery<'_>) -> (u32, WindowSource) {
+    if let Some(window) = query.configured.filter(|window| *window > 0) {
+        return (window, WindowSource::Configured);
+    }
+    let learned = query
+        .learned
+        .zip(query.base)
+        .and_then(|(learned, base)| learned.window(query.model, base));
+    if let Some(window) = learned {
+        return (window, WindowSource::Learned);
+    }
+    match family::of(query.model) {
+        Some(family) => (family.window, WindowSource::Family),
+        None => (CAREFUL, WindowSource::Guess),
+    }
+}
+
+/// Most tokens of one answer, where the family is known.
+pub fn output(model: &str) -> Option<u32> {
+    family::of(model).and_then(|family| family.output)
+}
+
+/// Whether the model takes pictures; `None` where nothing is known.
+pub fn sees(model: &str) -> Option<bool> {
+    family::of(model).and_then(|family| family.sees)
+}

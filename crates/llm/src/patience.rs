@@ -1,0 +1,90 @@
+//! How long a call may be silent. What the user set is final; the rest depends on the size of the
+//! request, on how long a model is known to think, and on whether it runs nearby.
+
+use std::time::Duration;
+
+use hermes_core::Patience;
+
+use crate::route::Route;
+
+/// Limits that hold where a provider has none of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PatienceSettings {
+    /// For a stream that has gone silent, if the user set it.
+    pub stale: Option<Duration>,
+    /// The same for a model nearby.
+    pub local_stale: Duration,
+    /// For the whole call.
+    pub total: Duration,
+}
+
+impl Default for PatienceSettings {
+    fn default() -> Self {
+        Self {
+            stale: None,
+            local_stale: Duration::from_secs(900),
+            total: TOTAL,
+        }
+    }
+}
+
+const TOTAL: Duration = Duration::from_secs(1800);
+const STALE: u64 = 180;
+
+/// Models that are silent for long while they think, by the beginning of their name, and the seconds
+/// they are given. Longer beginnings stand first.
+const THINKERS: &[(&str, u64)] = &[
+    ("o3-mini", 300),
+    ("o4-mini", 300),
+    ("o1", 600),
+    ("o3", 600),
+    ("deepseek-r1", 600),
+    ("deepseek-v4", 600),
+    ("nemotron-ultra", 600),
+    ("qwq", 300),
+    ("grok-4", 300),
+    ("claude-opus-4", 240),
+    ("claude-sonnet-4-5", 180),
+    ("qwen3", 180),
+];
+
+/// The limits of one call.
+pub fn patience(route: &Route, tokens: u32, settings: &PatienceSettings) -> Patience {
+    let total = route.patience.total.unwrap_or(settings.total);
+    let (first_event, idle) = match route.patience.stale.or(settings.stale) {
+        Some(set) => (set, set),
+        // Reading a long prompt can take a nearby model most of an hour, and it says nothing meanwhile.
+        None if route.is_local() => (total, settings.local_stale),
+        None => {
+            let by_size = match tokens {
+                ..=50_000 => STALE,
+                50_001..=100_000 => 240,
+                _ => 300,
+            };
+            let stale = Duration::from_secs(by_size.max(thinking_time(&route.model)));
+            (stale, stale)
+        }
+    };
+    Patience {
+        first_event: first_event.min(total),
+        idle: idle.min(total),
+        total,
+    }
+}
+
+/// Whether a model thinks before it answers, and so may be silent for long.
+pub(crate) fn is_reasoning_model(model: &str) -> bool {
+    thinking_time(model) > STALE
+}
+
+fn thinking_time(model: &str) -> u64 {
+    let name = model
+        .rsplit('/')
+        .next()
+        .unwrap_or(model)
+        .to_ascii_lowercase();
+    THINKERS
+        .iter()
+        .find(|(start, _)| name.starts_with(start))
+        .map_or(0, |(_, seconds)| *seconds)
+}

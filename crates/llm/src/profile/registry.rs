@@ -1,0 +1,140 @@
+//! All profiles: the user's over the built-in ones, each read when it is first asked for.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hermes_config::read_file;
+
+use super::built_in::BUILT_IN;
+use super::{Profile, ProfileError};
+
+const FILE: &str = "profile.yaml";
+
+/// The known providers.
+///
+/// Asking for an id reads one file. Asking by alias, or for all, reads every one, which takes about as
+/// long as drawing a prompt.
+#[derive(Debug, Default)]
+pub struct Profiles {
+    directory: Option<PathBuf>,
+    read: Mutex<BTreeMap<String, Arc<Profile>>>,
+}
+
+impl Profiles {
+    /// The built-in profiles, and those in `<directory>/<id>/profile.yaml`.
+    pub fn new(directory: Option<PathBuf>) -> Self {
+        Self {
+            directory,
+            read: Mutex::default(),
+        }
+    }
+
+    /// The ids of the built-in providers, in the order `auto` tries them.
+    pub fn built_in() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(id, _)| *id)
+    }
+
+    /// The profile with this id.
+    pub fn get(&self, id: &str) -> Result<Option<Arc<Profile>>, ProfileError> {
+        if let Some(profile) = self.lock().get(id) {
+            return Ok(Some(Arc::clone(profile)));
+        }
+        let profile = match self.of_user(id)? {
+            Some(profile) => Some(profile),
+            None => BUILT_IN
+                .iter()
+                .find(|(known, _)| *known == id)
+                .map(|(_, text)| Profile::parse(text, &format!("built-in profile {id}")))
+                .transpose()?,
+        };
+        Ok(profile.map(|profile| {
+            let profile = Arc::new(profile);
+            self.lock().insert(id.to_owned(), Arc::clone(&profile));
+            profile
+        }))
+    }
+
+    /// The profile with this id or alias.
+    pub fn find(&self, name: &str) -> Result<Option<Arc<Profile>>, ProfileError> {
+        if let Some(profile) = self.get(name)? {
+            return Ok(Some(profile));
+        }
+        let all = self.all()?;
+        Ok(all
+            .into_iter()
+            .find(|profile| profile.aliases.iter().any(|alias| alias == name)))
+    }
+
+    /// Every profile: built-in ones first, in the order `auto` tries them.
+    pub fn all(&self) -> Result<Vec<Arc<Profile>>, ProfileError> {
+        let mut all = Vec::with_capacity(BUILT_IN.len());
+        for id in Self::built_in() {
+            all.extend(self.get(id)?);
+        }
+        for id in self.directories()? {
+            if Self::built_in().all(|known| known != id) {
+                all.extend(self.get(&id)?);
+            }
+        }
+        Ok(all)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Profile>>> {
+        // The map is whole after any panic: entries are only ever added.
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn of_user(&self, id: &str) -> Result<Option<Profile>, ProfileError> {
+        let is_name = !id.is_empty() && !id.starts_with('.') && !id.contains(['/', '\\', ':']);
+        let Some(directory) = self.directory.as_deref().filter(|_| is_name) else {
+            return Ok(None);
+        };
+        let path = directory.join(id).join(FILE);
+        let Some(bytes) = read_file(&path)? else {
+            return Ok(None);
+        };
+        let file = path.display().to_string();
+        let profile = Profile::parse(&String::from_utf8_lossy(&bytes), &file)?;
+        if profile.id == id {
+            Ok(Some(profile))
+        } else {
+            Err(ProfileError::Misplaced {
+                file,
+                id: profile.id,
+                directory: id.to_owned(),
+            })
+        }
+    }
+
+    /// The names of the user's directories that hold a profile, sorted.
+    fn directories(&self) -> Result<Vec<String>, ProfileError> {
+        let Some(directory) = &self.directory else {
+            return Ok(Vec::new());
+        };
+        let fault = |source| ProfileError::Directory {
+            directory: directory.display().to_string(),
+            source,
+        };
+        let entries = match std::fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(fault(error)),
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(fault)?;
+            if is_profile(&entry.path())
+                && let Ok(name) = entry.file_name().into_string()
+            {
+                names.push(name);
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+}
+
+fn is_profile(directory: &Path) -> bool {
+    directory.join(FILE).is_file()
+}

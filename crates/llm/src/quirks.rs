@@ -1,0 +1,156 @@
+//! How a provider differs from its protocol. Data, filled from the provider's profile; encoders read
+//! it and know no provider by name.
+
+use serde::Deserialize;
+use serde_json::{Map, Value as Json};
+
+/// All differences of one provider for one model.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quirks {
+    /// What the limit of the answer is called (chat completions only).
+    pub max_tokens_key: MaxTokensKey,
+    /// Whether a temperature may be sent.
+    pub temperature: Temperature,
+    /// How effort is asked for.
+    pub reasoning: ReasoningStyle,
+    /// What of earlier thinking is sent back.
+    pub replay: ReasoningReplay,
+    /// Which schemas are accepted.
+    pub schema: SchemaTarget,
+    /// How a cacheable prefix is marked.
+    pub cache: CacheStyle,
+    /// The system text goes out under the role `developer`.
+    pub developer_role: bool,
+    /// Results of tools must be plain text: pictures in them are left out with a note.
+    pub text_only_tool_results: bool,
+    /// The model cannot see: pictures are replaced by a note.
+    pub no_images: bool,
+    /// Answers come in one piece.
+    pub no_streaming: bool,
+    /// The long window must be asked for (Anthropic's protocol only).
+    pub long_context: bool,
+    /// Preview features that are turned down here (Anthropic's protocol only).
+    pub refused_betas: Vec<String>,
+    /// Sends the conversation's id in this field of the body.
+    pub conversation_field: Option<String>,
+    /// Fields added to every body, last, over everything else.
+    pub extra_body: Map<String, Json>,
+}
+
+/// What the limit of the answer is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaxTokensKey {
+    /// `max_tokens`.
+    #[default]
+    MaxTokens,
+    /// `max_completion_tokens`.
+    MaxCompletionTokens,
+}
+
+/// Whether a temperature may be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Temperature {
+    /// When the caller sets one.
+    #[default]
+    AsAsked,
+    /// Never.
+    Omit,
+    /// Always this one.
+    Fixed(f64),
+}
+
+/// How effort is asked for. The words in backquotes are fields of the body.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningStyle {
+    /// The protocol's own way: nothing for chat completions, `reasoning` for Responses, `thinking` for
+    /// Anthropic, `thinkingConfig` for Gemini.
+    #[default]
+    Native,
+    /// Never.
+    Omit,
+    /// `reasoning_effort`, one of these levels; others go to the nearest. `off` leaves it out unless
+    /// `none` is a level.
+    Effort {
+        /// The levels the provider knows, by its own words, lowest first.
+        levels: Vec<String>,
+        /// Sent when the user set nothing.
+        #[serde(default)]
+        default: Option<String>,
+    },
+    /// `reasoning: {enabled, effort}`, as aggregators have it.
+    Object {
+        /// Effort sent when the user set nothing.
+        #[serde(default)]
+        default: Option<String>,
+    },
+    /// `thinking: {type: enabled|disabled}`, and `reasoning_effort` when there are levels.
+    ThinkingSwitch {
+        /// The levels of `reasoning_effort`, lowest first; empty for none.
+        #[serde(default)]
+        levels: Vec<String>,
+        /// Whether the field is left out when the user set nothing.
+        #[serde(default)]
+        only_when_set: bool,
+    },
+    /// `extra_body.google.thinking_config`, for Gemini behind chat completions.
+    GoogleConfig,
+    /// `reasoning_effort` and `think`, for local servers that know either.
+    Local,
+    /// Anthropic: `thinking: {type: adaptive}` and `output_config.effort`, whatever the model's name.
+    Adaptive,
+}
+
+/// What of earlier thinking is sent back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasoningReplay {
+    /// The protocol's own way: nothing for chat completions, signed items for the others.
+    #[default]
+    Native,
+    /// Nothing.
+    Never,
+    /// `reasoning_content` on every assistant message, a single space where there was none.
+    Content,
+    /// `reasoning_details`, as they came.
+    Details,
+    /// Thinking blocks of every turn, signed or not.
+    All,
+    /// Thinking blocks without a signature only.
+    Unsigned,
+}
+
+/// Which tool schemas are accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SchemaTarget {
+    /// What every provider takes.
+    #[default]
+    Common,
+    /// Anthropic.
+    Anthropic,
+    /// Moonshot and Kimi.
+    Moonshot,
+    /// Gemini's list of allowed keys.
+    Gemini,
+    /// xAI.
+    Xai,
+    /// llama.cpp after it failed to make a grammar.
+    LlamaCpp,
+}
+
+/// How a cacheable prefix is marked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheStyle {
+    /// Not at all: the provider finds stable bytes by itself.
+    #[default]
+    Automatic,
+    /// `cache_control` on the blocks of Anthropic's protocol.
+    Blocks,
+    /// `cache_control` on text parts of chat completions.
+    Envelope,
+}

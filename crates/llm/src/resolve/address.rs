@@ -1,0 +1,170 @@
+//! Where requests go: the base URL in its usual form, and whether it is nearby.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use hermes_config::Provider;
+use url::{Host, Url};
+
+use super::Request;
+use super::error::ResolveError;
+use super::server::{Kind, Server};
+use super::wanted::{Said, Wanted};
+
+/// Names of machines that containers and virtual machines run on.
+const NEARBY: [&str; 3] = [".docker.internal", ".containers.internal", ".lima.internal"];
+
+/// An address before the protocol is known.
+pub(super) struct Base {
+    pub(super) url: Url,
+    pub(super) from: String,
+    /// Whether the user tied this address to this provider, so that its keys may go there.
+    pub(super) tied: bool,
+}
+
+impl Base {
+    pub(super) fn host(&self) -> String {
+        self.url.host_str().unwrap_or_default().to_owned()
+    }
+
+    /// The path without a slash at its end.
+    pub(super) fn path(&self) -> &str {
+        self.url.path().trim_end_matches('/')
+    }
+
+    pub(super) fn local(&self) -> bool {
+        is_local(&self.url)
+    }
+
+    /// Takes the query out, to be sent along with every request.
+    pub(super) fn take_query(&mut self) -> Vec<(String, String)> {
+        let pairs = self
+            .url
+            .query_pairs()
+            .map(|(name, value)| (name.into_owned(), value.into_owned()))
+            .collect();
+        self.url.set_query(None);
+        pairs
+    }
+}
+
+/// The address in force: asked for, set for the provider, from its variables, its own.
+pub(super) fn find(
+    request: &Request<'_>,
+    wanted: &Wanted,
+    server: &Server<'_>,
+) -> Result<Base, ResolveError> {
+    let profile = &server.profile;
+    let entry = |entry: &Provider| entry.base_url.clone();
+    let of_settings = server.settings.as_ref().and_then(|it| {
+        let setting = format!("{}.base_url", it.path);
+        Said::filled(&entry(it.values), || request.origin(&setting))
+    });
+    let of_variable = || {
+        profile.base_url_env.iter().find_map(|name| {
+            request
+                .variable(name)
+                .map(|value| Said::new(value, request.variable_origin(name)))
+        })
+    };
+    let place = || {
+        let place = server.place.as_ref()?;
+        Some(Said::new(place.as_str(), "the usual place"))
+    };
+    let own = || {
+        let url = profile.base_url.as_ref()?;
+        let url = url.replace("{region}", &region(request));
+        Some(Said::new(url, "the profile"))
+    };
+    let variables = if server.kind == Kind::Named {
+        None
+    } else {
+        of_variable()
+    };
+    let (said, tied) = match (&wanted.base_url, of_settings.or(variables)) {
+        (Some(asked), _) => (asked.clone(), false),
+        (None, Some(set)) => (set, true),
+        (None, None) => match place().or_else(own) {
+            Some(usual) => (usual, true),
+            None => {
+                return Err(ResolveError::MissingAddress {
+                    provider: server.id.clone(),
+                    name: server.name.clone(),
+                    variables: profile.base_url_env.clone(),
+                });
+            }
+        },
+    };
+    let mut url = read(&said)?;
+    if let Some(path) = &profile.default_path
+        && url.path() == "/"
+        && is_local(&url)
+    {
+        url.set_path(path);
+    }
+    let tied = tied || profile.owns(url.host_str().unwrap_or_default());
+    Ok(Base {
+        url,
+        from: said.from,
+        tied,
+    })
+}
+
+/// The AWS region.
+pub(super) fn region(request: &Request<'_>) -> String {
+    Some(request.config.bedrock.region.trim())
+        .filter(|region| !region.is_empty())
+        .or_else(|| request.variable("AWS_REGION"))
+        .or_else(|| request.variable("AWS_DEFAULT_REGION"))
+        .unwrap_or("us-east-1")
+        .to_owned()
+}
+
+fn read(said: &Said) -> Result<Url, ResolveError> {
+    let bad = |why| ResolveError::BadAddress {
+        from: said.from.clone(),
+        why,
+    };
+    let mut url = Url::parse(said.value.trim()).map_err(|_| bad("it is not a URL"))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(bad("it does not begin with http:// or https://"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(bad("it holds a user or password"));
+    }
+    if url.host_str() == Some("localhost") {
+        // Looking the name up may try IPv6 first, where most local servers do not listen.
+        url.set_host(Some("127.0.0.1"))
+            .map_err(|_| bad("it has no host"))?;
+    }
+    url.set_fragment(None);
+    Ok(url)
+}
+
+/// Whether a URL leads to this machine or its own network.
+pub fn is_local(url: &Url) -> bool {
+    match url.host() {
+        None => false,
+        Some(Host::Ipv4(address)) => near_v4(address),
+        Some(Host::Ipv6(address)) => {
+            let [first, ..] = address.segments();
+            address.to_ipv4_mapped().is_some_and(near_v4)
+                || IpAddr::V6(address).is_loopback()
+                || (first & 0xfe00) == 0xfc00
+                || (first & 0xffc0) == 0xfe80
+        }
+        Some(Host::Domain(name)) => {
+            !name.contains('.')
+                || name.ends_with(".localhost")
+                || NEARBY.iter().any(|end| name.ends_with(end))
+        }
+    }
+}
+
+fn near_v4(address: Ipv4Addr) -> bool {
+    let [a, b, ..] = address.octets();
+    address.is_loopback()
+        || address.is_private()
+        || address.is_link_local()
+        || address.is_unspecified()
+        || (a == 100 && (64..128).contains(&b))
+}

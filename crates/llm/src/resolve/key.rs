@@ -1,0 +1,215 @@
+//! Which key opens a route. One order for every kind of provider: the flag, the variable that is named,
+//! the key that is written down, the provider's own variables, the stored login.
+
+mod search;
+
+use hermes_secrets::{Origin, Secret, SecretName};
+
+use super::address::{Base, region};
+use super::error::ResolveError;
+use super::server::{Kind, Server};
+use super::wanted::Wanted;
+use super::{Credential, KeySource, Request};
+use crate::profile::{AuthStyle, KeyNeed, Profile};
+use crate::route::Auth;
+use search::{Found, find, usable};
+
+/// The halves of an AWS key pair, and the token of a temporary one.
+const AWS_ID: &str = "AWS_ACCESS_KEY_ID";
+const AWS_SECRET: &str = "AWS_SECRET_ACCESS_KEY";
+const AWS_SESSION: &str = "AWS_SESSION_TOKEN";
+
+/// A key, how it is sent and how that is explained.
+pub(super) struct Opened {
+    pub(super) credential: Credential,
+    pub(super) auth: Auth,
+    /// The masked key and its origin.
+    pub(super) why: Option<(String, String)>,
+}
+
+/// Finds the key of a route and binds it to the route's origin.
+pub(super) fn open(
+    request: &Request<'_>,
+    wanted: &Wanted,
+    server: &Server<'_>,
+    base: &Base,
+    style: &AuthStyle,
+) -> Result<Opened, ResolveError> {
+    let profile = &server.profile;
+    let header = match style {
+        AuthStyle::Bearer | AuthStyle::Aws => Auth::Bearer,
+        AuthStyle::Header(name) => match name.parse() {
+            Ok(name) => Auth::Header(name),
+            Err(_) => return Err(ResolveError::BadHeader { name: name.clone() }),
+        },
+        AuthStyle::None | AuthStyle::Embedded => return Ok(nothing()),
+    };
+    if let Some(found) = find(request, wanted, server, base)? {
+        check(profile, server, base, &found)?;
+        let secret = bind(&name_of(&found), found.value.clone(), base)?;
+        return Ok(Opened {
+            why: Some((hermes_secrets::mask(&found.value), found.from)),
+            credential: Credential::Key {
+                from: found.source,
+                secret,
+            },
+            auth: header,
+        });
+    }
+    if *style == AuthStyle::Aws
+        && let Some(opened) = aws(request, server, base)?
+    {
+        return Ok(opened);
+    }
+    if request.logins.contains(&server.id) {
+        return Ok(Opened {
+            why: Some(("signed in".to_owned(), "the stored login".to_owned())),
+            credential: Credential::Login {
+                provider: server.id.clone(),
+            },
+            auth: header,
+        });
+    }
+    match (server.kind, profile.key) {
+        (Kind::BuiltIn, KeyNeed::Login) => Err(ResolveError::MissingLogin {
+            provider: server.id.clone(),
+            name: server.name.clone(),
+        }),
+        (Kind::BuiltIn, KeyNeed::Required) => Err(missing(server, profile.key_env.clone())),
+        // An endpoint of the user's own may do without a key unless its host is known to want one.
+        (Kind::Named, KeyNeed::Required) if !base.local() => {
+            Err(missing(server, profile.key_env.clone()))
+        }
+        (Kind::BuiltIn | Kind::Named | Kind::Plain, _) => Ok(nothing()),
+    }
+}
+
+fn nothing() -> Opened {
+    Opened {
+        credential: Credential::None,
+        auth: Auth::None,
+        why: None,
+    }
+}
+
+fn missing(server: &Server<'_>, variables: Vec<String>) -> ResolveError {
+    ResolveError::MissingKey {
+        name: server.name.clone(),
+        variables,
+        signup: server.profile.signup.clone(),
+    }
+}
+
+fn check(
+    profile: &Profile,
+    server: &Server<'_>,
+    base: &Base,
+    found: &Found,
+) -> Result<(), ResolveError> {
+    let refused = profile
+        .refused_keys
+        .iter()
+        .find(|refused| found.value.starts_with(&refused.prefix));
+    if let Some(refused) = refused {
+        return Err(ResolveError::RefusedKey {
+            from: found.from.clone(),
+            why: refused.why.clone(),
+            signup: profile.signup.clone(),
+        });
+    }
+    if let KeySource::Variable(variable) = &found.source
+        && !found.explicit
+        && server.kind == Kind::BuiltIn
+        && !base.tied
+    {
+        return Err(ResolveError::ForeignKey {
+            variable: variable.clone(),
+            provider: server.id.clone(),
+            name: server.name.clone(),
+            host: base.host(),
+            from: base.from.clone(),
+        });
+    }
+    Ok(())
+}
+
+fn aws(
+    request: &Request<'_>,
+    server: &Server<'_>,
+    base: &Base,
+) -> Result<Option<Opened>, ResolveError> {
+    let value = |name: &str| request.environment.get(name).and_then(usable);
+    let (Some(id), Some(secret)) = (value(AWS_ID), value(AWS_SECRET)) else {
+        return Ok(None);
+    };
+    if !base.tied {
+        return Err(ResolveError::ForeignKey {
+            variable: AWS_SECRET.to_owned(),
+            provider: server.id.clone(),
+            name: server.name.clone(),
+            host: base.host(),
+            from: base.from.clone(),
+        });
+    }
+    let mut pair = format!("{id}\n{secret}");
+    if let Some(token) = value(AWS_SESSION) {
+        pair.push('\n');
+        pair.push_str(token);
+    }
+    Ok(Some(Opened {
+        why: Some((
+            hermes_secrets::mask(secret),
+            request.variable_origin(AWS_SECRET),
+        )),
+        credential: Credential::Key {
+            from: KeySource::Variable(AWS_SECRET.to_owned()),
+            secret: bind(AWS_SECRET, pair, base)?,
+        },
+        auth: Auth::SigV4 {
+            region: region(request),
+        },
+    }))
+}
+
+/// What speaks for choosing a provider by itself.
+pub(super) fn presence(request: &Request<'_>, profile: &Profile) -> Option<String> {
+    let has = |name: &str| request.environment.get(name).and_then(usable).is_some();
+    let entry = request.config.providers.get(&profile.id);
+    let written =
+        entry.is_some_and(|entry| usable(entry.api_key.expose()).is_some() || has(&entry.key_env));
+    if written {
+        return Some(format!("the key of providers.{}", profile.id));
+    }
+    let variable = profile.key_env.iter().find(|name| has(name));
+    if let Some(variable) = variable {
+        return Some(request.variable_origin(variable));
+    }
+    (profile.auth == AuthStyle::Aws && has(AWS_ID) && has(AWS_SECRET))
+        .then(|| request.variable_origin(AWS_ID))
+}
+
+fn name_of(found: &Found) -> String {
+    match &found.source {
+        KeySource::Flag => "flag".to_owned(),
+        KeySource::Variable(name) | KeySource::Setting(name) => name.clone(),
+    }
+}
+
+fn bind(name: &str, value: String, base: &Base) -> Result<Secret, ResolveError> {
+    let bad = |why| ResolveError::BadAddress {
+        from: base.from.clone(),
+        why,
+    };
+    let legal = |c: char| {
+        if c.is_ascii_alphanumeric() || "_.:/@-".contains(c) {
+            c
+        } else {
+            '_'
+        }
+    };
+    let name: String = name.chars().map(legal).take(128).collect();
+    let origin = Origin::of(&base.url).map_err(|_| bad("it has no host"))?;
+    // Both were made legal above: the name by its characters, the value by not being empty.
+    let secret = SecretName::new(&name).and_then(|name| Secret::new(name, value, [origin.into()]));
+    secret.map_err(|_| bad("its key cannot be used"))
+}

@@ -1,0 +1,114 @@
+//! Which protocol is spoken: as set, by the provider's rules, by the address, by the model.
+
+use hermes_config::ApiMode;
+use hermes_core::WireProtocol;
+use url::Url;
+
+use super::address::Base;
+use super::error::ResolveError;
+use super::server::{Kind, Server};
+use super::wanted::Wanted;
+use crate::profile::{Rule, pattern_matches};
+
+/// Models that OpenAI serves over Responses only.
+const NEEDS_RESPONSES: &str = "gpt-5*";
+
+/// A protocol and why.
+pub(super) struct Choice {
+    pub(super) protocol: WireProtocol,
+    pub(super) from: String,
+}
+
+/// Decides by one order.
+pub(super) fn choose(
+    wanted: &Wanted,
+    server: &Server<'_>,
+    base: &Base,
+    model: &str,
+) -> Result<Choice, ResolveError> {
+    if let Some(choice) = set(wanted, server, base)? {
+        return Ok(choice);
+    }
+    let choice = |protocol, from: &str| {
+        Ok(Choice {
+            protocol,
+            from: from.to_owned(),
+        })
+    };
+    let path = base.path();
+    let says = |rule: &&Rule| rule.protocol_is.is_none() && rule.holds(model, path);
+    let rule = server.profile.rules.iter().rev().filter(says);
+    if let Some(protocol) = rule.filter_map(|rule| rule.protocol).next() {
+        return choice(protocol, "a rule of the provider");
+    }
+    // Chat completions is what everybody speaks beside something better, so the address may know more.
+    let own = server.profile.protocol;
+    let special = own.filter(|protocol| *protocol != WireProtocol::ChatCompletions);
+    if let Some(protocol) = special {
+        return choice(protocol, "the provider");
+    }
+    if let Some(protocol) = of_address(&base.url) {
+        return choice(protocol, "the address");
+    }
+    if let Some(protocol) = own {
+        return choice(protocol, "the provider");
+    }
+    if server.kind == Kind::BuiltIn && pattern_matches(NEEDS_RESPONSES, model) {
+        return choice(WireProtocol::Responses, "the model");
+    }
+    choice(WireProtocol::ChatCompletions, "what most servers speak")
+}
+
+/// The protocol somebody set.
+fn set(wanted: &Wanted, server: &Server<'_>, base: &Base) -> Result<Option<Choice>, ResolveError> {
+    let of_entry = server.settings.as_ref().and_then(|entry| {
+        let mode = entry.values.api_mode;
+        (mode != ApiMode::Unset).then(|| (mode, format!("{}.api_mode", entry.path)))
+    });
+    // What was set beside the model is closer than what holds for the whole provider.
+    let Some((mode, from)) = wanted.api_mode.clone().or(of_entry) else {
+        return Ok(None);
+    };
+    let protocol = match mode {
+        ApiMode::Unset => return Ok(None),
+        ApiMode::ChatCompletions => WireProtocol::ChatCompletions,
+        // Left behind by another provider: an address without a name speaks it only where that shows.
+        ApiMode::Responses
+            if server.kind == Kind::Plain
+                && of_address(&base.url) != Some(WireProtocol::Responses) =>
+        {
+            return Ok(None);
+        }
+        ApiMode::Responses => WireProtocol::Responses,
+        ApiMode::AnthropicMessages => WireProtocol::Anthropic,
+        ApiMode::BedrockConverse => WireProtocol::Converse,
+        ApiMode::CodexAppServer => {
+            return Err(ResolveError::Unsupported {
+                what: "running models through the `codex` program",
+                instead: "remove `api_mode`, and use `openai-api` with a key",
+            });
+        }
+    };
+    Ok(Some(Choice { protocol, from }))
+}
+
+/// The protocol an address gives away.
+pub fn of_address(url: &Url) -> Option<WireProtocol> {
+    let host = url.host_str()?;
+    let path = url.path().trim_end_matches('/');
+    let aws = host.starts_with("bedrock-runtime.") && host.ends_with(".amazonaws.com");
+    match host {
+        "api.x.ai" | "api.openai.com" => Some(WireProtocol::Responses),
+        "chatgpt.com" if path.starts_with("/backend-api/codex") => Some(WireProtocol::Responses),
+        "api.anthropic.com" => Some(WireProtocol::Anthropic),
+        "api.kimi.com" if path.contains("/coding") => Some(WireProtocol::Anthropic),
+        "generativelanguage.googleapis.com" if !path.ends_with("/openai") => {
+            Some(WireProtocol::Gemini)
+        }
+        _ if path.ends_with("/anthropic") || path.ends_with("/anthropic/v1") => {
+            Some(WireProtocol::Anthropic)
+        }
+        _ if aws => Some(WireProtocol::Converse),
+        _ => None,
+    }
+}

@@ -1,0 +1,145 @@
+//! How hard to think, how much to say and how freely.
+
+use hermes_core::{Effort, ModelRequest, ToolChoice};
+use serde_json::{Map, Value as Json, json};
+
+use super::family::{Family, ThinkingStyle};
+use crate::quirks::{Quirks, ReasoningReplay, ReasoningStyle, Temperature};
+
+/// What must be left for the answer behind the thinking.
+const ROOM_FOR_ANSWER: u32 = 4_096;
+
+/// Thinking, decided for one request.
+#[derive(Clone, Copy)]
+enum Plan {
+    Off,
+    Budget(u32),
+    Adaptive(&'static str),
+}
+
+/// Writes `max_tokens`, `thinking`, `output_config` and `temperature`.
+pub(super) fn write(
+    body: &mut Map<String, Json>,
+    request: &ModelRequest,
+    quirks: &Quirks,
+    messages: &[Json],
+) {
+    let family = Family::of(&request.model);
+    let plan = plan(request, quirks, family, messages);
+    let asked = request.settings.max_output_tokens.unwrap_or(family.output);
+    let limit = family.known_output().unwrap_or(u32::MAX);
+    let room = match plan {
+        Plan::Budget(budget) => budget + ROOM_FOR_ANSWER,
+        Plan::Off | Plan::Adaptive(_) => 1,
+    };
+    body.insert("max_tokens".to_owned(), json!(asked.min(limit).max(room)));
+    match plan {
+        Plan::Off => {}
+        Plan::Budget(budget) => {
+            let thinking = json!({ "type": "enabled", "budget_tokens": budget });
+            body.insert("thinking".to_owned(), thinking);
+        }
+        Plan::Adaptive(effort) => {
+            let thinking = json!({ "type": "adaptive", "display": "summarized" });
+            body.insert("thinking".to_owned(), thinking);
+            body.insert("output_config".to_owned(), json!({ "effort": effort }));
+        }
+    }
+    if let Some(temperature) = temperature(request, quirks, family, plan) {
+        body.insert("temperature".to_owned(), temperature);
+    }
+}
+
+fn plan(request: &ModelRequest, quirks: &Quirks, family: &Family, messages: &[Json]) -> Plan {
+    let style = match &quirks.reasoning {
+        ReasoningStyle::Omit => ThinkingStyle::None,
+        ReasoningStyle::Adaptive => ThinkingStyle::Adaptive,
+        // The other styles are fields of other protocols.
+        ReasoningStyle::Native
+        | ReasoningStyle::Effort { .. }
+        | ReasoningStyle::Object { .. }
+        | ReasoningStyle::ThinkingSwitch { .. }
+        | ReasoningStyle::GoogleConfig
+        | ReasoningStyle::Local => family.thinking,
+    };
+    let effort = match request.settings.effort {
+        None | Some(Effort::Off) => return Plan::Off,
+        Some(effort) => effort,
+    };
+    // A forced call and thinking exclude each other.
+    if request.settings.tool_choice == ToolChoice::Required && !request.tools.is_empty() {
+        return Plan::Off;
+    }
+    match style {
+        ThinkingStyle::None => Plan::Off,
+        ThinkingStyle::Adaptive => Plan::Adaptive(effort_word(effort, family.efforts)),
+        ThinkingStyle::Budget
+            if quirks.replay == ReasoningReplay::Native && begins_without_thinking(messages) =>
+        {
+            Plan::Off
+        }
+        ThinkingStyle::Budget => {
+            let most = family.known_output().unwrap_or(u32::MAX) - ROOM_FOR_ANSWER;
+            Plan::Budget(budget(effort).min(most))
+        }
+    }
+}
+
+/// Whether the tool loop under way was begun without thinking, by another model or with thinking off.
+/// Such a loop must end the way it began: the provider asks for the thinking block it never issued.
+fn begins_without_thinking(messages: &[Json]) -> bool {
+    let kinds: Vec<&str> = messages
+        .iter()
+        .rfind(|message| message["role"] == "assistant")
+        .and_then(|message| message["content"].as_array())
+        .into_iter()
+        .flatten()
+        .filter_map(|block| block["type"].as_str())
+        .collect();
+    let thinks = matches!(kinds.first(), Some(&("thinking" | "redacted_thinking")));
+    kinds.contains(&"tool_use") && !thinks
+}
+
+fn budget(effort: Effort) -> u32 {
+    match effort {
+        Effort::Off | Effort::Minimal | Effort::Low => 4_000,
+        Effort::Medium => 8_000,
+        Effort::High => 16_000,
+        Effort::ExtraHigh | Effort::Max | Effort::Ultra => 32_000,
+    }
+}
+
+/// The provider's word for an effort; where it has none, that of the next lower one.
+fn effort_word(effort: Effort, known: &[&'static str]) -> &'static str {
+    let ladder: &[&'static str] = match effort {
+        Effort::Off | Effort::Minimal | Effort::Low => &[],
+        Effort::Medium => &["medium"],
+        Effort::High => &["high"],
+        Effort::ExtraHigh => &["xhigh", "high"],
+        Effort::Max | Effort::Ultra => &["max", "high"],
+    };
+    ladder
+        .iter()
+        .copied()
+        .find(|word| known.contains(word))
+        .unwrap_or("low")
+}
+
+fn temperature(
+    request: &ModelRequest,
+    quirks: &Quirks,
+    family: &Family,
+    plan: Plan,
+) -> Option<Json> {
+    let asked = match quirks.temperature {
+        Temperature::Omit => return None,
+        Temperature::Fixed(value) => Some(value),
+        Temperature::AsAsked => request.settings.temperature,
+    };
+    match plan {
+        _ if !family.takes_temperature => None,
+        Plan::Budget(_) => Some(json!(1)),
+        Plan::Adaptive(_) => None,
+        Plan::Off => asked.map(|value| json!(value.clamp(0.0, 1.0))),
+    }
+}

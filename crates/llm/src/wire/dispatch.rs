@@ -1,0 +1,115 @@
+//! From a protocol to its encoder, its decoder, its path and its headers.
+
+use hermes_core::{ModelRequest, WireProtocol};
+use serde_json::Value as Json;
+
+use super::{Decoder, Dialect, anthropic, chat, converse, gemini, responses};
+use crate::quirks::Quirks;
+
+/// The body of a request.
+pub fn encode(protocol: WireProtocol, request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
+    let mut body = match protocol {
+        WireProtocol::ChatCompletions => chat::encode(request, dialect),
+        WireProtocol::Responses => responses::encode(request, dialect),
+        WireProtocol::Anthropic => anthropic::encode(request, dialect),
+        WireProtocol::Gemini => gemini::encode(request, dialect),
+        WireProtocol::Converse => converse::encode(request, dialect),
+    };
+    if dialect.quirks.no_streaming
+        && let Some(body) = body.as_object_mut()
+        && body.contains_key("stream")
+    {
+        body.insert("stream".to_owned(), false.into());
+        body.shift_remove("stream_options");
+    }
+    body
+}
+
+/// What reads the answer.
+pub fn decoder(protocol: WireProtocol, provider: &str, model: &str) -> Box<dyn Decoder> {
+    match protocol {
+        WireProtocol::ChatCompletions => Box::new(chat::decoder(provider, model)),
+        WireProtocol::Responses => Box::new(responses::decoder(provider, model)),
+        WireProtocol::Anthropic => Box::new(anthropic::decoder(provider, model)),
+        WireProtocol::Gemini => Box::new(gemini::decoder(provider, model)),
+        WireProtocol::Converse => Box::new(converse::decoder(provider, model)),
+    }
+}
+
+/// Where the request goes, below the base whose path is given.
+pub fn path(protocol: WireProtocol, model: &str, base: &str, quirks: &Quirks) -> String {
+    match protocol {
+        WireProtocol::ChatCompletions => "chat/completions".to_owned(),
+        WireProtocol::Responses => "responses".to_owned(),
+        WireProtocol::Anthropic if base.trim_end_matches('/').ends_with("/v1") => {
+            "messages".to_owned()
+        }
+        WireProtocol::Anthropic => "v1/messages".to_owned(),
+        WireProtocol::Gemini => {
+            let model = gemini::wire_model(model);
+            if quirks.no_streaming {
+                format!("models/{model}:generateContent")
+            } else {
+                format!("models/{model}:streamGenerateContent?alt=sse")
+            }
+        }
+        WireProtocol::Converse => {
+            let model = escaped(model);
+            if quirks.no_streaming {
+                format!("model/{model}/converse")
+            } else {
+                format!("model/{model}/converse-stream")
+            }
+        }
+    }
+}
+
+/// Model ids hold colons and slashes, which must not be taken for parts of the path.
+fn escaped(model: &str) -> String {
+    let mut out = String::with_capacity(model.len());
+    for byte in model.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// The kind of answer that is asked for.
+pub fn accepts(protocol: WireProtocol, quirks: &Quirks) -> &'static str {
+    match protocol {
+        _ if quirks.no_streaming => "application/json",
+        WireProtocol::Converse => "application/vnd.amazon.eventstream",
+        WireProtocol::ChatCompletions
+        | WireProtocol::Responses
+        | WireProtocol::Anthropic
+        | WireProtocol::Gemini => "text/event-stream",
+    }
+}
+
+/// Headers a protocol wants beside those of the provider.
+pub fn headers(
+    protocol: WireProtocol,
+    model: &str,
+    quirks: &Quirks,
+) -> Vec<(&'static str, String)> {
+    if protocol != WireProtocol::Anthropic {
+        return Vec::new();
+    }
+    let refused: Vec<&str> = quirks.refused_betas.iter().map(String::as_str).collect();
+    let betas = anthropic::betas(
+        model,
+        &anthropic::Betas {
+            long_context: quirks.long_context,
+            fast: false,
+            refused: &refused,
+        },
+    );
+    let mut headers = vec![("anthropic-version", "2023-06-01".to_owned())];
+    if !betas.is_empty() {
+        headers.push(("anthropic-beta", betas.join(",")));
+    }
+    headers
+}

@@ -1,0 +1,90 @@
+//! From the bytes of a body to frames, by what the server says it sends.
+
+use serde_json::Value as Json;
+
+use super::converse::frames::EventStream;
+use super::sse::SseParser;
+use super::{Frame, WireError};
+
+/// How a body is cut into frames.
+pub(crate) enum Framing {
+    /// Server-sent events.
+    Events(SseParser),
+    /// Amazon's binary frames.
+    Binary(EventStream),
+    /// One JSON document.
+    Document(Vec<u8>),
+}
+
+/// What was left when the body ended.
+pub(crate) enum Rest {
+    Frames(Vec<Frame>),
+    Document(Json),
+}
+
+impl Framing {
+    pub(crate) fn of(content_type: &str) -> Self {
+        let content_type = content_type.to_ascii_lowercase();
+        if content_type.starts_with("text/event-stream") {
+            Self::Events(SseParser::new())
+        } else if content_type.starts_with("application/vnd.amazon.eventstream") {
+            Self::Binary(EventStream::new())
+        } else {
+            Self::Document(Vec::new())
+        }
+    }
+
+    pub(crate) fn is_stream(&self) -> bool {
+        !matches!(self, Self::Document(_))
+    }
+
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, WireError> {
+        match self {
+            Self::Events(parser) => parser.push(bytes),
+            Self::Binary(parser) => parser.push(bytes),
+            Self::Document(whole) => {
+                whole.extend_from_slice(bytes);
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    pub(crate) fn finish(&mut self) -> Result<Rest, WireError> {
+        match self {
+            Self::Events(parser) => Ok(Rest::Frames(parser.finish().into_iter().collect())),
+            Self::Binary(_) => Ok(Rest::Frames(Vec::new())),
+            Self::Document(whole) => read_document(whole),
+        }
+    }
+}
+
+fn read_document(whole: &[u8]) -> Result<Rest, WireError> {
+    // Bytes that are no text become replacement characters, as they do in events.
+    let text = String::from_utf8_lossy(whole);
+    match serde_json::from_str(&text) {
+        Ok(document) => Ok(Rest::Document(document)),
+        Err(_) if whole.iter().all(u8::is_ascii_whitespace) => Err(WireError::Empty),
+        Err(_) if looks_like_events(whole) => {
+            let mut parser = SseParser::new();
+            let mut frames = parser.push(whole)?;
+            frames.extend(parser.finish());
+            Ok(Rest::Frames(frames))
+        }
+        Err(_) => {
+            let text = String::from_utf8_lossy(whole.get(..200).unwrap_or(whole)).into_owned();
+            let what = if text.trim_start().starts_with('<') {
+                "a web page came instead of an answer: the address may be wrong".to_owned()
+            } else {
+                format!("neither JSON nor events: {}", text.trim())
+            };
+            Err(WireError::Malformed(what))
+        }
+    }
+}
+
+/// Some servers send events without saying so.
+fn looks_like_events(whole: &[u8]) -> bool {
+    [&b"data:"[..], b"event:", b":"]
+        .iter()
+        .any(|start| whole.trim_ascii_start().starts_with(start))
+}

@@ -1,0 +1,26 @@
+//! One binary for all tests of the crate.
+
+#[cfg(test)]
+mod suite {
+    mod anthropic_wire;
+    mod auth_file;
+    mod calls;
+    mod chat_wire;
+    mod classify;
+    mod converse_wire;
+    mod cross_protocol;
+    mod detect;
+    mod failover;
+    mod gemini_wire;
+    mod keys;
+    mod lab;
+    mod legal_wire;
+    mod metadata;
+    mod oauth;
+    mod profiles;
+    mod resolve;
+    mod responses_wire;
+    mod schema;
+    mod sse;
+    mod transport;
+}

@@ -1,0 +1,193 @@
+//! Windows, limits and prices.
+
+use hermes_core::{CostStatus, Usage};
+use hermes_llm::WindowSource;
+use hermes_llm::metadata::{
+    Learned, WindowQuery, cost, output, output_from_listing, sees, window, window_from_listing,
+};
+use serde_json::json;
+
+use super::profiles::Setup;
+
+fn query(model: &str) -> (u32, WindowSource) {
+    window(&WindowQuery {
+        model,
+        base: None,
+        configured: None,
+        learned: None,
+    })
+}
+
+// PV-22
+#[test]
+fn the_window_is_what_is_set_then_learned_then_known_then_guessed() {
+    let learned = Learned::from_yaml("context_lengths:\n  m1@http://10.0.0.1/v1: 40960\n");
+    let of = |config: &str| {
+        let setup = Setup::new(config, &[]);
+        let mut request = setup.request();
+        request.learned = Some(&learned);
+        let route = hermes_llm::resolve::resolve(&request)
+            .expect("a route")
+            .route;
+        let shown = route.why.iter().find(|why| why.part == "window");
+        let shown = shown.expect("an explanation").from.clone();
+        (route.limits.window, route.limits.window_from, shown)
+    };
+    let told = |window, from: WindowSource| (window, from, from.to_string());
+    let lab = "base_url: 'http://10.0.0.1/v1/'";
+    let model = |more: &str| format!("model: {{provider: custom, default: m1, {lab}{more}}}");
+    assert_eq!(
+        of(&model(", context_length: 9000")),
+        told(9000, WindowSource::Configured)
+    );
+    assert_eq!(of(&model("")), told(40960, WindowSource::Learned));
+    assert_eq!(
+        of("model: {provider: custom, default: kimi-k2.5, base_url: 'http://10.0.0.1/v1'}"),
+        told(262_144, WindowSource::Family)
+    );
+    assert_eq!(
+        of("model: {provider: custom, default: m1, base_url: 'http://10.0.0.2/v1'}"),
+        told(32_768, WindowSource::Guess)
+    );
+}
+
+// PV-22
+#[test]
+fn families_are_told_by_the_longest_name() {
+    for (model, size) in [
+        ("claude-opus-4-6", 1_000_000),
+        ("anthropic/claude-opus-4.6", 1_000_000),
+        ("claude-opus-4-5", 200_000),
+        ("us.anthropic.claude-sonnet-4-5-v1:0", 200_000),
+        ("claude-sonnet-5", 1_000_000),
+        ("gpt-5.5", 1_050_000),
+        ("openai/gpt-5-mini", 400_000),
+        ("gpt-4.1-mini", 1_047_576),
+        ("gemini-3.5-flash", 1_048_576),
+        ("deepseek-v4-flash", 1_000_000),
+        ("deepseek-chat", 131_072),
+        ("glm-5.2", 1_048_576),
+        ("glm-4.7", 202_752),
+        ("grok-4.5", 256_000),
+        ("MiniMax-M3", 204_800),
+        ("qwen2.5:7b", 131_072),
+        ("smollm2", 8_192),
+    ] {
+        assert_eq!(query(model), (size, WindowSource::Family), "{model}");
+    }
+    assert_eq!(query("demo3").1, WindowSource::Guess);
+    assert_eq!(output("claude-3-5-haiku"), Some(8_192));
+    assert_eq!(output("m1"), None);
+    assert_eq!(sees("deepseek-chat"), Some(false));
+    assert_eq!(sees("gpt-5.5"), Some(true));
+    assert_eq!(sees("m1"), None);
+}
+
+// PV-22
+#[test]
+fn lists_of_models_name_windows_in_many_ways() {
+    for (listing, wanted) in [
+        (
+            json!({"data": [{"id": "m", "context_length": 1000}]}),
+            Some(1000),
+        ),
+        (
+            json!({"data": [{"id": "m", "max_model_len": 2000}]}),
+            Some(2000),
+        ),
+        (
+            json!({"data": [{"id": "m", "meta": {"n_ctx_train": 3000}}]}),
+            Some(3000),
+        ),
+        (
+            json!({"data": [{"id": "m", "context_size": "4000"}]}),
+            Some(4000),
+        ),
+        (
+            json!({"models": [{"name": "models/m", "max_input_tokens": 5000}]}),
+            Some(5000),
+        ),
+        (
+            json!([{"id": "m", "top_provider": {"context_length": 6000}}]),
+            Some(6000),
+        ),
+        (
+            json!({"data": [{"id": "other", "context_length": 1000}]}),
+            None,
+        ),
+        (json!({"data": [{"id": "m", "context_length": 0}]}), None),
+        (json!({"error": "no"}), None),
+    ] {
+        assert_eq!(window_from_listing(&listing, "m"), wanted, "{listing}");
+    }
+    let listing = json!({"data": [{"id": "m", "top_provider": {"max_completion_tokens": 77}}]});
+    assert_eq!(output_from_listing(&listing, "m"), Some(77));
+}
+
+#[test]
+fn what_was_learned_survives_the_file() {
+    let base = url::Url::parse("https://api.example.com/v1?x=1").expect("a url");
+    let mut learned = Learned::default();
+    learned.learn("vendor/m:free", &base, 65_536);
+    let again = Learned::from_yaml(&learned.to_yaml());
+    assert_eq!(again, learned);
+    assert_eq!(again.window("vendor/m:free", &base), Some(65_536));
+    let junk = Learned::from_yaml("context_lengths: {a@b: many, c@d: 12, e@f: -1}");
+    assert_eq!(junk, Learned::default());
+    assert_eq!(Learned::from_yaml("{{{"), Learned::default());
+}
+
+// AG-25
+#[test]
+fn a_cost_is_reported_estimated_included_or_unknown() {
+    let usage = Usage {
+        input_tokens: 1_000_000,
+        output_tokens: 100_000,
+        cache_read_tokens: 1_000_000,
+        cache_write_tokens: 1_000_000,
+        reasoning_tokens: 50_000,
+    };
+    let route = |provider: &str, model: &str| {
+        let config = format!("model: {{provider: '{provider}', default: '{model}'}}");
+        let keys = &[
+            ("ANTHROPIC_API_KEY", "an-0123456789"),
+            ("OPENROUTER_API_KEY", "or-0123456789"),
+            ("OPENAI_API_KEY", "oa-0123456789"),
+        ];
+        Setup::new(&config, keys).resolve().route
+    };
+    let of = |provider: &str, model: &str| {
+        let cost = cost(&usage, &route(provider, model), None);
+        (
+            cost.usd.map(|usd| (usd * 1000.0).round() / 1000.0),
+            cost.status,
+        )
+    };
+    assert_eq!(
+        of("anthropic", "claude-opus-4-6"),
+        (Some(14.25), CostStatus::Estimated)
+    );
+    assert_eq!(
+        of("openrouter", "anthropic/claude-opus-4.6"),
+        (Some(14.25), CostStatus::Estimated)
+    );
+    assert_eq!(
+        of("anthropic", "claude-haiku-4-5-20251001"),
+        (Some(2.85), CostStatus::Estimated)
+    );
+    for (provider, model) in [
+        ("openai", "gpt-5.5"),
+        ("openai", "gpt-5-pro"),
+        ("anthropic", "claude-opus-9"),
+        ("openrouter", "openai/gpt-5:free"),
+        ("openrouter", "vendor/m"),
+    ] {
+        assert_eq!(of(provider, model), (None, CostStatus::Unknown), "{model}");
+    }
+    assert_eq!(of("ollama", "m"), (None, CostStatus::Included));
+    let reported = cost(&usage, &route("openrouter", "vendor/m"), Some(0.5));
+    assert_eq!(
+        (reported.usd, reported.status),
+        (Some(0.5), CostStatus::Actual)
+    );
+}

@@ -1,0 +1,373 @@
+//! The data files of providers, and what a request made from each looks like.
+
+mod own;
+mod setup;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hermes_core::Effort;
+use hermes_llm::profile::{KeyNeed, Profile, Profiles};
+use hermes_llm::resolve::{Resolved, resolve};
+use hermes_llm::wire::{self, Dialect};
+use hermes_llm::{Auth, ReasoningStyle};
+use hermes_testkit::model_server::{ModelServer, Scenario};
+use serde_json::{Map, Value as Json};
+
+use setup::{NoMedia, question};
+pub(crate) use setup::{Setup, ask, base_of, http_of, runtime};
+
+fn profile(id: &str) -> Arc<Profile> {
+    let found = Profiles::new(None).get(id);
+    found.expect("a profile that parses").expect("a profile")
+}
+
+fn path_of(base: &str) -> String {
+    let rest = base.split("://").nth(1).unwrap_or_default();
+    rest.find('/')
+        .map_or(String::new(), |at| rest[at..].to_owned())
+}
+
+#[test]
+fn every_file_is_registered_and_keeps_the_rules() {
+    let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("profiles");
+    let mut files: Vec<_> = std::fs::read_dir(directory)
+        .expect("the profiles")
+        .map(|entry| entry.expect("an entry").path())
+        .map(|path| {
+            path.file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    files.sort();
+    let mut registered: Vec<_> = Profiles::built_in().map(ToOwned::to_owned).collect();
+    registered.sort();
+    assert_eq!(files, registered);
+
+    let mut names = BTreeMap::new();
+    for id in Profiles::built_in() {
+        let profile = profile(id);
+        assert_eq!(profile.id, id);
+        for name in std::iter::once(&profile.id).chain(&profile.aliases) {
+            let other = names.insert(name.clone(), id);
+            assert_eq!(other, None, "{name} is also a name of {id}");
+        }
+        let can_be_moved = !profile.base_url_env.is_empty() || id == "local";
+        assert!(can_be_moved, "{id} cannot be pointed at another address");
+        let says_where = profile.signup.is_some() || profile.key != KeyNeed::Required;
+        assert!(says_where, "{id} does not say where to get a key");
+    }
+}
+
+/// The row of a provider in `docs/providers.md`.
+fn row(profile: &Profile) -> String {
+    let code = |words: &[String]| {
+        let quoted: Vec<_> = words.iter().map(|word| format!("`{word}`")).collect();
+        quoted.join(", ")
+    };
+    let key = match profile.key {
+        KeyNeed::Login => "signing in".to_owned(),
+        KeyNeed::Required | KeyNeed::Optional => code(&profile.key_env),
+    };
+    format!(
+        "| `{}` | {} | {} | {key} | {} | {} |",
+        profile.id,
+        profile.name,
+        profile.about,
+        code(&profile.base_url_env),
+        code(&profile.aliases),
+    )
+}
+
+#[test]
+fn the_page_about_providers_lists_every_one() {
+    let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/providers.md");
+    let page = std::fs::read_to_string(page).expect("docs/providers.md");
+    let mut missing = Vec::new();
+    for id in Profiles::built_in() {
+        let row = row(&profile(id));
+        if !page.lines().any(|line| line == row) {
+            missing.push(row);
+        }
+    }
+    assert!(
+        missing.is_empty(),
+        "rows to put in:\n{}",
+        missing.join("\n")
+    );
+}
+
+/// The bodies and heads of all providers, each reached with one key and one address.
+fn requests() -> String {
+    let server = ModelServer::start(Scenario::echo().lenient()).expect("a server");
+    let runtime = runtime();
+    let mut table = String::new();
+    for id in Profiles::built_in().filter(|id| *id != "local") {
+        let profile = profile(id);
+        let path = profile
+            .base_url
+            .as_deref()
+            .map_or("/v1".to_owned(), path_of);
+        let base = format!("{}{path}", server.origin());
+        let mut variables = vec![(profile.base_url_env[0].as_str(), base.as_str())];
+        let canary = format!("canary-{id}-0123456789");
+        if let Some(name) = profile.key_env.first() {
+            variables.push((name, &canary));
+        }
+        let model = profile.default_model.clone().unwrap_or("m1".to_owned());
+        let config = format!("model: {{provider: {id}, default: \"{model}\"}}");
+        let setup = Setup::new(&config, &variables);
+        let mut request = setup.request();
+        let logins = vec!["nous".to_owned()];
+        request.logins = &logins;
+        let resolved = resolve(&request).unwrap_or_else(|error| panic!("{id}: {error}"));
+        let local_key = http_of(&resolved).auth != Auth::None;
+        assert_eq!(local_key, id != "custom", "{id}");
+        runtime.block_on(ask(resolved));
+
+        let seen = server.requests().pop().expect("a request");
+        let auth = ["authorization", "x-api-key", "x-goog-api-key"]
+            .into_iter()
+            .filter_map(|name| seen.header(name).map(|value| format!("{name}: {value}")))
+            .collect::<Vec<_>>()
+            .join(", ")
+            .replace(&canary, "KEY");
+        let body = seen.expect_json().as_object().expect("an object").clone();
+        table.push_str(&format!("{id}: {} | {auth}{}\n", seen.path, keys(&body)));
+    }
+    table.replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+/// The fields of a body that profiles decide about.
+fn keys(body: &Map<String, Json>) -> String {
+    const DECIDED: [&str; 6] = [
+        "max_tokens",
+        "max_completion_tokens",
+        "temperature",
+        "reasoning_effort",
+        "session_id",
+        "tags",
+    ];
+    let shown = DECIDED
+        .iter()
+        .filter_map(|key| Some((key, body.get(*key)?)));
+    let parts: Vec<_> = shown
+        .map(|(key, value)| format!(" | {key}={value}"))
+        .collect();
+    parts.concat()
+}
+
+// PV-1
+#[test]
+fn every_provider_is_reached_with_its_path_its_header_and_its_fields() {
+    insta::assert_snapshot!(requests(), @r#"
+    openrouter: /api/v1/chat/completions | authorization: Bearer KEY | session_id="c1"
+    openai-api: /v1/responses | authorization: Bearer KEY
+    anthropic: /v1/messages | x-api-key: KEY | max_tokens=64000
+    gemini: /v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse | x-goog-api-key: KEY
+    deepseek: /v1/chat/completions | authorization: Bearer KEY
+    xai: /v1/responses | authorization: Bearer KEY
+    zai: /api/paas/v4/chat/completions | authorization: Bearer KEY
+    kimi-coding: /v1/chat/completions | authorization: Bearer KEY | max_tokens=32000
+    kimi-coding-cn: /v1/chat/completions | authorization: Bearer KEY | max_tokens=32000
+    minimax: /anthropic/v1/messages | authorization: Bearer KEY | max_tokens=131072
+    minimax-cn: /anthropic/v1/messages | authorization: Bearer KEY | max_tokens=131072
+    alibaba: /compatible-mode/v1/chat/completions | authorization: Bearer KEY
+    alibaba-coding-plan: /v1/chat/completions | authorization: Bearer KEY
+    fireworks: /inference/v1/chat/completions | authorization: Bearer KEY
+    novita: /openai/v1/chat/completions | authorization: Bearer KEY
+    xiaomi: /v1/chat/completions | authorization: Bearer KEY
+    tencent-tokenhub: /v1/chat/completions | authorization: Bearer KEY | reasoning_effort="high"
+    nvidia: /v1/chat/completions | authorization: Bearer KEY | max_tokens=16384
+    stepfun: /step_plan/v1/chat/completions | authorization: Bearer KEY
+    ollama-cloud: /v1/chat/completions | authorization: Bearer KEY
+    arcee: /api/v1/chat/completions | authorization: Bearer KEY | temperature=0.5
+    gmi: /v1/chat/completions | authorization: Bearer KEY
+    kilocode: /api/gateway/chat/completions | authorization: Bearer KEY
+    opencode-zen: /zen/v1/messages | x-api-key: KEY | max_tokens=64000
+    opencode-go: /zen/go/v1/chat/completions | authorization: Bearer KEY
+    deepinfra: /v1/openai/chat/completions | authorization: Bearer KEY
+    upstage: /v1/chat/completions | authorization: Bearer KEY | reasoning_effort="medium"
+    azure-foundry: /v1/chat/completions | authorization: Bearer KEY
+    huggingface: /v1/chat/completions | authorization: Bearer KEY
+    nous: /v1/chat/completions |  | tags=["product=hermes-agent","client=hermes-client-vVERSION"]
+    bedrock: /model/us.anthropic.claude-sonnet-4-6/converse-stream | authorization: Bearer KEY
+    lmstudio: /v1/chat/completions | authorization: Bearer KEY
+    custom: /v1/chat/completions |
+    "#);
+}
+
+// PV-12
+#[test]
+fn every_effort_becomes_the_fields_of_the_provider() {
+    const EFFORTS: [(&str, Option<Effort>); 6] = [
+        ("unset", None),
+        ("none", Some(Effort::Off)),
+        ("minimal", Some(Effort::Minimal)),
+        ("medium", Some(Effort::Medium)),
+        ("xhigh", Some(Effort::ExtraHigh)),
+        ("max", Some(Effort::Max)),
+    ];
+    let mut tables: Vec<(String, Vec<String>)> = Vec::new();
+    for id in Profiles::built_in().filter(|id| *id != "local") {
+        for resolved in models_of(id) {
+            if resolved.route.quirks.reasoning == ReasoningStyle::Native {
+                continue;
+            }
+            let lines = EFFORTS.map(|(word, effort)| {
+                let fields = effort_fields(&resolved, effort);
+                format!("  {word}: {fields}").trim_end().to_owned()
+            });
+            let (table, name) = (lines.join("\n"), resolved.route.label());
+            match tables.iter_mut().find(|(known, _)| *known == table) {
+                Some((_, names)) if names.contains(&name) => {}
+                Some((_, names)) => names.push(name),
+                None => tables.push((table, vec![name])),
+            }
+        }
+    }
+    let text: Vec<_> = tables
+        .into_iter()
+        .map(|(table, names)| format!("{}\n{table}\n", names.join(", ")))
+        .collect();
+    insta::assert_snapshot!(text.concat(), @r#"
+    openrouter/deepseek/x, openrouter/anthropic/x, openrouter/openai/x, openrouter/x-ai/x, openrouter/google/gemini-2x, openrouter/google/gemma-4x, openrouter/qwen/qwen3x, openrouter/tencent/hy3x, openrouter/xiaomi/x, openrouter/anthropic/claudex
+      unset:
+      none: reasoning={"enabled":false}
+      minimal: reasoning={"enabled":true,"effort":"minimal"}
+      medium: reasoning={"enabled":true,"effort":"medium"}
+      xhigh: reasoning={"enabled":true,"effort":"xhigh"}
+      max: reasoning={"enabled":true,"effort":"max"}
+    deepseek/deepseek-reasonerx, deepseek/deepseek-v4x, deepseek/deepseek-v5x, opencode-go/deepseekx
+      unset: thinking={"type":"enabled"}
+      none: thinking={"type":"disabled"}
+      minimal: reasoning_effort="low" thinking={"type":"enabled"}
+      medium: reasoning_effort="medium" thinking={"type":"enabled"}
+      xhigh: reasoning_effort="max" thinking={"type":"enabled"}
+      max: reasoning_effort="max" thinking={"type":"enabled"}
+    xai/grok-4.5, xai/grok-3-minix, xai/grok-4.20-multi-agentx, xai/grok-4.3x, xai/grok-4.5x
+      unset:
+      none:
+      minimal: reasoning={"effort":"low","summary":"auto"}
+      medium: reasoning={"effort":"medium","summary":"auto"}
+      xhigh: reasoning={"effort":"high","summary":"auto"}
+      max: reasoning={"effort":"high","summary":"auto"}
+    zai/glm-5.2, zai/glm-5.2x, opencode-go/glm-5.2, opencode-go/glm-5.2x
+      unset:
+      none: thinking={"type":"disabled"}
+      minimal: reasoning_effort="high" thinking={"type":"enabled"}
+      medium: reasoning_effort="high" thinking={"type":"enabled"}
+      xhigh: reasoning_effort="max" thinking={"type":"enabled"}
+      max: reasoning_effort="max" thinking={"type":"enabled"}
+    zai/glm-4.5x, zai/glm-4.6x, zai/glm-4.7x, zai/glm-5x
+      unset:
+      none: thinking={"type":"disabled"}
+      minimal: thinking={"type":"enabled"}
+      medium: thinking={"type":"enabled"}
+      xhigh: thinking={"type":"enabled"}
+      max: thinking={"type":"enabled"}
+    kimi-coding/kimi-k2.5, kimi-coding-cn/kimi-k2.5, opencode-go/kimi-k2x
+      unset:
+      none: thinking={"type":"disabled"}
+      minimal: reasoning_effort="low" thinking={"type":"enabled"}
+      medium: reasoning_effort="medium" thinking={"type":"enabled"}
+      xhigh: reasoning_effort="high" thinking={"type":"enabled"}
+      max: reasoning_effort="high" thinking={"type":"enabled"}
+    tencent-tokenhub/hy3
+      unset: reasoning_effort="high"
+      none:
+      minimal: reasoning_effort="low"
+      medium: reasoning_effort="medium"
+      xhigh: reasoning_effort="high"
+      max: reasoning_effort="high"
+    ollama-cloud/glm-5.2
+      unset:
+      none: reasoning_effort="none"
+      minimal: reasoning_effort="low"
+      medium: reasoning_effort="medium"
+      xhigh: reasoning_effort="max"
+      max: reasoning_effort="max"
+    upstage/solar-pro3
+      unset: reasoning_effort="medium"
+      none:
+      minimal: reasoning_effort="low"
+      medium: reasoning_effort="medium"
+      xhigh: reasoning_effort="high"
+      max: reasoning_effort="high"
+    upstage/solar-minix, upstage/syn-prox
+      unset:
+      none:
+      minimal:
+      medium:
+      xhigh:
+      max:
+    nous/z-ai/glm-5.2, nous/anthropic/claudex, nous/moonshotai/kimix, nous/qwen/x
+      unset: reasoning={"enabled":true,"effort":"medium"}
+      none: reasoning={"enabled":false}
+      minimal: reasoning={"enabled":true,"effort":"minimal"}
+      medium: reasoning={"enabled":true,"effort":"medium"}
+      xhigh: reasoning={"enabled":true,"effort":"xhigh"}
+      max: reasoning={"enabled":true,"effort":"max"}
+    lmstudio/m1, custom/m1, custom/xdeepseekx, custom/xkimix, custom/xmimox, custom/xclaudex
+      unset:
+      none: reasoning_effort="none" think=false
+      minimal: reasoning_effort="low"
+      medium: reasoning_effort="medium"
+      xhigh: reasoning_effort="high"
+      max: reasoning_effort="high"
+    "#);
+}
+
+/// Routes of a provider: its usual model, and one for every name its rules are about.
+fn models_of(id: &str) -> Vec<Resolved> {
+    let profile = profile(id);
+    let of_rules = profile.rules.iter().flat_map(|rule| &rule.models);
+    let named = of_rules.map(|pattern| pattern.replace('*', "x"));
+    let usual = profile.default_model.clone().unwrap_or("m1".to_owned());
+    let key = profile.key_env.first().map_or("LM_API_KEY", String::as_str);
+    let variables = [
+        (key, "0123456789"),
+        (
+            "AZURE_FOUNDRY_BASE_URL",
+            "https://x.openai.azure.com/openai/v1",
+        ),
+        ("CUSTOM_BASE_URL", "https://example.test/v1"),
+    ];
+    let logins = vec!["nous".to_owned()];
+    std::iter::once(usual)
+        .chain(named)
+        .map(|model| {
+            let config = format!("model: {{provider: {id}, default: \"{model}\"}}");
+            let setup = Setup::new(&config, &variables);
+            let mut request = setup.request();
+            request.logins = &logins;
+            resolve(&request).unwrap_or_else(|error| panic!("{id}: {error}"))
+        })
+        .collect()
+}
+
+fn effort_fields(resolved: &Resolved, effort: Option<Effort>) -> String {
+    const FIELDS: [&str; 6] = [
+        "reasoning",
+        "reasoning_effort",
+        "thinking",
+        "think",
+        "extra_body",
+        "output_config",
+    ];
+    let dialect = Dialect {
+        provider: &resolved.route.provider,
+        quirks: &resolved.route.quirks,
+        media: &NoMedia,
+    };
+    let request = question(resolved, effort);
+    let body = wire::encode(http_of(resolved).protocol, &request, &dialect);
+    let parts: Vec<_> = FIELDS
+        .iter()
+        .filter_map(|field| Some(format!("{field}={}", body.get(field)?)))
+        .collect();
+    parts.join(" ")
+}

@@ -1,0 +1,57 @@
+//! The real model, fetched once for all tests.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use hermes_core::Role;
+use hermes_local_model::{
+    ChatMessage, ChatRequest, Engine, Finish, LoadOptions, LocalError, Sampling, pull,
+};
+use tokio_util::sync::CancellationToken;
+
+/// What pip needs to see of this machine: where programs are, and how the index is reached.
+#[expect(clippy::disallowed_methods, reason = "tests use the machine's own pip")]
+pub(super) fn environment() -> Vec<(OsString, OsString)> {
+    std::env::vars_os().collect()
+}
+
+/// Where the model is kept between runs.
+pub(super) fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("models")
+}
+
+pub(super) fn model() -> PathBuf {
+    let pulled = pull::smollm2(&cache(), &environment(), |_| {}, &CancellationToken::new());
+    pulled.unwrap_or_else(|error| panic!("these tests need the small model: {error}"))
+}
+
+pub(super) fn engine(window: usize) -> Engine {
+    let options = LoadOptions {
+        window,
+        ..LoadOptions::default()
+    };
+    Engine::load(&model(), options).unwrap()
+}
+
+pub(super) fn conversation(messages: &[(Role, &str)]) -> ChatRequest {
+    let messages = messages.iter();
+    ChatRequest {
+        messages: messages
+            .map(|(role, text)| ChatMessage::new(*role, *text))
+            .collect(),
+        sampling: Sampling {
+            temperature: 0.0,
+            ..Sampling::default()
+        },
+        max_tokens: Some(64),
+        ..ChatRequest::default()
+    }
+}
+
+pub(super) fn ask(engine: &Engine, request: ChatRequest) -> Result<(String, Finish), LocalError> {
+    let mut text = String::new();
+    let finish = engine.generate(request, CancellationToken::new(), |piece| {
+        text.push_str(piece)
+    })?;
+    Ok((text, finish))
+}
