@@ -1,0 +1,118 @@
+//! Helper calls beside the conversation: titles, summaries. They use the same caller and the same
+//! failover, are written to the ledger under their task, and leave no rows.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_core::{
+    CacheLife, Effort, Message, ModelRequest, ModelSettings, Role, SessionId, ToolChoice,
+};
+use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink, Course, Route};
+use tokio_util::sync::CancellationToken;
+
+use crate::engine::Services;
+use crate::ledger;
+use crate::turn::text_tokens;
+
+/// One question to a helper model.
+pub(crate) struct Helper<'a> {
+    pub(crate) services: &'a Services,
+    pub(crate) session: &'a SessionId,
+    /// The task, as `auxiliary` in the settings names it.
+    pub(crate) task: &'static str,
+    /// The route of the conversation.
+    pub(crate) main: &'a Arc<Route>,
+    pub(crate) most_tokens: u32,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) timeout: Duration,
+}
+
+/// Why a helper gave nothing.
+#[derive(Debug)]
+pub(crate) enum HelperFailure {
+    /// No answer in time.
+    TimedOut,
+    /// Stopped by the caller.
+    Stopped,
+    /// The question does not fit the helper's window.
+    TooLong,
+    /// It answered with nothing.
+    Empty,
+    /// The call failed for good.
+    Failed(Box<CallFailure>),
+}
+
+impl Helper<'_> {
+    /// Asks and waits for the text.
+    pub(crate) async fn ask(
+        &self,
+        system: &str,
+        question: String,
+        cancel: &CancellationToken,
+    ) -> Result<String, HelperFailure> {
+        let mut routes = self
+            .services
+            .routes
+            .helpers(self.task, self.main)
+            .into_iter();
+        let first = routes.next().unwrap_or_else(|| self.main.clone());
+        let mut course = Course::new(first, routes);
+        let tokens = text_tokens(system) + text_tokens(&question);
+        let request = ModelRequest {
+            model: String::new(),
+            conversation: self.session.to_string(),
+            system: system.into(),
+            tools: Arc::from([]),
+            messages: vec![Message::text(Role::User, question).into()],
+            settings: ModelSettings {
+                max_output_tokens: Some(self.most_tokens),
+                temperature: self.temperature,
+                effort: Some(Effort::Off),
+                tool_choice: ToolChoice::None,
+                cache: CacheLife::Short,
+            },
+        };
+        let ask = Ask {
+            request: &request,
+            tokens,
+            compactable: false,
+        };
+        let started = self.services.clock.now();
+        let mut silent = Silent;
+        let call = self
+            .services
+            .caller
+            .call(&mut course, &ask, &mut silent, cancel);
+        let end = match tokio::time::timeout(self.timeout, call).await {
+            Ok(end) => end,
+            Err(_) => return Err(HelperFailure::TimedOut),
+        };
+        match end {
+            CallEnd::Answered(answer) | CallEnd::Partial(answer) => {
+                self.account(&answer, course.route(), started);
+                let (text, _) = crate::think::split(&answer.text);
+                let text = text.trim();
+                if text.is_empty() {
+                    Err(HelperFailure::Empty)
+                } else {
+                    Ok(text.to_owned())
+                }
+            }
+            CallEnd::TooLong(_) => Err(HelperFailure::TooLong),
+            CallEnd::Stopped(_) => Err(HelperFailure::Stopped),
+            CallEnd::Failed(failure) => Err(HelperFailure::Failed(failure)),
+        }
+    }
+
+    fn account(&self, answer: &Answer, route: &Route, started: jiff::Timestamp) {
+        let now = self.services.clock.now();
+        let call = ledger::entry(self.session, self.task, route, answer, started, now);
+        drop(self.services.store.record_call(call));
+    }
+}
+
+struct Silent;
+
+impl CallSink for Silent {
+    async fn event(&mut self, _: CallEvent) {}
+}

@@ -1,0 +1,174 @@
+//! `@`-references: files, folders, changes and pages that a message names are attached to it.
+//!
+//! | module | holds |
+//! |---|---|
+//! | `parse` | finding references in a text |
+//! | `guard` | what may be read |
+//! | `files` | files and folders |
+//! | `git` | changes and commits |
+
+mod files;
+mod git;
+mod guard;
+mod parse;
+
+use std::path::Path;
+
+use futures_core::future::BoxFuture;
+
+use crate::batch::present;
+use crate::turn::text_tokens;
+use parse::{Found, Reference};
+
+/// Most references one message may have.
+const MOST_REFERENCES: usize = 25;
+
+/// Reads a page: its text, or why there is none.
+pub(crate) type Fetch = dyn Fn(String) -> BoxFuture<'static, Result<String, String>> + Send + Sync;
+
+/// Where references are resolved.
+pub(crate) struct References<'a> {
+    /// The workspace; nothing outside it is read.
+    pub(crate) directory: &'a Path,
+    /// The home directory of the program, whose keys are never read.
+    pub(crate) home: &'a Path,
+    /// The model's window in tokens.
+    pub(crate) window: u32,
+    /// Reads pages, where that is possible.
+    pub(crate) fetch: Option<&'a Fetch>,
+}
+
+/// A message with what it refers to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Expanded {
+    /// The message for the model; as it was when nothing was attached.
+    pub(crate) text: String,
+    /// What did not work, for the user. The model is told too.
+    pub(crate) warnings: Vec<String>,
+    /// Why nothing was attached although something was asked for.
+    pub(crate) refused: Option<String>,
+}
+
+/// Attaches what a message refers to. Dropping the future ends everything it started.
+pub(crate) async fn expand(text: &str, facts: &References<'_>) -> Expanded {
+    let found = parse::find(text);
+    if found.is_empty() {
+        return unchanged(text, None);
+    }
+    let mut warnings = Vec::new();
+    if found.len() > MOST_REFERENCES {
+        warnings.push(format!(
+            "only the first {MOST_REFERENCES} of {} references are attached",
+            found.len()
+        ));
+    }
+    // More than half the window is refused, so no more than that is ever read.
+    let most = facts.window as usize * 2;
+    let mut blocks: Vec<String> = Vec::new();
+    for reference in found.iter().take(MOST_REFERENCES) {
+        match attach(&reference.what, facts, most).await {
+            Ok(block) if blocks.contains(&block) => {}
+            Ok(block) => blocks.push(block),
+            Err(problem) => {
+                let written = text.get(reference.range.clone()).unwrap_or_default();
+                warnings.push(format!("{written}: {problem}"));
+            }
+        }
+    }
+    let tokens: u32 = blocks.iter().map(|block| text_tokens(block)).sum();
+    if u64::from(tokens) * 2 > u64::from(facts.window) {
+        let refused = format!(
+            "what the message refers to takes {tokens} tokens, more than half of the model's window of {}; \
+             nothing was attached",
+            facts.window
+        );
+        return unchanged(text, Some(refused));
+    }
+    if u64::from(tokens) * 4 > u64::from(facts.window) {
+        warnings.push(format!(
+            "what is attached takes {tokens} tokens, more than a quarter of the model's window of {}",
+            facts.window
+        ));
+    }
+    Expanded {
+        text: joined(&without(text, &found), &blocks, &warnings),
+        warnings,
+        refused: None,
+    }
+}
+
+fn unchanged(text: &str, refused: Option<String>) -> Expanded {
+    Expanded {
+        text: text.to_owned(),
+        warnings: Vec::new(),
+        refused,
+    }
+}
+
+async fn attach(what: &Reference, facts: &References<'_>, most: usize) -> Result<String, String> {
+    match what {
+        Reference::File { path, lines } => {
+            let file = guard::resolve(path, facts)?;
+            files::file(path, file, *lines, most).await
+        }
+        Reference::Folder(path) => {
+            let folder = guard::resolve(path, facts)?;
+            files::folder(path, folder, facts.home.to_owned()).await
+        }
+        Reference::Diff => git::diff(facts.directory, git::Changes::Unstaged, most).await,
+        Reference::Staged => git::diff(facts.directory, git::Changes::Staged, most).await,
+        Reference::Commits(count) => git::commits(facts.directory, *count, most).await,
+        Reference::Url(url) => match facts.fetch {
+            Some(fetch) => {
+                let page = fetch(url.clone()).await?;
+                Ok(format!("Page {url}:\n{}", present::fence("url", &page)))
+            }
+            None => Err("pages cannot be attached here".to_owned()),
+        },
+    }
+}
+
+/// The text with the references taken out, and the space they leave.
+fn without(text: &str, found: &[Found]) -> String {
+    let mut out = String::new();
+    let mut at = 0;
+    for reference in found.iter().take(MOST_REFERENCES) {
+        out.push_str(text.get(at..reference.range.start).unwrap_or_default());
+        at = reference.range.end;
+        let rest = text.get(at..).unwrap_or_default();
+        if out.is_empty() || out.ends_with(char::is_whitespace) {
+            at += rest.len() - rest.trim_start_matches(' ').len();
+        }
+    }
+    out.push_str(text.get(at..).unwrap_or_default());
+    out.trim().to_owned()
+}
+
+fn joined(text: &str, blocks: &[String], warnings: &[String]) -> String {
+    let mut out = text.to_owned();
+    if !blocks.is_empty() {
+        out.push_str("\n\n--- Attached context ---\n\n");
+        out.push_str(&blocks.join("\n\n"));
+    }
+    if !warnings.is_empty() {
+        out.push_str("\n\n--- Could not be attached as asked ---\n");
+        for warning in warnings {
+            out.push_str(&format!("\n- {warning}"));
+        }
+    }
+    out.trim_start().to_owned()
+}
+
+/// Encloses a text in a fence that nothing inside it closes.
+fn fenced(language: &str, text: &str) -> String {
+    let mut fence = "```".to_owned();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{language}\n{text}{end}{fence}")
+}
+
+#[cfg(test)]
+#[path = "references_tests.rs"]
+mod tests;

@@ -1,0 +1,235 @@
+//! A session: one task that owns its state, with a lane for operations and one for control.
+//!
+//! Control (stop, answers, remarks) is read while a turn runs; a busy turn cannot hold it up. Between
+//! turns a session is rows in the store: the task holds only its spec.
+
+use std::sync::Arc;
+
+use hermes_core::{Answer, Event, MessageId, Op, QuestionId, SessionId};
+use tokio_util::sync::CancellationToken;
+
+use crate::asker::SessionAsker;
+use crate::engine::{SessionSpec, Shared};
+use crate::lane::{Item, Lane};
+use crate::turn::{self, Input, Steering};
+
+/// Operations that may wait.
+const MOST_OPS: usize = 64;
+/// Events nobody has read yet; pieces of text join, so a slow reader holds up little.
+const MOST_EVENTS: usize = 256;
+
+/// The handle of a session. Dropping it ends the session's task behind the turn under way.
+pub struct Session {
+    id: SessionId,
+    ops: Lane<Op>,
+    control: Lane<Control>,
+    events: Lane<Event>,
+}
+
+/// What reaches a turn under way.
+pub(crate) enum Control {
+    Stop,
+    Steer(String),
+    Answer(QuestionId, Answer),
+}
+
+impl Item for Control {
+    fn join(&mut self, next: Self) -> Option<Self> {
+        Some(next)
+    }
+}
+
+impl Item for Op {
+    fn join(&mut self, next: Self) -> Option<Self> {
+        Some(next)
+    }
+}
+
+impl Item for Event {
+    fn join(&mut self, next: Self) -> Option<Self> {
+        match (self, next) {
+            (Self::TextDelta { text }, Self::TextDelta { text: more })
+            | (Self::ReasoningDelta { text }, Self::ReasoningDelta { text: more }) => {
+                text.push_str(&more);
+                None
+            }
+            (_, next) => Some(next),
+        }
+    }
+}
+
+impl Session {
+    /// The session's id.
+    pub fn id(&self) -> &SessionId {
+        &self.id
+    }
+
+    /// Asks for something. Answers `false` when too much is waiting already.
+    pub fn send(&self, op: Op) -> bool {
+        match op {
+            Op::Interrupt => self.control.offer(Control::Stop).is_ok(),
+            Op::Steer { text } => self.control.offer(Control::Steer(text)).is_ok(),
+            Op::Answer { question, answer } => self
+                .control
+                .offer(Control::Answer(question, answer))
+                .is_ok(),
+            other => self.ops.offer(other).is_ok(),
+        }
+    }
+
+    /// The next event; `None` once the session has ended.
+    pub async fn next_event(&self) -> Option<Event> {
+        self.events.next().await
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.ops.close();
+        self.events.close();
+    }
+}
+
+pub(crate) fn open(shared: Arc<Shared>, spec: SessionSpec) -> Session {
+    let session = Session {
+        id: spec.id.clone(),
+        ops: Lane::new(MOST_OPS),
+        control: Lane::new(MOST_OPS),
+        events: Lane::new(MOST_EVENTS),
+    };
+    let actor = Actor {
+        stop: shared.services.stop.child_token(),
+        asker: SessionAsker::new(session.events.clone(), spec.attended),
+        ops: session.ops.clone(),
+        control: session.control.clone(),
+        events: session.events.clone(),
+        shared: shared.clone(),
+        spec,
+    };
+    shared.sessions.spawn(actor.run());
+    session
+}
+
+struct Actor {
+    shared: Arc<Shared>,
+    spec: SessionSpec,
+    ops: Lane<Op>,
+    control: Lane<Control>,
+    events: Lane<Event>,
+    asker: Arc<SessionAsker>,
+    stop: CancellationToken,
+}
+
+impl Actor {
+    async fn run(mut self) {
+        loop {
+            let op = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => break,
+                op = self.ops.next() => op,
+                // Between turns there is nothing to stop and nothing to answer.
+                Some(control) = self.control.next() => match control {
+                    Control::Steer(text) => Some(Op::UserMessage { text, media: Vec::new() }),
+                    Control::Stop | Control::Answer(..) => continue,
+                },
+            };
+            match op {
+                None | Some(Op::Shutdown) => break,
+                Some(op) => Box::pin(self.serve(op)).await,
+            }
+        }
+        self.events.close();
+    }
+
+    async fn serve(&mut self, op: Op) {
+        match op {
+            Op::UserMessage { text, media } => self.converse(Input::Message { text, media }).await,
+            Op::Compact => self.converse(Input::Compact).await,
+            Op::Undo => self.converse(Input::Undo).await,
+            Op::Retry => self.converse(Input::Retry).await,
+            Op::SetModel { model, provider } => self.set_model(&model, provider.as_deref()).await,
+            Op::SetMode(mode) => self.spec.mode = mode,
+            Op::Branch { after } => self.branch(after).await,
+            // These travel on the control lane.
+            Op::Steer { .. } | Op::Interrupt | Op::Answer { .. } | Op::Shutdown => {}
+        }
+    }
+
+    async fn set_model(&mut self, model: &str, provider: Option<&str>) {
+        let event = match self.shared.services.routes.course(model, provider) {
+            Ok(course) => {
+                let route = course.route();
+                let event = Event::RouteChanged {
+                    provider: route.provider.clone(),
+                    model: route.model.clone(),
+                    reason: "chosen by the user".to_owned(),
+                };
+                self.spec.course = course;
+                event
+            }
+            Err(failure) => notice(failure.to_string(), failure.hint),
+        };
+        self.events.send(event).await;
+    }
+
+    async fn branch(&mut self, after: MessageId) {
+        let services = &self.shared.services;
+        let id = SessionId::generate(&*services.clock, &*services.random);
+        let event = match services.store.branch(&self.spec.id, after, id).await {
+            Ok(session) => {
+                self.spec.id = session.clone();
+                Event::SessionChanged { session }
+            }
+            Err(error) => notice(error.to_string(), error.hint()),
+        };
+        self.events.send(event).await;
+    }
+
+    /// Runs a turn, and further ones for what was said while it ran.
+    async fn converse(&mut self, input: Input) {
+        let mut left_over = self.turn(input).await;
+        // A remark that came too late for its turn becomes the next message.
+        while let Some(text) = left_over {
+            let media = Vec::new();
+            left_over = self.turn(Input::Message { text, media }).await;
+        }
+    }
+
+    /// Runs one turn while listening for control.
+    async fn turn(&mut self, input: Input) -> Option<String> {
+        let cancel = self.stop.child_token();
+        let steering = Steering::default();
+        let mut running = Box::pin(turn::run(
+            turn::Surroundings {
+                services: &self.shared.services,
+                shared: &self.shared,
+                spec: &mut self.spec,
+                events: &self.events,
+                asker: self.asker.clone(),
+                steering: steering.clone(),
+                cancel: cancel.clone(),
+            },
+            input,
+        ));
+        loop {
+            tokio::select! {
+                () = &mut running => break,
+                Some(control) = self.control.next() => match control {
+                    Control::Stop => cancel.cancel(),
+                    Control::Steer(text) => steering.push(text),
+                    Control::Answer(question, answer) => self.asker.answer(question, answer),
+                },
+            }
+        }
+        drop(running);
+        steering.take()
+    }
+}
+
+fn notice(message: String, hint: Option<String>) -> Event {
+    let text = match hint {
+        Some(hint) => format!("{message}; {hint}"),
+        None => message,
+    };
+    Event::Notice { text }
+}

@@ -1,0 +1,256 @@
+//! A turn: from one message to one answer, as a state machine of one enum.
+//!
+//! Every step writes its rows before the next one starts, so that a crash leaves a history the next
+//! turn can go on from. The token of the turn reaches every model call and every tool.
+
+mod answered;
+mod call;
+mod compact;
+mod finish;
+mod prepare;
+mod tools;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hermes_core::{Event, Media, Message, MessageId, TurnEnd, TurnId, Usage};
+use hermes_llm::Answer;
+use hermes_store::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use crate::asker::SessionAsker;
+use crate::batch::Ready;
+use crate::batch::guard::Guard;
+use crate::engine::{Services, SessionSpec, Shared};
+use crate::lane::Lane;
+use crate::prompt::Hints;
+use crate::toolbox::Toolbox;
+
+/// What starts a turn.
+pub(crate) enum Input {
+    Message { text: String, media: Vec<Media> },
+    Retry,
+    Undo,
+    Compact,
+}
+
+/// Remarks made while a turn runs.
+#[derive(Clone, Default)]
+pub(crate) struct Steering(Arc<Mutex<VecDeque<String>>>);
+
+impl Steering {
+    pub(crate) fn push(&self, text: String) {
+        self.lock().push_back(text);
+    }
+
+    /// All remarks so far, as one text.
+    pub(crate) fn take(&self) -> Option<String> {
+        let texts: Vec<String> = self.lock().drain(..).collect();
+        (!texts.is_empty()).then(|| texts.join("\n\n"))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a turn is given.
+pub(crate) struct Surroundings<'a> {
+    pub(crate) services: &'a Services,
+    pub(crate) shared: &'a Arc<Shared>,
+    pub(crate) spec: &'a mut SessionSpec,
+    pub(crate) events: &'a Lane<Event>,
+    pub(crate) asker: Arc<SessionAsker>,
+    pub(crate) steering: Steering,
+    pub(crate) cancel: CancellationToken,
+}
+
+/// What a turn does next.
+pub(crate) enum Step {
+    CallModel,
+    Answered(Box<Answer>),
+    RunTools(Vec<Ready>),
+    Compact(CompactFor),
+    Finish(TurnEnd),
+}
+
+/// Why a history is made shorter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CompactFor {
+    /// The next request would be too large.
+    Room,
+    /// The provider said the last one was.
+    Overflow,
+    /// The user asked for it.
+    User,
+}
+
+/// Whether the history can still be made shorter in this turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Compacting {
+    /// Nothing speaks against it.
+    #[default]
+    Open,
+    /// It failed lately; only a provider's refusal is reason enough to try again.
+    Resting,
+    /// It gained too little to try again.
+    InVain,
+}
+
+/// A message and the row it is kept in.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) row: MessageId,
+    pub(crate) message: Arc<Message>,
+    /// Roughly how many tokens it takes.
+    pub(crate) tokens: u32,
+}
+
+/// A turn under way.
+pub(crate) struct Turn<'a> {
+    pub(crate) around: Surroundings<'a>,
+    pub(crate) id: TurnId,
+    pub(crate) system: Arc<str>,
+    pub(crate) history: Vec<Entry>,
+    /// Messages that only the next call sees: nudges, and answers that are not complete yet.
+    pub(crate) aside: Vec<Arc<Message>>,
+    pub(crate) toolbox: Toolbox,
+    pub(crate) guard: Guard,
+    pub(crate) hints: Hints,
+    pub(crate) usage: Usage,
+    pub(crate) tries: Tries,
+    pub(crate) scale: Scale,
+    /// Pieces of an answer that ran into its limit.
+    pub(crate) fragments: String,
+    /// The limit of the next answer, when it was raised.
+    pub(crate) output_limit: Option<u32>,
+    /// Whether anything was said in this turn already.
+    pub(crate) spoke: bool,
+    pub(crate) compacting: Compacting,
+}
+
+/// What was tried in this turn, each with its own limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Tries {
+    pub(crate) calls: u32,
+    pub(crate) continued: u32,
+    pub(crate) cut_calls: u32,
+    pub(crate) empty: u32,
+    pub(crate) thinking_only: u32,
+    pub(crate) nudged: bool,
+    pub(crate) paused: u32,
+    pub(crate) bad_names: u32,
+    pub(crate) bad_arguments: u32,
+}
+
+/// How our estimates compare with what the provider counted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Scale {
+    factor: f64,
+}
+
+impl Default for Scale {
+    fn default() -> Self {
+        Self { factor: 1.0 }
+    }
+}
+
+impl Scale {
+    pub(crate) fn learn(&mut self, estimated: u32, counted: u64) {
+        if estimated > 500 && counted > 0 {
+            // One odd count must not decide whether a history is thrown away.
+            self.factor = (counted as f64 / f64::from(estimated)).clamp(0.3, 3.0);
+        }
+    }
+
+    pub(crate) fn apply(&self, estimated: u32) -> u32 {
+        (f64::from(estimated) * self.factor) as u32
+    }
+}
+
+/// Runs a turn to its end. Everything worth knowing goes out as events.
+pub(crate) async fn run(around: Surroundings<'_>, input: Input) {
+    let events = around.events.clone();
+    let (mut turn, mut step) = match prepare::begin(around, input).await {
+        Ok(begun) => begun,
+        Err(error) => {
+            let (turn, why) = (TurnId(0), failed(&error));
+            events.send(Event::TurnFinished { turn, why }).await;
+            return;
+        }
+    };
+    loop {
+        let next = match step {
+            Step::CallModel => turn.call_model().await,
+            Step::Answered(answer) => turn.answered(*answer).await,
+            Step::RunTools(batch) => turn.run_tools(batch).await,
+            Step::Compact(why) => turn.compact(why).await,
+            Step::Finish(why) => {
+                turn.finish(why).await;
+                return;
+            }
+        };
+        step = next.unwrap_or_else(|error| Step::Finish(failed(&error)));
+    }
+}
+
+fn failed(error: &StoreError) -> TurnEnd {
+    TurnEnd::Failed {
+        message: format!("the conversation could not be kept: {error}"),
+        hint: error.hint(),
+    }
+}
+
+impl Turn<'_> {
+    /// Keeps a message and makes it part of the history. It is durable when this returns.
+    pub(crate) async fn keep(&mut self, message: Message) -> Result<(), StoreError> {
+        let session = self.around.spec.id.clone();
+        let store = &self.around.services.store;
+        let rows = store.append(&session, vec![(&message).into()]).await?;
+        if let Some(row) = rows.first() {
+            self.history.push(Entry::new(*row, message));
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn say(&self, event: Event) {
+        self.around
+            .events
+            .send_until(event, &self.around.cancel)
+            .await;
+    }
+
+    /// What the next request holds, in our own rough count.
+    pub(crate) fn estimate(&self) -> u32 {
+        let history: u32 = self.history.iter().map(|entry| entry.tokens).sum();
+        let aside: u32 = self.aside.iter().map(|message| tokens(message)).sum();
+        let fixed = text_tokens(&self.system) + self.toolbox.tokens();
+        fixed + history + aside
+    }
+}
+
+impl Entry {
+    pub(crate) fn new(row: MessageId, message: Message) -> Self {
+        Self {
+            row,
+            tokens: tokens(&message),
+            message: Arc::new(message),
+        }
+    }
+}
+
+/// Roughly how many tokens a message takes.
+pub(crate) fn tokens(message: &Message) -> u32 {
+    use hermes_core::Part;
+    let parts = message.parts.iter().map(|part| match part {
+        Part::Text { text } | Part::ToolResult { content: text, .. } => text_tokens(text),
+        Part::Reasoning { .. } => 0,
+        Part::Media(_) => 1_500,
+        Part::ToolCall(call) => 8 + text_tokens(&call.arguments.to_string()),
+    });
+    4 + parts.sum::<u32>()
+}
+
+pub(crate) fn text_tokens(text: &str) -> u32 {
+    u32::try_from(text.len().div_ceil(4)).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,303 @@
+//! What an answer leads to: tools, the end of the turn, or another call that changes something.
+
+use hermes_core::{CallId, Event, FinishReason, Message, Part, Role, ToolCall, TurnEnd};
+use hermes_llm::Answer;
+use hermes_store::StoreError;
+
+use super::{Step, Turn};
+use crate::batch::Ready;
+use crate::repair::{self, Arguments};
+use crate::think;
+
+const MOST_CONTINUED: u32 = 3;
+const MOST_CUT_CALLS: u32 = 4;
+const MOST_PAUSES: u32 = 10;
+const MOST_EMPTY: u32 = 3;
+const MOST_THINKING_ONLY: u32 = 2;
+const MOST_BAD_NAMES: u32 = 3;
+const MOST_BAD_ARGUMENTS: u32 = 2;
+/// Where a raised limit of the answer starts and ends.
+const FIRST_OUTPUT: u32 = 4_096;
+const LAST_OUTPUT: u32 = 32_768;
+
+const GO_ON: &str =
+    "Your answer was cut off. Go on exactly where it stopped, without repeating anything.";
+const USE_RESULTS: &str = "You have the results of the tools. Answer the user now.";
+const SAY_IT: &str = "You thought about it but said nothing. Answer now.";
+const VALID_JSON: &str =
+    "The arguments of your last tool call were not valid JSON. Send the call again.";
+const AGAIN: &str = "Your last answer was empty. Answer the user, or call a tool.";
+
+impl Turn<'_> {
+    /// Decides by refusal, length, calls and text, in this order.
+    pub(super) async fn answered(&mut self, mut answer: Answer) -> Result<Step, StoreError> {
+        let (said, thought) = think::split(&answer.text);
+        if !thought.is_empty() {
+            answer.text = said;
+            answer.reasoning.push_str(&thought);
+        }
+        match answer.finish {
+            Some(FinishReason::Refused) if answer.is_empty() => return Ok(self.refused()),
+            Some(FinishReason::Paused) if self.tries.paused < MOST_PAUSES => {
+                self.tries.paused += 1;
+                self.aside
+                    .push(answer.to_message(read_calls(&answer)).into());
+                return Ok(Step::CallModel);
+            }
+            Some(FinishReason::Length) if !answer.calls.is_empty() => {
+                return Ok(self.cut_in_a_call());
+            }
+            Some(FinishReason::Length) if !answer.text.trim().is_empty() => {
+                return self.cut_in_the_text(answer).await;
+            }
+            Some(FinishReason::Length) if !answer.reasoning.is_empty() => {
+                return Ok(fail(
+                    "the model used its whole answer for thinking and said nothing",
+                    "lower agent.reasoning_effort, or raise model.max_tokens",
+                ));
+            }
+            _ => {}
+        }
+        if !answer.calls.is_empty() {
+            return self.wants_tools(answer).await;
+        }
+        if answer.is_empty() && self.fragments.is_empty() {
+            return self.said_nothing(&answer).await;
+        }
+        self.done(answer).await
+    }
+
+    fn refused(&mut self) -> Step {
+        let now = self.around.services.clock.now();
+        if self.around.spec.course.leave_refusing(now) {
+            return Step::CallModel;
+        }
+        let label = self.around.spec.course.route().label();
+        fail(
+            &format!("{label} refused to answer this"),
+            "say it in another way, or choose another model with `hermes model`",
+        )
+    }
+
+    /// A call that was cut off never runs; the model writes it again with more room.
+    fn cut_in_a_call(&mut self) -> Step {
+        if self.tries.cut_calls >= MOST_CUT_CALLS {
+            return fail(
+                "the model's tool calls are longer than its answers may be; none of them was run",
+                "raise model.max_tokens, or ask for smaller steps",
+            );
+        }
+        self.tries.cut_calls += 1;
+        self.raise_output(self.tries.cut_calls);
+        Step::CallModel
+    }
+
+    async fn cut_in_the_text(&mut self, answer: Answer) -> Result<Step, StoreError> {
+        self.fragments.push_str(&answer.text);
+        if self.tries.continued >= MOST_CONTINUED {
+            let whole = Answer {
+                text: std::mem::take(&mut self.fragments),
+                raw: None,
+                ..answer
+            };
+            self.keep(whole.to_message(Vec::new())).await?;
+            let text = "The answer is longer than the model's limit and ends here.".to_owned();
+            self.say(Event::Notice { text }).await;
+            return Ok(Step::Finish(TurnEnd::Done));
+        }
+        self.tries.continued += 1;
+        self.raise_output(self.tries.continued);
+        self.aside.clear();
+        self.aside
+            .push(Message::text(Role::Assistant, &*self.fragments).into());
+        self.aside.push(Message::text(Role::User, GO_ON).into());
+        // The next piece goes on in the middle of a sentence.
+        self.spoke = false;
+        Ok(Step::CallModel)
+    }
+
+    fn raise_output(&mut self, times: u32) {
+        let base = self
+            .around
+            .spec
+            .course
+            .route()
+            .limits
+            .output
+            .unwrap_or(FIRST_OUTPUT);
+        let raised = base.saturating_mul(1 << times.min(8));
+        self.output_limit = Some(raised.min(LAST_OUTPUT.max(base)));
+    }
+
+    async fn done(&mut self, answer: Answer) -> Result<Step, StoreError> {
+        let whole = if self.fragments.is_empty() {
+            answer
+        } else {
+            // Put together from several answers: no provider's own form says it all.
+            Answer {
+                text: std::mem::take(&mut self.fragments) + &answer.text,
+                raw: None,
+                ..answer
+            }
+        };
+        self.aside.clear();
+        self.keep(whole.to_message(Vec::new())).await?;
+        Ok(Step::Finish(TurnEnd::Done))
+    }
+
+    /// Every retry changes something about the request.
+    async fn said_nothing(&mut self, answer: &Answer) -> Result<Step, StoreError> {
+        let recent = self.history.iter().rev().take(5);
+        let after_tools = recent
+            .into_iter()
+            .any(|entry| entry.message.role == Role::Tool);
+        let nudge = if after_tools && !self.tries.nudged {
+            self.tries.nudged = true;
+            USE_RESULTS
+        } else if !answer.reasoning.trim().is_empty()
+            && self.tries.thinking_only < MOST_THINKING_ONLY
+        {
+            self.tries.thinking_only += 1;
+            SAY_IT
+        } else if self.tries.empty < MOST_EMPTY {
+            self.tries.empty += 1;
+            AGAIN
+        } else {
+            let now = self.around.services.clock.now();
+            if self.around.spec.course.leave_silent(now) {
+                self.aside.clear();
+                return Ok(Step::CallModel);
+            }
+            return Ok(Step::Finish(TurnEnd::Empty));
+        };
+        // One more nudge each time: no request is sent twice as it was.
+        self.aside.push(Message::text(Role::User, nudge).into());
+        Ok(Step::CallModel)
+    }
+
+    async fn wants_tools(&mut self, answer: Answer) -> Result<Step, StoreError> {
+        let mut asked = Vec::new();
+        let mut truncated = false;
+        let mut broken = false;
+        for call in &answer.calls {
+            let name = repair::tool_name(&call.name, self.toolbox.names());
+            let schema = name
+                .as_deref()
+                .and_then(|name| self.toolbox.get(name))
+                .map(|tool| &tool.spec().parameters);
+            let arguments = repair::arguments(&call.arguments, schema);
+            truncated |= matches!(arguments, Arguments::Truncated);
+            broken |= matches!(arguments, Arguments::Broken);
+            asked.push((call, name, arguments));
+        }
+        if truncated {
+            return Ok(self.cut_in_a_call());
+        }
+        if broken && self.tries.bad_arguments < MOST_BAD_ARGUMENTS {
+            self.tries.bad_arguments += 1;
+            self.aside
+                .push(Message::text(Role::User, VALID_JSON).into());
+            return Ok(Step::CallModel);
+        }
+        let all_unknown = asked.iter().all(|(_, name, _)| name.is_none());
+        let mut calls: Vec<ToolCall> = Vec::new();
+        let mut ready = Vec::new();
+        let mut refused: Vec<(CallId, String, String)> = Vec::new();
+        for (call, name, arguments) in asked {
+            let shown = name.clone().unwrap_or_else(|| call.name.clone());
+            let (value, fault) = match arguments {
+                Arguments::Good(value) => (value, None),
+                Arguments::Truncated | Arguments::Broken => (
+                    serde_json::json!({}),
+                    Some("the arguments are not valid JSON".to_owned()),
+                ),
+            };
+            let wanted = ToolCall {
+                id: call.id.clone(),
+                name: shown.clone(),
+                arguments: value,
+            };
+            let doubled = calls
+                .iter()
+                .any(|known| known.name == wanted.name && known.arguments == wanted.arguments);
+            if doubled && fault.is_none() {
+                continue;
+            }
+            let tool = name
+                .as_deref()
+                .and_then(|name| self.toolbox.get(name))
+                .cloned();
+            match (tool, fault) {
+                (Some(tool), None) if !broken => ready.push(Ready {
+                    call: wanted.clone(),
+                    tool,
+                }),
+                (Some(_), None) => refused.push((
+                    call.id.clone(),
+                    shown,
+                    "not run, because another call of the same answer was malformed".to_owned(),
+                )),
+                (Some(_), Some(fault)) => refused.push((call.id.clone(), shown, fault)),
+                (None, _) => {
+                    let known: Vec<&str> = self.toolbox.names().collect();
+                    let message = format!(
+                        "there is no tool named {}; the tools are: {}",
+                        call.name,
+                        known.join(", ")
+                    );
+                    refused.push((call.id.clone(), shown, message));
+                }
+            }
+            calls.push(wanted);
+        }
+        self.aside.clear();
+        let text = std::mem::take(&mut self.fragments) + &answer.text;
+        let mut message = Answer { text, ..answer }.to_message(calls.clone());
+        if let Some(raw) = &mut message.raw {
+            hermes_llm::wire::patch_calls(raw, &calls);
+        }
+        self.keep(message).await?;
+        for (call, name, fault) in refused {
+            self.keep(Message {
+                role: Role::Tool,
+                parts: vec![Part::ToolResult {
+                    call,
+                    name,
+                    content: format!("[TOOL_ERROR] {fault}"),
+                    failed: true,
+                }],
+                raw: None,
+            })
+            .await?;
+        }
+        if all_unknown {
+            self.tries.bad_names += 1;
+            if self.tries.bad_names >= MOST_BAD_NAMES {
+                return Ok(fail(
+                    "the model keeps asking for tools that do not exist",
+                    "choose another model with `hermes model`",
+                ));
+            }
+        }
+        Ok(Step::RunTools(ready))
+    }
+}
+
+fn read_calls(answer: &Answer) -> Vec<ToolCall> {
+    answer
+        .calls
+        .iter()
+        .map(|call| ToolCall {
+            id: call.id.clone(),
+            name: call.name.clone(),
+            arguments: serde_json::from_str(&call.arguments).unwrap_or_default(),
+        })
+        .collect()
+}
+
+fn fail(message: &str, hint: &str) -> Step {
+    Step::Finish(TurnEnd::Failed {
+        message: message.to_owned(),
+        hint: Some(hint.to_owned()),
+    })
+}

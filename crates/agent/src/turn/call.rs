@@ -1,0 +1,257 @@
+//! Asking the model, once.
+
+use hermes_core::{
+    CacheLife, Event, Message, ModelRequest, ModelSettings, Role, ToolChoice, TurnEnd,
+};
+use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink};
+use hermes_store::StoreError;
+use tokio_util::sync::CancellationToken;
+
+use super::{CompactFor, Compacting, Step, Turn};
+use crate::lane::Lane;
+use crate::think::Filter;
+use crate::{compaction, explain, ledger};
+
+/// Tells the model, in its last call, to sum up.
+const OUT_OF_CALLS: &str = "The limit of model calls for this request is reached and no more tools can be used. \
+     Say what was done, what was found, and what is left to do.";
+
+impl Turn<'_> {
+    /// Makes the next model call.
+    pub(super) async fn call_model(&mut self) -> Result<Step, StoreError> {
+        if self.around.cancel.is_cancelled() {
+            return Ok(Step::Finish(TurnEnd::Interrupted));
+        }
+        if self.tries.calls >= self.around.spec.most_calls {
+            return self.sum_up().await;
+        }
+        if let Some(remark) = self.around.steering.take() {
+            self.keep(Message::text(Role::User, steered(&remark)))
+                .await?;
+        }
+        if self.is_too_long() {
+            return Ok(Step::Compact(CompactFor::Room));
+        }
+        self.tries.calls += 1;
+        let request = self.request(ToolChoice::Auto);
+        Ok(match self.call(&request).await {
+            CallEnd::Answered(answer) | CallEnd::Partial(answer) => Step::Answered(answer),
+            CallEnd::TooLong(_) => Step::Compact(CompactFor::Overflow),
+            CallEnd::Stopped(answer) => {
+                self.keep_partial(&answer).await?;
+                Step::Finish(TurnEnd::Interrupted)
+            }
+            CallEnd::Failed(failure) => Step::Finish(self.failed(&failure)),
+        })
+    }
+
+    /// The one call without tools that ends a turn whose budget is spent.
+    async fn sum_up(&mut self) -> Result<Step, StoreError> {
+        self.aside
+            .push(Message::text(Role::User, OUT_OF_CALLS).into());
+        let mut request = self.request(ToolChoice::None);
+        for _ in 0..2 {
+            let end = self.call(&request).await;
+            // Some models call tools as long as any are on offer.
+            request.tools = [].into();
+            match end {
+                CallEnd::Answered(answer) | CallEnd::Partial(answer)
+                    if !answer.text.trim().is_empty() =>
+                {
+                    let answer = Answer {
+                        calls: Vec::new(),
+                        raw: None,
+                        ..*answer
+                    };
+                    self.keep(answer.to_message(Vec::new())).await?;
+                    break;
+                }
+                CallEnd::Answered(_) | CallEnd::Partial(_) => {}
+                CallEnd::Stopped(answer) => {
+                    self.keep_partial(&answer).await?;
+                    return Ok(Step::Finish(TurnEnd::Interrupted));
+                }
+                CallEnd::TooLong(_) | CallEnd::Failed(_) => break,
+            }
+        }
+        Ok(Step::Finish(TurnEnd::Budget))
+    }
+
+    fn is_too_long(&self) -> bool {
+        let config = &self.around.services.config.compression;
+        let course = &self.around.spec.course;
+        let limit = compaction::limit(course.window(), course.route().limits.output, config);
+        config.enabled
+            && course.compactions() < hermes_llm::COMPACTIONS
+            && self.compacting == Compacting::Open
+            && self.scale.apply(self.estimate()) > limit
+    }
+
+    fn request(&self, tool_choice: ToolChoice) -> ModelRequest {
+        let config = &self.around.services.config;
+        let route = self.around.spec.course.route();
+        let history = self.history.iter().map(|entry| entry.message.clone());
+        ModelRequest {
+            model: route.model.clone(),
+            conversation: self.around.spec.id.to_string(),
+            system: self.system.clone(),
+            tools: self.toolbox.specs(),
+            messages: history.chain(self.aside.iter().cloned()).collect(),
+            settings: ModelSettings {
+                max_output_tokens: self.output_limit.or(route.limits.output),
+                temperature: None,
+                effort: explain::effort(config, &route.model, self.around.spec.effort),
+                tool_choice,
+                cache: match config.prompt_caching.cache_ttl {
+                    hermes_config::CacheTtl::FiveMinutes => CacheLife::Short,
+                    hermes_config::CacheTtl::OneHour => CacheLife::Long,
+                },
+            },
+        }
+    }
+
+    async fn call(&mut self, request: &ModelRequest) -> CallEnd {
+        let tokens = self.scale.apply(self.estimate());
+        let ask = Ask {
+            request,
+            tokens,
+            compactable: self.around.services.config.compression.enabled
+                && self.compacting != Compacting::InVain,
+        };
+        let cancel = self.around.cancel.clone();
+        let mut sink = EventSink {
+            events: self.around.events,
+            cancel: &cancel,
+            filter: Filter::default(),
+            // What is said behind a tool starts a paragraph of its own.
+            gap: self.spoke,
+            changed: None,
+        };
+        let started = self.around.services.clock.now();
+        let end = {
+            let caller = &self.around.services.caller;
+            caller
+                .call(&mut self.around.spec.course, &ask, &mut sink, &cancel)
+                .await
+        };
+        self.spoke |= sink.finish().await;
+        if let Some(reason) = sink.changed {
+            let route = self.around.spec.course.route();
+            let event = Event::RouteChanged {
+                provider: route.provider.clone(),
+                model: route.model.clone(),
+                reason,
+            };
+            self.say(event).await;
+        }
+        match &end {
+            CallEnd::Answered(answer) | CallEnd::Partial(answer) | CallEnd::Stopped(answer) => {
+                self.account(answer, started).await;
+            }
+            CallEnd::TooLong(_) | CallEnd::Failed(_) => {}
+        }
+        end
+    }
+
+    /// Writes what the call used to the ledger. Not waited for: the next row carries it along.
+    async fn account(&mut self, answer: &Answer, started: jiff::Timestamp) {
+        let usage = answer.usage;
+        self.usage += usage;
+        let prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
+        let estimate = self.estimate();
+        self.scale.learn(estimate, prompt);
+        let services = self.around.services;
+        let (session, route) = (&self.around.spec.id, self.around.spec.course.route());
+        let call = ledger::entry(session, "", route, answer, started, services.clock.now());
+        drop(services.store.record_call(call));
+        self.say(Event::Usage(self.usage)).await;
+    }
+
+    /// What was said before a stop is part of the conversation.
+    async fn keep_partial(&mut self, answer: &Answer) -> Result<(), StoreError> {
+        let text = format!("{}{}", self.fragments, answer.text);
+        let (text, _) = crate::think::split(&text);
+        if !text.trim().is_empty() {
+            self.keep(Message::text(Role::Assistant, text.trim()))
+                .await?;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, failure: &CallFailure) -> TurnEnd {
+        let (message, hint) = explain::failure(failure);
+        TurnEnd::Failed {
+            message,
+            hint: Some(hint),
+        }
+    }
+}
+
+/// How a remark made while the model works reaches it.
+pub(crate) fn steered(remark: &str) -> String {
+    format!("[While you were working, the user added: {remark}]")
+}
+
+/// Turns what happens in a call into events of the session.
+struct EventSink<'a> {
+    events: &'a Lane<Event>,
+    cancel: &'a CancellationToken,
+    filter: Filter,
+    gap: bool,
+    changed: Option<String>,
+}
+
+impl EventSink<'_> {
+    async fn tell(&self, event: Event) {
+        self.events.send_until(event, self.cancel).await;
+    }
+
+    async fn text(&mut self, text: String) {
+        if text.is_empty() {
+            return;
+        }
+        let text = if std::mem::take(&mut self.gap) {
+            format!("\n\n{text}")
+        } else {
+            text
+        };
+        self.tell(Event::TextDelta { text }).await;
+    }
+
+    async fn pieces(&mut self, pieces: crate::think::Pieces) {
+        if !pieces.thought.is_empty() {
+            let text = pieces.thought;
+            self.tell(Event::ReasoningDelta { text }).await;
+        }
+        self.text(pieces.said).await;
+    }
+
+    /// Says whether anything was said.
+    async fn finish(&mut self) -> bool {
+        let rest = self.filter.finish();
+        self.pieces(rest).await;
+        self.filter.has_spoken()
+    }
+}
+
+impl CallSink for EventSink<'_> {
+    async fn event(&mut self, event: CallEvent) {
+        match event {
+            CallEvent::Text(text) => {
+                let pieces = self.filter.push(&text);
+                self.pieces(pieces).await;
+            }
+            CallEvent::Reasoning(text) => self.tell(Event::ReasoningDelta { text }).await,
+            CallEvent::CallStarted { .. } => {}
+            CallEvent::Waiting { wait, why } => {
+                tracing::info!("trying again in {} s: {why}", wait.as_secs());
+                // A short wait is nobody's business.
+                if wait.as_secs() >= 5 {
+                    let text = format!("{why}; trying again in {} s", wait.as_secs());
+                    self.tell(Event::Notice { text }).await;
+                }
+            }
+            CallEvent::RouteChanged { why } => self.changed = Some(why),
+        }
+    }
+}

@@ -1,0 +1,280 @@
+//! Answers that are cut, empty, refused or wrong.
+
+use std::time::Duration;
+
+use hermes_core::TurnEnd;
+use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text, tool_call};
+use serde_json::json;
+
+use super::fixture::{Done, Fixture, Scripted};
+
+fn failed(done: &Done) -> &str {
+    match &done.why {
+        TurnEnd::Failed { message, .. } => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn limits(fixture: &Fixture) -> Vec<u64> {
+    fixture
+        .requests()
+        .iter()
+        .filter_map(|request| request.expect_json()["max_tokens"].as_u64())
+        .collect()
+}
+
+// AG-17
+#[tokio::test]
+async fn an_answer_that_runs_into_its_limit_is_continued_with_more_room() {
+    let scenario = Scenario::new()
+        .reply(text("The garden has ").finish_reason("length"))
+        .reply(text("roses and ").finish_reason("length"))
+        .reply(text("tulips."));
+    let fixture = Fixture::new(scenario);
+    let done = fixture.ask("what grows?").await;
+    assert_eq!(done.why, TurnEnd::Done);
+    assert_eq!(done.text, "The garden has roses and tulips.");
+    assert_eq!(fixture.texts()[1].1, "The garden has roses and tulips.");
+    assert_eq!(fixture.rows().len(), 2);
+    assert_eq!(limits(&fixture), [8_192, 16_384]);
+
+    let endless = Scenario::new().reply(Step::new(text("la ").finish_reason("length")).repeat());
+    let fixture = Fixture::new(endless);
+    let done = fixture.ask("sing").await;
+    assert_eq!(
+        (done.why, done.text.as_str()),
+        (TurnEnd::Done, "la la la la ")
+    );
+    assert_eq!(fixture.requests().len(), 4);
+}
+
+// AG-17
+#[tokio::test]
+async fn a_call_that_is_cut_off_never_runs_and_is_written_again() {
+    let scenario = Scenario::new()
+        .reply(
+            Answer::default()
+                .and_call(ToolCall::new("look", json!({"n": 1})))
+                .finish_reason("length"),
+        )
+        .reply(tool_call("look", json!({"n": 2})))
+        .reply(text("Seen."));
+    let look = std::sync::Arc::new(Scripted::saying("look", "a tree"));
+    let mut fixture = Fixture::new(scenario);
+    fixture.tools.push(look.clone());
+    assert_eq!(fixture.ask("look").await.text, "Seen.");
+    assert_eq!(*look.calls.lock().unwrap(), [json!({"n": 2})]);
+    assert_eq!(limits(&fixture)[0], 8_192);
+}
+
+// AG-18
+#[tokio::test]
+async fn empty_answers_are_asked_for_again_a_counted_number_of_times() {
+    let scenario = Scenario::new()
+        .reply(Step::new(text("")).repeat())
+        .lenient();
+    let fixture = Fixture::new(scenario);
+    let done = fixture.ask("hello?").await;
+    assert_eq!(done.why, TurnEnd::Empty);
+    // The first call and three more, no two alike.
+    let bodies: Vec<_> = fixture
+        .requests()
+        .into_iter()
+        .map(|request| request.body)
+        .collect();
+    assert_eq!(bodies.len(), 4);
+    for (index, body) in bodies.iter().enumerate() {
+        assert!(
+            !bodies[..index].contains(body),
+            "request {index} repeats an earlier one"
+        );
+    }
+
+    let scenario = Scenario::new()
+        .reply(tool_call("look", json!({})))
+        .reply(text(""))
+        .reply(text("A tree."))
+        .lenient();
+    let fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    assert_eq!(fixture.ask("look").await.text, "A tree.");
+    let roles: Vec<_> = fixture.texts().into_iter().map(|(role, _)| role).collect();
+    assert_eq!(
+        roles,
+        ["user", "assistant", "tool", "assistant"],
+        "nudges leave no rows"
+    );
+}
+
+// AG-18
+#[tokio::test]
+async fn thinking_without_an_answer_is_asked_to_speak() {
+    let scenario = Scenario::new()
+        .reply(Answer::default().reasoning("Hm, hm."))
+        .reply(text("Four."))
+        .lenient();
+    let fixture = Fixture::new(scenario);
+    assert_eq!(fixture.ask("two and two?").await.text, "Four.");
+    let scenario = Scenario::new().reply(text("<think>two and two</think>\n\nFour."));
+    let fixture = Fixture::new(scenario);
+    assert_eq!(fixture.ask("two and two?").await.text, "Four.");
+    assert_eq!(fixture.texts()[1].1, "Four.");
+}
+
+// AG-19
+#[tokio::test]
+async fn wrong_names_and_arguments_are_mended_refused_and_counted() {
+    let scenario = Scenario::new()
+        .reply(tool_call("LookTool", json!({"n": "7"})).and_tool_call("fly", json!({})))
+        .reply(text("ok"));
+    let look = std::sync::Arc::new(Scripted::saying("look", "a tree"));
+    let mut fixture = Fixture::new(scenario);
+    fixture.tools.push(look.clone());
+    fixture.ask("go").await;
+    assert_eq!(*look.calls.lock().unwrap(), [json!({"n": 7})]);
+    let texts = fixture.texts();
+    assert!(
+        texts
+            .iter()
+            .any(|(_, text)| text.contains("there is no tool named fly")),
+        "{texts:?}"
+    );
+
+    let scenario = Scenario::new().reply(Step::new(tool_call("fly", json!({}))).repeat());
+    let fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    let done = fixture.ask("go").await;
+    assert!(failed(&done).contains("tools that do not exist"));
+    assert_eq!(fixture.requests().len(), 3);
+
+    let scenario = Scenario::new()
+        .reply(tool_call("look", json!({"n": 1})).and_tool_call("look", json!({"n": 1})))
+        .reply(text("ok"));
+    let look = std::sync::Arc::new(Scripted::saying("look", "a tree"));
+    let mut fixture = Fixture::new(scenario);
+    fixture.tools.push(look.clone());
+    fixture.ask("go").await;
+    assert_eq!(
+        look.calls.lock().unwrap().len(),
+        1,
+        "a doubled call runs once"
+    );
+}
+
+// AG-33
+#[tokio::test]
+async fn a_model_that_goes_round_in_circles_is_warned_and_stopped() {
+    let scenario = Scenario::new().reply(Step::new(tool_call("bad", json!({"n": 1}))).repeat());
+    let bad = Scripted::new("bad", |_, _| {
+        Box::pin(async {
+            Err(hermes_core::ToolError::ForModel {
+                message: "no such thing".to_owned(),
+            })
+        })
+    });
+    let mut fixture = Fixture::new(scenario).tool(bad);
+    fixture.config.tool_loop_guardrails.hard_stop_enabled = true;
+    let done = fixture.ask("go").await;
+    assert!(failed(&done).contains("round in circles"), "{done:?}");
+    assert_eq!(fixture.requests().len(), 5);
+    let warned = fixture
+        .texts()
+        .iter()
+        .filter(|(_, text)| text.contains("[Note:"))
+        .count();
+    assert!(warned >= 3);
+}
+
+// AG-31
+#[tokio::test]
+async fn results_that_are_too_long_go_to_files() {
+    let scenario = Scenario::new()
+        .reply(
+            tool_call("big", json!({"n": 1}))
+                .and_tool_call("big", json!({"n": 2}))
+                .and_tool_call("big", json!({"n": 3})),
+        )
+        .reply(text("ok"));
+    let fixture = Fixture::new(scenario).tool(Scripted::saying("big", &"x".repeat(1_000_000)));
+    fixture.ask("go").await;
+    let body = fixture.requests()[1].body.len();
+    assert!(body < 30_000, "{body}");
+    let kept = std::fs::read_dir(
+        fixture
+            .folder
+            .path()
+            .join("spill")
+            .join(Fixture::id().as_str()),
+    );
+    assert_eq!(kept.unwrap().count(), 1, "the same text is kept once");
+}
+
+// AG-16
+#[tokio::test]
+async fn a_stream_that_breaks_in_the_text_is_continued_without_repetition() {
+    let scenario = Scenario::new()
+        .reply(
+            Step::new(text("The garden has roses and tulips."))
+                .chunk_chars(8)
+                .close_after(3),
+        )
+        .reply(Step::new(text("and the rest.")).repeat());
+    let fixture = Fixture::new(scenario);
+    let done = fixture.ask("what grows?").await;
+    assert_eq!(done.why, TurnEnd::Done);
+    assert!(done.text.starts_with("The garden has"), "{}", done.text);
+    assert_eq!(done.text.matches("The garden").count(), 1);
+    assert!(done.text.ends_with("and the rest."));
+    assert_eq!(fixture.texts()[1].1, done.text);
+}
+
+// AG-14
+#[tokio::test]
+async fn another_model_answers_when_the_first_cannot() {
+    for status in [401, 402, 404] {
+        let scenario = Scenario::new()
+            .reply(Step::new(error(status)).when_model("scripted").repeat())
+            .reply(
+                Step::new(text("From the other."))
+                    .when_model("spare")
+                    .repeat(),
+            );
+        let mut fixture = Fixture::new(scenario);
+        fixture.fallbacks = vec![fixture.route_to(&fixture.server, "spare")];
+        let done = fixture.ask("hi").await;
+        assert_eq!(done.text, "From the other.", "{status}: {done:?}");
+        let changed = done.events.iter().any(|event| {
+            matches!(event, hermes_core::Event::RouteChanged { model, .. } if model == "spare")
+        });
+        assert!(changed, "the switch is said aloud");
+    }
+}
+
+// AG-15
+#[tokio::test]
+async fn a_stream_that_goes_silent_is_left_and_its_late_words_are_never_shown() {
+    let scenario = Scenario::new()
+        .reply(Step::new(text("too late")).delay(Duration::from_millis(900)))
+        .reply(text("In time."));
+    let mut fixture = Fixture::new(scenario);
+    fixture.stale = Some(Duration::from_millis(300));
+    let done = fixture.ask("hurry").await;
+    assert_eq!((done.why, done.text.as_str()), (TurnEnd::Done, "In time."));
+    assert_eq!(fixture.texts()[1].1, "In time.");
+
+    // Silence behind words: they are kept, and the answer goes on from there.
+    let scenario = Scenario::new()
+        .reply(
+            Step::new(text("The first half, "))
+                .chunk_chars(8)
+                .hang_after(3),
+        )
+        .reply(text("and the second."));
+    let mut fixture = Fixture::new(scenario);
+    fixture.stale = Some(Duration::from_millis(300));
+    let done = fixture.ask("tell").await;
+    assert_eq!(done.why, TurnEnd::Done);
+    assert!(
+        done.text.starts_with("The first") && done.text.ends_with("and the second."),
+        "{}",
+        done.text
+    );
+}

@@ -1,0 +1,206 @@
+//! Stop means stop: in every phase, at once, with a history the next turn can go on from.
+
+use std::time::{Duration, Instant};
+
+use hermes_core::{Event, Op, Random, Role, SeededRandom, ToolResult, TurnEnd, WireProtocol};
+use hermes_store::{NewRecord, NewSession};
+use hermes_testkit::model_server::{Scenario, Step, error, text, tool_call};
+use serde_json::json;
+
+use super::fixture::{Done, Fixture, Scripted, apart, finish, say};
+
+/// Stops a turn after a while and says how long it took to end.
+async fn stop_after(fixture: &Fixture, wait: Duration) -> (Done, Duration) {
+    let session = fixture.open();
+    session.send(Op::UserMessage {
+        text: "go".to_owned(),
+        media: Vec::new(),
+    });
+    let stopping = async {
+        tokio::time::sleep(wait).await;
+        session.send(Op::Interrupt);
+        Instant::now()
+    };
+    let (done, stopped) = tokio::join!(finish(&session), stopping);
+    (done, stopped.elapsed())
+}
+
+fn hanging_tool() -> Scripted {
+    Scripted::new("slow", |_, context| {
+        Box::pin(async move {
+            tokio::select! {
+                () = context.cancel.cancelled() => Err(hermes_core::ToolError::Cancelled),
+                () = tokio::time::sleep(Duration::from_secs(20)) => Ok(ToolResult {
+                    content: "late".to_owned(),
+                    media: Vec::new(),
+                }),
+            }
+        })
+    })
+}
+
+// AG-8
+#[tokio::test]
+async fn a_turn_stops_in_every_phase_and_the_next_one_works() {
+    let later = || Step::new(text("Here again.")).when_user("again").repeat();
+    let phases: Vec<(&str, Scenario)> = vec![
+        (
+            "first byte",
+            Scenario::new()
+                .reply(later())
+                .reply(Step::new(text("x")).delay(Duration::from_secs(20)).repeat()),
+        ),
+        (
+            "mid-stream",
+            Scenario::new().reply(later()).reply(
+                Step::new(text("a long answer that stops"))
+                    .chunk_chars(4)
+                    .hang_after(3)
+                    .repeat(),
+            ),
+        ),
+        (
+            "backoff",
+            Scenario::new()
+                .reply(later())
+                .reply(Step::new(error(503)).repeat()),
+        ),
+        (
+            "tool",
+            Scenario::new()
+                .reply(later())
+                .reply(Step::new(tool_call("slow", json!({"n": 1}))).repeat()),
+        ),
+    ];
+    for (phase, scenario) in phases {
+        let fixture = Fixture::new(scenario).tool(hanging_tool());
+        let (done, took) = stop_after(&fixture, Duration::from_millis(250)).await;
+        assert_eq!(done.why, TurnEnd::Interrupted, "{phase}: {done:?}");
+        assert!(took < Duration::from_millis(300), "{phase}: {took:?}");
+        if phase == "mid-stream" {
+            assert!(
+                fixture.texts()[1].1.starts_with("a long"),
+                "what was said is kept"
+            );
+        }
+        // The server is strict: an illegal history would be refused.
+        let again = fixture.ask("again").await;
+        assert_eq!(again.text, "Here again.", "{phase}: {again:?}");
+    }
+}
+
+// AG-8
+#[tokio::test]
+async fn a_compaction_stops_too_and_leaves_the_history_alone() {
+    let scenario = Scenario::new()
+        .reply(
+            Step::new(text("x"))
+                .delay(Duration::from_secs(20))
+                .when_call(1),
+        )
+        .reply(Step::new(text("## Goal\nGo on.")).repeat());
+    let mut fixture = Fixture::new(scenario);
+    fixture.window = 16_000;
+    apart(|| {
+        let session = NewSession::new(Fixture::id(), "cli");
+        fixture.store.create_session(session).wait().unwrap();
+        let rows = (0..60)
+            .map(|number| {
+                let role = if number % 2 == 0 {
+                    Role::User
+                } else {
+                    Role::Assistant
+                };
+                NewRecord::text(role, format!("message {number} ") + &"word ".repeat(250))
+            })
+            .collect();
+        fixture.store.append(&Fixture::id(), rows).wait().unwrap();
+    });
+    let (done, took) = stop_after(&fixture, Duration::from_millis(250)).await;
+    assert_eq!(done.why, TurnEnd::Interrupted, "{done:?}");
+    assert!(took < Duration::from_millis(300), "{took:?}");
+    assert_eq!(fixture.server.requests().len(), 1, "it was summarising");
+    // What was there, the message and the note that it was stopped.
+    assert_eq!(fixture.rows().len(), 62);
+    let again = fixture.ask("again").await;
+    assert_eq!(again.why, TurnEnd::Done, "{again:?}");
+    let compacted = again
+        .events
+        .iter()
+        .any(|event| matches!(event, Event::Compacted { .. }));
+    assert!(compacted, "the next turn does it");
+}
+
+// AG-8: many moments, five protocols, one history after the other.
+#[tokio::test]
+async fn random_stops_leave_legal_histories_in_all_protocols() {
+    let random = SeededRandom::new(41);
+    let protocols = [
+        WireProtocol::ChatCompletions,
+        WireProtocol::Responses,
+        WireProtocol::Anthropic,
+        WireProtocol::Gemini,
+        WireProtocol::Converse,
+    ];
+    for protocol in protocols {
+        let scenario = Scenario::new()
+            .reply(Step::new(text("Fine.")).when_user("check").repeat())
+            .reply(
+                Step::new(
+                    tool_call("work", json!({"n": 1})).and_tool_call("work", json!({"n": 2})),
+                )
+                .pace(Duration::from_millis(2))
+                .when_call(1),
+            )
+            .reply(
+                Step::new(text("some words and a call").and_tool_call("work", json!({"n": 3})))
+                    .pace(Duration::from_millis(1))
+                    .repeat(),
+            );
+        let work = Scripted::new("work", |_, _| {
+            Box::pin(async {
+                tokio::time::sleep(Duration::from_millis(3)).await;
+                Ok(ToolResult {
+                    content: "worked".to_owned(),
+                    media: Vec::new(),
+                })
+            })
+        });
+        let mut fixture = Fixture::new(scenario).tool(work);
+        fixture.protocol = protocol;
+        fixture.most_calls = 50;
+        let session = fixture.open();
+        for trial in 0..200 {
+            session.send(Op::UserMessage {
+                text: "go".to_owned(),
+                media: Vec::new(),
+            });
+            let wait = Duration::from_micros(random.below(40_000));
+            let stopping = async {
+                tokio::time::sleep(wait).await;
+                session.send(Op::Interrupt);
+                Instant::now()
+            };
+            let (done, stopped) = tokio::join!(finish(&session), stopping);
+            assert_eq!(
+                done.why,
+                TurnEnd::Interrupted,
+                "{protocol:?} {trial} after {wait:?}: {done:?}"
+            );
+            let took = stopped.elapsed();
+            assert!(
+                took < Duration::from_millis(300),
+                "{protocol:?} {trial}: {took:?}"
+            );
+        }
+        let checked = say(&session, "check").await;
+        assert_eq!(checked.text, "Fine.", "{protocol:?}: {checked:?}");
+        let refused: Vec<_> = fixture
+            .requests()
+            .into_iter()
+            .filter(|request| !request.violations.is_empty())
+            .map(|request| request.violations)
+            .collect();
+        assert!(refused.is_empty(), "{protocol:?}: {refused:?}");
+    }
+}

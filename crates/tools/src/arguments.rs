@@ -1,0 +1,25 @@
+//! Reading a call's arguments.
+
+use hermes_core::{ToolError, ToolResult};
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+/// The arguments as a struct; what does not fit is told to the model.
+pub(crate) fn read<T: DeserializeOwned>(arguments: Json) -> Result<T, ToolError> {
+    serde_json::from_value(arguments).map_err(|error| ToolError::ForModel {
+        message: format!("the arguments do not fit: {error}"),
+    })
+}
+
+pub(crate) fn refuse(message: impl Into<String>) -> ToolError {
+    ToolError::ForModel {
+        message: message.into(),
+    }
+}
+
+pub(crate) fn text(content: impl Into<String>) -> ToolResult {
+    ToolResult {
+        content: content.into(),
+        media: Vec::new(),
+    }
+}
