@@ -4,9 +4,11 @@ CARGO ?= cargo
 
 .PHONY: run test fmt lint docs bench setup
 
-run: ## Build the release binary and start it
+run: ## Build the release binary and start it; with no provider set up, on a small model of its own
 	@./scripts/setup build
-	$(CARGO) run --release --quiet --bin hermes -- $(ARGS)
+	$(CARGO) build --release --quiet --bin hermes
+	@./target/release/hermes model --why >/dev/null 2>&1 || ./target/release/hermes model pull smollm2 || true
+	@./target/release/hermes $(ARGS)
 
 test: setup ## Format, lints, all tests, architecture tests
 	$(CARGO) fmt --all --check

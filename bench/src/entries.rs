@@ -1,6 +1,7 @@
 //! Everything that is measured. A new entry is a module and a line here.
 
 mod config_load;
+mod conversation;
 mod import;
 mod insert;
 mod search;
@@ -11,6 +12,7 @@ use crate::bench::Bench;
 /// In the order they run. Start-up comes first: the memory of a child counts from its parent's.
 pub(crate) const ALL: &[Bench] = &[
     startup::BENCH,
+    conversation::BENCH,
     config_load::BENCH,
     insert::BENCH,
     search::BENCH,

@@ -1,12 +1,18 @@
 //! The command line.
 
+pub(crate) mod auth;
 pub(crate) mod backup;
+pub(crate) mod chat;
 pub(crate) mod completion;
 pub(crate) mod config;
+pub(crate) mod fallback;
 pub(crate) mod logs;
+pub(crate) mod model;
 pub(crate) mod profile;
+pub(crate) mod prompt_size;
 pub(crate) mod report;
 pub(crate) mod sessions;
+pub(crate) mod tools;
 
 use clap::{Parser, Subcommand};
 
@@ -28,6 +34,13 @@ pub(crate) struct Cli {
     #[arg(short, long, value_name = "NAME", global = true)]
     pub(crate) profile: Option<String>,
 
+    /// Ask this, print the answer and nothing else, and exit
+    #[arg(short = 'z', long, value_name = "PROMPT")]
+    pub(crate) oneshot: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) run: chat::RunArgs,
+
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
@@ -35,26 +48,38 @@ pub(crate) struct Cli {
 /// Everything `hermes` can be asked to do. `help::GROUPS` says where each stands in the help text.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Add, list and remove keys, or sign in
+    Auth(Box<auth::AuthArgs>),
     /// Put the home into a zip file
     Backup(backup::BackupArgs),
+    /// Talk to the agent, or ask one question with -q
+    Chat(Box<chat::ChatArgs>),
     /// Write a completion script for a shell
     Completion(completion::CompletionArgs),
     /// Show or change settings
     Config(config::ConfigArgs),
     /// Print a description of this installation for bug reports
     Dump(report::DumpArgs),
+    /// Choose the models to turn to when the first one fails
+    Fallback(fallback::FallbackArgs),
     /// Put a backup back into the home
     Import(backup::ImportArgs),
     /// Show what was used: tokens, costs, tools, busy days
     Insights(report::InsightsArgs),
     /// Show what was logged
     Logs(logs::LogsArgs),
+    /// Show, explain and change which model answers
+    Model(Box<model::ModelArgs>),
     /// Keep several agents apart, each with a home of its own
     Profile(profile::ProfileArgs),
+    /// Show what every conversation begins with, in tokens
+    PromptSize(prompt_size::PromptSizeArgs),
     /// List, search, export and clean up conversations
     Sessions(Box<sessions::SessionsArgs>),
     /// Show how things stand
     Status(report::StatusArgs),
+    /// List toolsets, and switch them on and off
+    Tools(tools::ToolsArgs),
     /// Print the version
     Version,
 }

@@ -1,21 +1,33 @@
 //! What each command does.
 
 mod ask;
+mod auth;
 mod backup;
+mod chat;
 mod completion;
 mod config;
 mod dump;
+mod edit;
+mod endpoints;
+mod fallback;
 mod insights;
 mod logs;
+mod model;
 mod profile;
 mod progress;
+mod prompt_size;
 mod restore;
 mod sessions;
 mod status;
+mod tools;
 mod version;
+mod wish;
+
+use std::io::IsTerminal;
 
 use clap::CommandFactory;
 
+use crate::args::chat::ChatArgs;
 use crate::args::{Cli, Command};
 use crate::complaint::Outcome;
 use crate::context::Context;
@@ -27,21 +39,34 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
     {
         output.without_colour();
     }
+    if let Some(prompt) = &cli.oneshot {
+        return chat::one_shot(prompt, &cli.run, context, output);
+    }
     match cli.command {
+        None if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() => {
+            let args = ChatArgs::of(cli.run);
+            chat::run(&args, context, output)
+        }
         None => {
             let help = Cli::command().render_help();
             Ok(output.line(help.to_string().trim_end())?)
         }
+        Some(Command::Auth(args)) => auth::run(*args, context, output),
         Some(Command::Backup(args)) => backup::run(&args, context, output),
+        Some(Command::Chat(args)) => chat::run(&args, context, output),
         Some(Command::Completion(args)) => completion::run(&args, output),
         Some(Command::Config(args)) => config::run(args, context, output),
         Some(Command::Dump(args)) => dump::run(&args, context, output),
+        Some(Command::Fallback(args)) => fallback::run(args, context, output),
         Some(Command::Import(args)) => restore::run(&args, context, output),
         Some(Command::Insights(args)) => insights::run(&args, context, output),
         Some(Command::Logs(args)) => logs::run(&args, context, output),
+        Some(Command::Model(args)) => model::run(*args, context, output),
         Some(Command::Profile(args)) => profile::run(args, context, output),
+        Some(Command::PromptSize(args)) => prompt_size::run(&args, context, output),
         Some(Command::Sessions(args)) => sessions::run(*args, context, output),
         Some(Command::Status(args)) => status::run(&args, context, output),
+        Some(Command::Tools(args)) => tools::run(args, context, output),
         Some(Command::Version) => version::run(context, output),
     }
 }

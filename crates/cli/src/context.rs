@@ -70,13 +70,17 @@ impl Context {
 
     /// The settings, as far as they can be read. Known secrets are masked from here on.
     pub(crate) fn load(&self) -> Outcome<Loaded> {
-        let loaded = self.try_load()?;
-        Ok(loaded?)
+        Ok(self.try_load(false)??)
     }
 
     /// The settings in force. A value that cannot be used stops the command; the rest is said aside.
     pub(crate) fn settings(&self) -> Outcome<Loaded> {
-        let loaded = self.load()?;
+        self.settings_for(false)
+    }
+
+    /// The same, without `config.yaml` when the user wants it left out.
+    pub(crate) fn settings_for(&self, ignore_file: bool) -> Outcome<Loaded> {
+        let loaded = self.try_load(ignore_file)??;
         let mut aside = std::io::stderr().lock();
         for ignored in &loaded.ignored {
             writeln!(aside, "warning: {ignored}")?;
@@ -94,7 +98,7 @@ impl Context {
         }
     }
 
-    fn try_load(&self) -> Outcome<Result<Loaded, LoadError>> {
+    fn try_load(&self, ignore_file: bool) -> Outcome<Result<Loaded, LoadError>> {
         let home = self.home()?;
         let directory = self.directory();
         let loaded = hermes_config::load(&Request {
@@ -102,10 +106,11 @@ impl Context {
             environment: &self.environment,
             project: directory.as_deref(),
             flags: &[],
-            ignore_file: self
-                .environment
-                .filled("HERMES_IGNORE_USER_CONFIG")
-                .is_some(),
+            ignore_file: ignore_file
+                || self
+                    .environment
+                    .filled("HERMES_IGNORE_USER_CONFIG")
+                    .is_some(),
         });
         if let Ok(loaded) = &loaded {
             self.mask(loaded);

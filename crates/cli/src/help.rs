@@ -11,7 +11,11 @@ pub(crate) const TEMPLATE: &str =
 
 /// Which command stands where. A test fails when one is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
-    ("Conversations", &["sessions", "insights"]),
+    ("Conversations", &["chat", "sessions", "insights"]),
+    (
+        "Models and tools",
+        &["model", "auth", "fallback", "tools", "prompt-size"],
+    ),
     ("Settings", &["config", "profile"]),
     ("Home", &["status", "backup", "import", "logs", "dump"]),
     ("More", &["completion", "version"]),

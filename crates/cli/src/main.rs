@@ -6,6 +6,8 @@ mod complaint;
 mod context;
 mod help;
 mod logging;
+mod models;
+mod network;
 mod number;
 mod output;
 mod size;

@@ -2,13 +2,18 @@
 
 #[cfg(test)]
 mod suite {
+    mod auth;
     mod backup;
     mod bad_input;
+    mod chat;
     mod completion;
     mod config;
+    mod fallback;
     mod footprint;
     mod help;
+    mod killed;
     mod logs;
+    mod models;
     mod pipes;
     mod profile;
     mod program;
@@ -17,4 +22,6 @@ mod suite {
     mod reports;
     mod sessions;
     mod takeover;
+    mod tls;
+    mod tools;
 }

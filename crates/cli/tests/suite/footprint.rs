@@ -1,4 +1,8 @@
-//! Nothing is written outside the home.
+//! What a run leaves behind and what it takes: nothing outside the home, little time, little memory.
+
+use std::time::{Duration, Instant};
+
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, text};
 
 use super::program::Program;
 
@@ -43,4 +47,46 @@ fn commands_write_below_the_home_only() {
             }
         }
     }
+}
+
+// AG-36
+#[test]
+fn a_question_reaches_the_model_at_once_and_nothing_else_is_asked() {
+    let scenario = Scenario::new().reply(
+        Step::new(text("late"))
+            .delay(Duration::from_secs(20))
+            .repeat(),
+    );
+    let server = ModelServer::start(scenario).unwrap();
+    let program = Program::new();
+    let config = format!(
+        "model: {{provider: custom, base_url: '{}', default: scripted, context_length: 100000}}\n",
+        server.base_url()
+    );
+    program.home.write_config(&config).unwrap();
+    let mut waits = Vec::new();
+    for round in 1..=7 {
+        let started = Instant::now();
+        let running = program.command(&["-z", "hello"]).spawn().unwrap();
+        let seen = server
+            .wait_for_requests(round, Duration::from_secs(10))
+            .unwrap();
+        waits.push(seen[round - 1].arrived_at - started);
+        let status = std::fs::read_to_string(format!("/proc/{}/status", running.pid())).unwrap();
+        let resident = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .unwrap();
+        let kib: u64 = resident
+            .trim()
+            .trim_end_matches(" kB")
+            .trim()
+            .parse()
+            .unwrap();
+        assert!(kib < 40 * 1024, "{kib} KiB while it waits");
+        running.kill().unwrap();
+    }
+    waits.sort();
+    assert!(waits[3] < Duration::from_millis(150), "{waits:?}");
+    assert_eq!(server.requests().len(), 7, "one request for each question");
 }

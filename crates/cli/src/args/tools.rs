@@ -1,0 +1,36 @@
+//! `hermes tools …`
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolsArgs {
+    #[command(subcommand)]
+    pub(crate) command: Option<ToolsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolsCommand {
+    /// List the toolsets and whether they are on
+    List {
+        /// Where: cli, telegram, …
+        #[arg(long, default_value = "cli")]
+        platform: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Switch toolsets on
+    Enable(SwitchArgs),
+    /// Switch toolsets off
+    Disable(SwitchArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SwitchArgs {
+    /// Names of toolsets
+    #[arg(required = true)]
+    pub(crate) names: Vec<String>,
+    /// Where: cli, telegram, …
+    #[arg(long, default_value = "cli")]
+    pub(crate) platform: String,
+}

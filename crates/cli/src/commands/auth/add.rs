@@ -1,0 +1,105 @@
+//! `hermes auth add`
+
+use hermes_core::FailureKind;
+use hermes_llm::profile::{AuthStyle, KeyNeed, Profile};
+use hermes_secrets::{Secret, SecretName};
+
+use super::{Whose, login, read_key, tell_of_keys, whose};
+use crate::args::auth::{AddArgs, AuthKind};
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::models::Models;
+use crate::output::Output;
+
+pub(super) fn run(
+    args: &AddArgs,
+    models: &Models,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
+    let (id, name, profile) = match whose(models, &args.provider)? {
+        Whose::Provider(profile) => (profile.id.clone(), profile.name.clone(), Some(profile)),
+        Whose::Endpoint(id) => (id, args.provider.clone(), None),
+    };
+    let signs_in = profile
+        .as_deref()
+        .is_some_and(|profile| profile.key == KeyNeed::Login);
+    let kind = match args.kind {
+        Some(kind) => kind,
+        None if args.api_key.is_some() || !signs_in => AuthKind::ApiKey,
+        None => AuthKind::Oauth,
+    };
+    match kind {
+        AuthKind::Oauth if signs_in => return login::run(&id, args, models, context, output),
+        AuthKind::Oauth => {
+            return Err(Complaint::bad_request(format!(
+                "{name} has no login that this program may use"
+            ))
+            .hint(format!("hermes auth add {id} adds a key")));
+        }
+        AuthKind::ApiKey => {}
+    }
+    if let Some(profile) = &profile {
+        check_wants_key(profile)?;
+    }
+    let key = match &args.api_key {
+        Some(key) => key.trim().to_owned(),
+        None => read_key::read(&name)?,
+    };
+    let bad = |_| {
+        Complaint::bad_request("the key is empty").hint("hermes auth add PROVIDER --api-key KEY")
+    };
+    let label = SecretName::new("api_key").map_err(bad)?;
+    let secret = Secret::new(label, key.clone(), []).map_err(bad)?;
+    context.redactor.add(&secret);
+    check_key(&key, profile.as_deref())?;
+    tell_of_keys(models)?;
+    let entry = models
+        .keys
+        .add_key(&id, &secret, args.label.as_deref(), None)?;
+    let place = context.home()?.auth_file();
+    Ok(output.line(format!(
+        "{id}: {} ({}) added, number {}, kept in {}",
+        entry.label,
+        entry.masked,
+        entry.index,
+        place.display()
+    ))?)
+}
+
+fn check_wants_key(profile: &Profile) -> Outcome {
+    match profile.auth {
+        AuthStyle::None | AuthStyle::Embedded => Err(Complaint::bad_request(format!(
+            "{} needs no key",
+            profile.name
+        ))
+        .hint(format!("hermes -z 'Hello' --provider {}", profile.id))),
+        AuthStyle::Bearer | AuthStyle::Header(_) | AuthStyle::Aws => Ok(()),
+    }
+}
+
+/// A key that cannot work is refused here, not at the first question.
+fn check_key(key: &str, profile: Option<&Profile>) -> Outcome {
+    if key.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(
+            Complaint::bad_request("the key has a space or a line break in it")
+                .hint("copy it again, whole and alone"),
+        );
+    }
+    let refused = profile.and_then(|profile| {
+        let mut all = profile.refused_keys.iter();
+        all.find(|refused| key.starts_with(&refused.prefix))
+            .map(|refused| (profile, refused))
+    });
+    let Some((profile, refused)) = refused else {
+        return Ok(());
+    };
+    let complaint = Complaint::new(
+        FailureKind::BadInput,
+        format!("the key cannot be used: {}", refused.why),
+    );
+    Err(match &profile.signup {
+        Some(url) => complaint.hint(format!("get one at {url}")),
+        None => complaint,
+    })
+}

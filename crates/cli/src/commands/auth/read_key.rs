@@ -1,0 +1,61 @@
+//! A key from a pipe, or typed where nobody sees it.
+
+use std::io::{self, BufRead, IsTerminal, Read, Write};
+
+use nix::sys::termios::{LocalFlags, SetArg, Termios, tcgetattr, tcsetattr};
+
+use crate::complaint::{Complaint, Outcome};
+
+/// Longer is no key.
+const MOST_BYTES: u64 = 16 * 1024;
+
+pub(super) fn read(name: &str) -> Outcome<String> {
+    let input = io::stdin();
+    let mut line = String::new();
+    if !input.is_terminal() {
+        input.lock().take(MOST_BYTES).read_line(&mut line)?;
+        return filled(&line);
+    }
+    let mut errors = io::stderr().lock();
+    write!(errors, "Key for {name} (it is not shown): ")?;
+    errors.flush()?;
+    let hidden = Hidden::begin();
+    let read = input.lock().take(MOST_BYTES).read_line(&mut line);
+    drop(hidden);
+    writeln!(errors)?;
+    read?;
+    filled(&line)
+}
+
+fn filled(line: &str) -> Outcome<String> {
+    match line.trim() {
+        "" => Err(Complaint::bad_request("there is no key")
+            .hint("type it, pipe it in, or give it with --api-key")),
+        key => Ok(key.to_owned()),
+    }
+}
+
+/// Keeps the terminal from showing what is typed, until it is dropped.
+struct Hidden(Option<Termios>);
+
+impl Hidden {
+    fn begin() -> Self {
+        let input = io::stdin();
+        let Ok(before) = tcgetattr(&input) else {
+            return Self(None);
+        };
+        let mut quiet = before.clone();
+        quiet.local_flags.remove(LocalFlags::ECHO);
+        let hidden = tcsetattr(&input, SetArg::TCSAFLUSH, &quiet);
+        Self(hidden.is_ok().then_some(before))
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if let Some(before) = &self.0 {
+            // There is no other way to get the terminal back.
+            let _ = tcsetattr(io::stdin(), SetArg::TCSANOW, before);
+        }
+    }
+}

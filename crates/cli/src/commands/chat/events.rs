@@ -1,0 +1,195 @@
+//! Following a turn: what is printed, what is kept for the end.
+
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+use hermes_core::{Event, Op, TurnEnd, Usage};
+use hermes_store::Session;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::open::Conversation;
+use crate::complaint::Outcome;
+use crate::output::{Output, Style, printable};
+
+/// How much of a turn is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shown {
+    /// Nothing: the caller prints the answer.
+    Answer,
+    /// Text as it comes, tools and notices beside it.
+    Everything,
+}
+
+/// How a turn ended.
+pub(super) struct Ending {
+    pub(super) session: String,
+    pub(super) provider: String,
+    pub(super) model: String,
+    /// The last thing that was said.
+    pub(super) answer: String,
+    pub(super) usage: Usage,
+    pub(super) calls: u32,
+    /// The session as it stands now, with its costs.
+    pub(super) row: Option<Session>,
+    pub(super) why: TurnEnd,
+}
+
+/// Follows one turn.
+pub(super) struct Watch<'o> {
+    shown: Shown,
+    output: &'o mut Output,
+    busy: ProgressBar,
+    answer: String,
+    usage: Usage,
+    calls: u32,
+    mid_line: bool,
+}
+
+impl<'o> Watch<'o> {
+    pub(super) fn new(shown: Shown, output: &'o mut Output) -> Self {
+        // Nothing is drawn when stderr is no terminal.
+        let busy = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            busy.set_style(style);
+        }
+        if std::io::stderr().is_terminal() {
+            busy.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self {
+            shown,
+            output,
+            busy,
+            answer: String::new(),
+            usage: Usage::default(),
+            calls: 0,
+            mid_line: false,
+        }
+    }
+
+    /// Reads events to the end of the turn. Ctrl+C stops the turn.
+    pub(super) async fn until_end(mut self, conversation: &Conversation) -> Outcome<Ending> {
+        let (mut provider, mut model) = (conversation.provider.clone(), conversation.model.clone());
+        self.busy.set_message("thinking");
+        let why = loop {
+            let event = tokio::select! {
+                event = conversation.session.next_event() => event,
+                _ = tokio::signal::ctrl_c() => {
+                    conversation.session.send(Op::Interrupt);
+                    continue;
+                }
+            };
+            let Some(event) = event else {
+                break TurnEnd::Interrupted;
+            };
+            match event {
+                Event::TurnFinished { why, .. } => break why,
+                Event::RouteChanged {
+                    provider: to,
+                    model: name,
+                    reason,
+                } => {
+                    self.note(&format!("{to}/{name} answers now: {reason}"))?;
+                    (provider, model) = (to, name);
+                }
+                other => self.take(other)?,
+            }
+        };
+        self.busy.finish_and_clear();
+        if self.mid_line {
+            self.output.line("")?;
+            self.output.flush()?;
+        }
+        let row = conversation
+            .store
+            .session(conversation.session.id())
+            .await
+            .unwrap_or_default();
+        Ok(Ending {
+            row,
+            session: conversation.session.id().to_string(),
+            provider,
+            model,
+            answer: self.answer,
+            usage: self.usage,
+            calls: self.calls,
+            why,
+        })
+    }
+
+    fn take(&mut self, event: Event) -> Outcome {
+        match event {
+            Event::TextDelta { text } => self.text(&text)?,
+            Event::ToolStarted {
+                name, arguments, ..
+            } => {
+                self.answer.clear();
+                self.busy.set_message(name.clone());
+                let shown: String = arguments.to_string().chars().take(100).collect();
+                if self.shown == Shown::Everything {
+                    self.note(&format!("┊ {name} {}", printable(&shown)))?;
+                }
+            }
+            Event::ToolFinished {
+                failed, summary, ..
+            } => {
+                self.busy.set_message("thinking");
+                if failed && self.shown == Shown::Everything {
+                    let line: String = summary
+                        .lines()
+                        .next()
+                        .unwrap_or_default()
+                        .chars()
+                        .take(120)
+                        .collect();
+                    self.note(&format!("┊ failed: {}", printable(&line)))?;
+                }
+            }
+            Event::Usage(usage) => {
+                self.usage = usage;
+                self.calls += 1;
+            }
+            Event::Compacted { before, after } => {
+                self.note(&format!(
+                    "the conversation was shortened: {before} → {after} tokens"
+                ))?;
+            }
+            Event::Notice { text } => self.note(&printable(&text))?,
+            // Nobody is asked in a run of one question.
+            Event::Ask(_)
+            | Event::TurnStarted { .. }
+            | Event::ReasoningDelta { .. }
+            | Event::ToolOutput { .. }
+            | Event::SessionChanged { .. }
+            | Event::RouteChanged { .. }
+            | Event::TurnFinished { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn text(&mut self, text: &str) -> Outcome {
+        let piece = if self.answer.is_empty() {
+            text.trim_start()
+        } else {
+            text
+        };
+        self.answer.push_str(piece);
+        if self.shown == Shown::Everything && !piece.is_empty() {
+            self.busy.set_draw_target(ProgressDrawTarget::hidden());
+            write!(self.output, "{}", printable(text))?;
+            self.output.flush()?;
+            self.mid_line = !text.ends_with('\n');
+        }
+        Ok(())
+    }
+
+    /// A remark beside the answer, on stderr.
+    fn note(&mut self, text: &str) -> Outcome {
+        if std::mem::take(&mut self.mid_line) {
+            self.output.line("")?;
+        }
+        self.output.flush()?;
+        let line = self.output.paint(Style::Faint, text);
+        let printed = self.busy.suspend(|| writeln!(std::io::stderr(), "{line}"));
+        Ok(printed?)
+    }
+}

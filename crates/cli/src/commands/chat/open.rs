@@ -1,0 +1,170 @@
+//! Opening a conversation: store, models, tools and engine, wired.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use hermes_agent::{Engine, Services, Session, SessionFacts, SessionSpec, ToolSource, toolsets};
+use hermes_core::{RunMode, SessionId, SystemRandom, Tool};
+use hermes_store::{BackgroundImport, Store};
+use tokio_util::sync::CancellationToken;
+
+use crate::args::chat::RunArgs;
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::models::{Chosen, Models};
+
+/// A conversation that is open.
+pub(super) struct Conversation {
+    pub(super) session: Session,
+    pub(super) store: Store,
+    pub(super) provider: String,
+    pub(super) model: String,
+    pub(super) embedded: bool,
+    engine: Engine,
+    models: Arc<Models>,
+    /// The reference's history, on its way in behind the prompt.
+    pub(super) import: Option<BackgroundImport>,
+}
+
+struct BuiltIn;
+
+impl ToolSource for BuiltIn {
+    fn tools(&self, facts: &SessionFacts<'_>) -> Vec<Arc<dyn Tool>> {
+        hermes_tools::built_in(facts.history)
+    }
+}
+
+impl Conversation {
+    /// Opens what the arguments ask for. `attended` says that somebody sits at the terminal.
+    pub(super) fn open(run: &RunArgs, attended: bool, context: &Context) -> Outcome<Self> {
+        let loaded = context.settings_for(run.ignore_user_config || run.safe_mode)?;
+        if let Some(sets) = &run.toolsets {
+            check_toolsets(sets)?;
+        }
+        let models = Arc::new(Models::new(context, loaded)?);
+        let chosen = Chosen {
+            model: run.model.clone(),
+            provider: run.provider.clone(),
+        };
+        let course = models.course(&chosen)?;
+        let (store, id, import) = store_and_id(run, attended, context)?;
+        let home = context.home()?;
+        let config = models.loaded.config.clone();
+        let random = Arc::new(SystemRandom);
+        let (provider, model) = (
+            course.route().provider.clone(),
+            course.route().model.clone(),
+        );
+        let embedded = course.route().is_embedded();
+        let id = id.unwrap_or_else(|| SessionId::generate(&*context.clock, &*random));
+        let most_calls = run.max_turns.unwrap_or(config.agent.max_turns);
+        let engine = Engine::new(Services {
+            store: store.clone(),
+            caller: models.caller(&store),
+            config: Arc::new(config),
+            tools: Arc::new(BuiltIn),
+            routes: models.clone(),
+            clock: context.clock.clone(),
+            random,
+            redactor: context.redactor.clone(),
+            home: home.path().to_owned(),
+            spill: home.cache_dir().join("tool-results"),
+            stop: CancellationToken::new(),
+        });
+        let session = engine.open(SessionSpec {
+            id,
+            surface: "cli".to_owned(),
+            directory: context.directory().unwrap_or_default(),
+            course,
+            toolsets: run.toolsets.clone(),
+            most_calls,
+            effort: None,
+            attended,
+            ignore_rules: run.ignore_rules || run.safe_mode,
+            titles: attended,
+            mode: if run.yolo {
+                RunMode::Off
+            } else {
+                RunMode::Manual
+            },
+        });
+        Ok(Self {
+            session,
+            store,
+            provider,
+            model,
+            embedded,
+            engine,
+            models,
+            import,
+        })
+    }
+
+    /// Ends the conversation; what was acknowledged is on disk already.
+    pub(super) async fn close(self) {
+        let Self {
+            session,
+            engine,
+            models,
+            import,
+            ..
+        } = self;
+        drop(session);
+        engine.shut_down().await;
+        models.keys.close().await;
+        drop(import);
+    }
+
+    /// Gives work behind the last answer, such as a title, a moment to end.
+    pub(super) async fn settle(&self, limit: std::time::Duration) {
+        let _ = tokio::time::timeout(limit, self.engine.settle()).await;
+    }
+}
+
+/// Somebody at a terminal waits for nothing: the reference's history comes in behind the prompt,
+/// unless one of its conversations is asked for.
+fn store_and_id(
+    run: &RunArgs,
+    attended: bool,
+    context: &Context,
+) -> Outcome<(Store, Option<SessionId>, Option<BackgroundImport>)> {
+    let named = run.resume.as_deref().or(run.go_on.as_deref());
+    let Some(named) = named else {
+        let store = context.store()?;
+        let theirs = context.home()?.reference_database();
+        let due = attended && store.import_is_due(&theirs)?;
+        let import = due
+            .then(|| store.import_in_background(theirs))
+            .transpose()?;
+        return Ok((store, None, import));
+    };
+    let store = context.conversations()?;
+    let id = if named.is_empty() {
+        store.latest(None).wait()?.ok_or_else(|| {
+            Complaint::bad_request("there is no conversation to go on with")
+                .hint("hermes chat begins one")
+        })?
+    } else {
+        store.resolve(named).wait()?
+    };
+    store.reopen_session(&id).wait()?;
+    if attended {
+        writeln!(std::io::stderr(), "Going on with {id}.")?;
+    }
+    Ok((store, Some(id), None))
+}
+
+fn check_toolsets(sets: &[String]) -> Outcome {
+    let unknown = toolsets::unknown(sets.iter().map(String::as_str));
+    match unknown.first() {
+        None => Ok(()),
+        Some(name) => {
+            let known = toolsets::toolsets().iter().map(|set| set.name);
+            let hint = match hermes_config::nearest(name, known) {
+                Some(near) => format!("did you mean {near}?"),
+                None => "hermes tools list shows them".to_owned(),
+            };
+            Err(Complaint::bad_request(format!("there is no toolset {name}")).hint(hint))
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What is asked: the words on the command line, what is piped in, and pictures.
+
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use hermes_core::{FailureKind, Media, MediaSource};
+use hermes_store::Blobs;
+
+use crate::complaint::{Complaint, Outcome};
+
+/// Most bytes that are read from a pipe.
+const MOST_PIPED: u64 = 10 * 1024 * 1024;
+/// Most bytes of a picture.
+const MOST_IMAGE: u64 = 20 * 1024 * 1024;
+
+/// One question.
+pub(super) struct Question {
+    pub(super) text: String,
+    images: Vec<(PathBuf, &'static str)>,
+}
+
+impl Question {
+    /// Puts the words and what is piped in together.
+    pub(super) fn read(words: &str, images: &[PathBuf]) -> Outcome<Self> {
+        let piped = piped()?;
+        let text = match (words.trim(), piped.trim_end()) {
+            ("", "") => {
+                return Err(
+                    Complaint::bad_request("the question is empty").hint("hermes -z 'QUESTION'")
+                );
+            }
+            (words, "") => words.to_owned(),
+            ("", piped) => piped.to_owned(),
+            (words, piped) => format!("{words}\n\n{piped}"),
+        };
+        let images = images
+            .iter()
+            .map(|path| Ok((path.clone(), kind(path)?)))
+            .collect::<Outcome<_>>()?;
+        Ok(Self { text, images })
+    }
+
+    /// Takes the pictures into the store.
+    pub(super) fn media(&self, blobs: &Blobs) -> Outcome<Vec<Media>> {
+        self.images
+            .iter()
+            .map(|(path, mime)| {
+                let unreadable = |error: std::io::Error| {
+                    Complaint::new(
+                        FailureKind::NotFound,
+                        format!("{}: {error}", path.display()),
+                    )
+                };
+                let size = std::fs::metadata(path).map_err(unreadable)?.len();
+                if size > MOST_IMAGE {
+                    return Err(Complaint::bad_request(format!(
+                        "{} has {size} bytes, more than the {MOST_IMAGE} a picture may have",
+                        path.display()
+                    )));
+                }
+                let bytes = std::fs::read(path).map_err(unreadable)?;
+                Ok(Media {
+                    mime: (*mime).to_owned(),
+                    source: MediaSource::Blob(blobs.put(&bytes)?),
+                    name: path
+                        .file_name()
+                        .map(|name| name.to_string_lossy().into_owned()),
+                })
+            })
+            .collect()
+    }
+}
+
+fn piped() -> Outcome<String> {
+    let input = std::io::stdin();
+    if input.is_terminal() {
+        return Ok(String::new());
+    }
+    let mut bytes = Vec::new();
+    input.lock().take(MOST_PIPED + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_PIPED {
+        return Err(
+            Complaint::bad_request(format!("more than {MOST_PIPED} bytes were piped in"))
+                .hint("put it into a file and ask about the file"),
+        );
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn kind(path: &Path) -> Outcome<&'static str> {
+    let extension = path
+        .extension()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .to_ascii_lowercase();
+    match extension.as_str() {
+        "png" => Ok("image/png"),
+        "jpg" | "jpeg" => Ok("image/jpeg"),
+        "gif" => Ok("image/gif"),
+        "webp" => Ok("image/webp"),
+        _ => Err(Complaint::bad_request(format!(
+            "{} is not a picture models take",
+            path.display()
+        ))
+        .hint("use a png, jpeg, gif or webp file")),
+    }
+}

@@ -1,0 +1,214 @@
+//! A conversation at the terminal, a line at a time.
+
+use std::io::{BufRead, Write};
+use std::time::Duration;
+
+use hermes_core::{Answer, Event, Op, Question, QuestionKind, TurnEnd};
+use tokio::sync::mpsc;
+
+use super::open::Conversation;
+use crate::args::chat::RunArgs;
+use crate::complaint::Outcome;
+use crate::context::Context;
+use crate::output::{Output, Style, printable};
+
+/// How long the end of a conversation waits for its title.
+const LAST_MOMENT: Duration = Duration::from_secs(5);
+
+pub(super) fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Outcome {
+    let runtime = super::runtime()?;
+    let conversation = {
+        let _entered = runtime.enter();
+        Conversation::open(args, true, context)?
+    };
+    greet(&conversation, output)?;
+    runtime.block_on(async {
+        let talked = talk(&conversation, output).await;
+        conversation.settle(LAST_MOMENT).await;
+        let id = conversation.session.id().clone();
+        conversation.close().await;
+        if talked? {
+            output.line(format!("Go on with: hermes chat --resume {id}"))?;
+        }
+        Ok(())
+    })
+}
+
+fn greet(conversation: &Conversation, output: &mut Output) -> Outcome {
+    let line = format!(
+        "Hermes, with {} from {}. Ctrl+C stops an answer, Ctrl+D ends.",
+        conversation.model, conversation.provider
+    );
+    output.line(output.paint(Style::Strong, &line))?;
+    if conversation.embedded {
+        output.line(
+            "This is a tiny model that runs inside Hermes, for trying things out. It knows little and uses no \
+             tools.\nFor real work choose a model: hermes model",
+        )?;
+    }
+    if conversation.import.is_some() {
+        output.line("Earlier conversations are being imported meanwhile.")?;
+    }
+    Ok(output.flush()?)
+}
+
+/// Reads lines and answers them; says whether anything was said.
+async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool> {
+    let mut lines = lines();
+    let mut talked = false;
+    loop {
+        write!(output, "\n> ")?;
+        output.flush()?;
+        let line = tokio::select! {
+            line = lines.recv() => line,
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        let Some(line) = line else {
+            output.line("")?;
+            return Ok(talked);
+        };
+        match line.trim() {
+            "" => continue,
+            "/exit" | "/quit" => return Ok(talked),
+            text => {
+                talked = true;
+                let text = text.to_owned();
+                conversation.session.send(Op::UserMessage {
+                    text,
+                    media: Vec::new(),
+                });
+                follow(conversation, &mut lines, output).await?;
+            }
+        }
+    }
+}
+
+/// Prints a turn as it goes.
+async fn follow(
+    conversation: &Conversation,
+    lines: &mut mpsc::Receiver<String>,
+    output: &mut Output,
+) -> Outcome {
+    output.line("")?;
+    loop {
+        let event = tokio::select! {
+            event = conversation.session.next_event() => event,
+            _ = tokio::signal::ctrl_c() => {
+                conversation.session.send(Op::Interrupt);
+                continue;
+            }
+        };
+        match event {
+            None => return Ok(()),
+            Some(Event::TextDelta { text }) => write!(output, "{}", printable(&text))?,
+            Some(Event::ToolStarted { name, .. }) => {
+                let line = output.paint(Style::Faint, &format!("\n┊ {name}"));
+                output.line(line)?;
+            }
+            Some(Event::Notice { text }) => {
+                let line = output.paint(Style::Faint, &format!("\n{}", printable(&text)));
+                output.line(line)?;
+            }
+            Some(Event::RouteChanged {
+                provider,
+                model,
+                reason,
+            }) => {
+                let line = format!("\n{provider}/{model} answers now: {reason}");
+                output.line(output.paint(Style::Faint, &line))?;
+            }
+            Some(Event::Ask(question)) => {
+                output.flush()?;
+                let answer = answer(&question, lines, output).await?;
+                conversation.session.send(Op::Answer {
+                    question: question.id,
+                    answer,
+                });
+            }
+            Some(Event::TurnFinished { why, .. }) => {
+                finish(&why, output)?;
+                return Ok(());
+            }
+            Some(_) => {}
+        }
+        output.flush()?;
+    }
+}
+
+fn finish(why: &TurnEnd, output: &mut Output) -> Outcome {
+    match why {
+        TurnEnd::Done => output.line("")?,
+        TurnEnd::Interrupted => output.line("\n[stopped]")?,
+        TurnEnd::Empty => {
+            output.line(format!("\n[{}; {}]", super::SILENT, super::ASK_OTHERWISE))?
+        }
+        TurnEnd::Budget => output.line("\n[the limit of model calls is reached]")?,
+        TurnEnd::Failed { message, hint } => {
+            output.line(output.paint(Style::Bad, &format!("\nerror: {}", printable(message))))?;
+            if let Some(hint) = hint {
+                output.line(format!("hint: {}", printable(hint)))?;
+            }
+        }
+    }
+    Ok(output.flush()?)
+}
+
+async fn answer(
+    question: &Question,
+    lines: &mut mpsc::Receiver<String>,
+    output: &mut Output,
+) -> Outcome<Answer> {
+    let choices = match &question.kind {
+        QuestionKind::Clarify { question, choices } => {
+            output.line(format!("\n{}", printable(question)))?;
+            for (number, choice) in choices.iter().enumerate() {
+                output.line(format!("  {}. {}", number + 1, printable(choice)))?;
+            }
+            choices.clone()
+        }
+        QuestionKind::Approval { action, reasons } => {
+            output.line(format!("\nMay I do this? {}", printable(action)))?;
+            output.line(format!("  {}", printable(&reasons.join("; "))))?;
+            output.line("  y = this time, s = in this session, a = always, anything else = no")?;
+            Vec::new()
+        }
+        QuestionKind::Secret { prompt } => {
+            output.line(format!("\n{}", printable(prompt)))?;
+            Vec::new()
+        }
+    };
+    write!(output, "? ")?;
+    output.flush()?;
+    let said = lines.recv().await.unwrap_or_default();
+    let said = said.trim();
+    Ok(match &question.kind {
+        QuestionKind::Approval { .. } => match said {
+            "y" | "yes" => Answer::AllowOnce,
+            "s" => Answer::AllowSession,
+            "a" => Answer::AllowAlways,
+            _ => Answer::Deny,
+        },
+        _ if said.is_empty() => Answer::Deny,
+        _ => {
+            let picked = said
+                .parse::<usize>()
+                .ok()
+                .and_then(|number| choices.get(number.checked_sub(1)?));
+            Answer::Text(picked.map_or_else(|| said.to_owned(), Clone::clone))
+        }
+    })
+}
+
+/// Lines from the terminal, read on a thread of their own: reading cannot be interrupted.
+fn lines() -> mpsc::Receiver<String> {
+    let (sender, receiver) = mpsc::channel(16);
+    std::thread::spawn(move || {
+        for line in std::io::stdin().lock().lines() {
+            let Ok(line) = line else { return };
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}

@@ -1,0 +1,49 @@
+//! What a run used, for programs that started it. Written whether it went well or not.
+
+use std::path::Path;
+
+use hermes_core::TurnEnd;
+use serde_json::json;
+
+use super::events::Ending;
+use crate::complaint::{Complaint, Outcome};
+
+pub(super) fn write(path: &Path, ending: &Outcome<Ending>) -> Outcome {
+    let failure = match ending {
+        Ok(ending) => match &ending.why {
+            TurnEnd::Failed { message, .. } => Some(message.clone()),
+            TurnEnd::Interrupted => Some("interrupted".to_owned()),
+            TurnEnd::Empty => Some(super::SILENT.to_owned()),
+            TurnEnd::Done | TurnEnd::Budget => None,
+        },
+        Err(Complaint::Failed(failure)) => Some(failure.message.clone()),
+        Err(_) => Some("the run ended early".to_owned()),
+    };
+    let used = ending.as_ref().ok();
+    let usage = used.map(|ending| ending.usage).unwrap_or_default();
+    let row = used.and_then(|ending| ending.row.as_ref());
+    let cost = row.and_then(|row| row.actual_cost_usd.or(row.estimated_cost_usd));
+    let mut report = json!({
+        "estimated_cost_usd": cost,
+        "cost_status": row.and_then(|row| row.cost_status.as_deref()).unwrap_or("unknown"),
+        "cost_source": row.and_then(|row| row.cost_source.as_deref()).unwrap_or_default(),
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cache_read_tokens": usage.cache_read_tokens,
+        "cache_write_tokens": usage.cache_write_tokens,
+        "reasoning_tokens": usage.reasoning_tokens,
+        "total_tokens": usage.total(),
+        "api_calls": used.map_or(0, |ending| ending.calls),
+        "model": used.map(|ending| &ending.model),
+        "provider": used.map(|ending| &ending.provider),
+        "session_id": used.map(|ending| &ending.session),
+        "completed": failure.is_none(),
+        "failed": failure.is_some(),
+        "service_tier": null,
+    });
+    if let (Some(failure), Some(report)) = (failure, report.as_object_mut()) {
+        report.insert("failure".to_owned(), failure.into());
+    }
+    hermes_config::replace_file(path, format!("{report:#}\n").as_bytes())?;
+    Ok(())
+}

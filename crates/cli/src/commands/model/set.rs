@@ -1,0 +1,151 @@
+//! `hermes model set`: one route in the settings, whole, with nothing left of the one before.
+
+use std::io::Write;
+
+use hermes_config::{KeyPath, UnknownKey};
+use hermes_llm::alias;
+use hermes_llm::resolve::ResolveError;
+
+use crate::commands::edit::{edit, written};
+use crate::commands::endpoints;
+use crate::commands::wish::{Found, Wish};
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::models::{Chosen, Models};
+use crate::output::Output;
+
+/// What belongs to one provider and must not reach the next.
+const OF_PROVIDER: &[&str] = &[
+    "base_url",
+    "api_key",
+    "api_mode",
+    "auth_mode",
+    "entra",
+    "extra_headers",
+    "default_headers",
+    "openai_runtime",
+    "lmstudio_load_mode",
+    "max_tokens",
+];
+
+/// What belongs to one model.
+const OF_MODEL: &[&str] = &["context_length", "supports_vision", "ollama_num_ctx"];
+
+pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcome {
+    let models = Models::new(context, context.settings()?)?;
+    let before = now(&models, context)?;
+    let Found {
+        provider,
+        model,
+        lack,
+    } = wish.find(&models)?;
+    let mut stale: Vec<&str> = Vec::new();
+    if before.provider.as_deref() != Some(provider.as_str()) || wish.base_url.is_some() {
+        stale.extend(OF_PROVIDER);
+    }
+    if !stale.is_empty() || before.model.as_deref() != Some(model.as_str()) {
+        stale.extend(OF_MODEL);
+    }
+    let mut removed = Vec::new();
+    for key in stale {
+        let path = KeyPath::of(["model", key]);
+        let replaced = key == "base_url" && wish.base_url.is_some();
+        if !replaced && written(context, &path)?.is_some() {
+            edit(context, |settings| settings.unset(&path.to_string()))?;
+            removed.push(path.to_string());
+        }
+    }
+    let mut values = vec![
+        ("model.provider", provider.as_str()),
+        ("model.default", model.as_str()),
+    ];
+    if let Some(url) = &wish.base_url {
+        values.push(("model.base_url", url));
+    }
+    for (key, value) in values {
+        edit(context, |settings| {
+            settings.set(key, value, UnknownKey::Refuse)
+        })?;
+    }
+    output.line(format!("{model} from {provider} answers from now on."))?;
+    if !removed.is_empty() {
+        output.line(format!(
+            "Removed, as it belonged to the model before: {}.",
+            removed.join(", ")
+        ))?;
+    }
+    output.flush()?;
+    say_what_is_left(&provider, &model, lack, context)
+}
+
+/// What the settings say before the change.
+struct Before {
+    provider: Option<String>,
+    model: Option<String>,
+}
+
+fn now(models: &Models, context: &Context) -> Outcome<Before> {
+    let text = |key| -> Outcome<Option<String>> {
+        let node = written(context, &KeyPath::of(["model", key]))?;
+        Ok(node
+            .and_then(|node| node.text())
+            .filter(|text| !text.is_empty()))
+    };
+    let provider = match text("provider")?.filter(|name| name != "auto") {
+        Some(name) => Some(canonical(models, &name)?),
+        None => models
+            .route(&Chosen::default())
+            .ok()
+            .map(|found| found.route.provider),
+    };
+    Ok(Before {
+        provider,
+        model: text("default")?,
+    })
+}
+
+/// The id of a provider, however it is called.
+fn canonical(models: &Models, name: &str) -> Outcome<String> {
+    let name = alias::normal(name);
+    let known = models.profiles.find(&name).map_err(ResolveError::from)?;
+    let own = || endpoints::find(&models.loaded.config, &name);
+    Ok(match known {
+        Some(profile) => profile.id.clone(),
+        None => own().map_or(name.clone(), |endpoint| endpoint.id()),
+    })
+}
+
+/// A key that is missing, or something above the file that wins.
+fn say_what_is_left(
+    provider: &str,
+    model: &str,
+    lack: Option<ResolveError>,
+    context: &Context,
+) -> Outcome {
+    let mut aside = std::io::stderr().lock();
+    if let Some(lack) = lack {
+        writeln!(aside, "note: {lack}: {}", lack.hint())?;
+        return Ok(());
+    }
+    let models = Models::new(context, context.settings()?)?;
+    match models.route(&Chosen::default()) {
+        Ok(now) if now.route.provider == provider && now.route.model == model => Ok(()),
+        Ok(now) => {
+            let from: Vec<String> = now
+                .route
+                .why
+                .iter()
+                .filter(|why| matches!(why.part, "provider" | "model"))
+                .map(|why| why.from.clone())
+                .collect();
+            writeln!(
+                aside,
+                "note: {} answers here all the same, because of {}",
+                now.route.label(),
+                from.join(" and ")
+            )?;
+            Ok(())
+        }
+        Err(error) => Err(Complaint::from(error)),
+    }
+}

@@ -1,0 +1,28 @@
+//! `hermes tools`: which toolsets are offered where.
+
+mod list;
+mod sets;
+mod switch;
+
+pub(super) use sets::check_platform;
+
+use std::io::IsTerminal;
+
+use crate::args::tools::{ToolsArgs, ToolsCommand};
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::output::Output;
+
+pub(crate) fn run(args: ToolsArgs, context: &Context, output: &mut Output) -> Outcome {
+    match args.command {
+        Some(ToolsCommand::List { platform, json }) => list::run(&platform, json, context, output),
+        Some(ToolsCommand::Enable(args)) => switch::enable(&args, context, output),
+        Some(ToolsCommand::Disable(args)) => switch::disable(&args, context, output),
+        None if std::io::stdout().is_terminal() => list::run("cli", false, context, output),
+        None => Err(
+            Complaint::bad_request("hermes tools shows an overview on a terminal only").hint(
+                "hermes tools list shows them, hermes tools enable NAME and hermes tools disable NAME switch them",
+            ),
+        ),
+    }
+}

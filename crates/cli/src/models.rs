@@ -1,0 +1,234 @@
+//! The models of this run: providers, credentials and routes, wired together.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hermes_agent::Routes;
+use hermes_config::{Home, Loaded};
+use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
+use hermes_http::HttpClient;
+use hermes_llm::keys::{
+    AuthFile, KeyNeed, KeySource as StoredFrom, Keyring, KeyringParts, OwnKey, ProviderKeys,
+};
+use hermes_llm::metadata::Learned as LearnedWindows;
+use hermes_llm::oauth::Flow;
+use hermes_llm::profile::{self, Profile, Profiles};
+use hermes_llm::resolve::{self, Credential, Flags, KeySource, Request, ResolveError, Resolved};
+use hermes_llm::{Caller, Course, Learned, LocalModels, PatienceSettings, Route, Transport};
+use hermes_store::Store;
+
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::network;
+
+/// Everything that leads to a model.
+pub(crate) struct Models {
+    pub(crate) loaded: Loaded,
+    pub(crate) profiles: Profiles,
+    pub(crate) keys: Arc<Keyring>,
+    pub(crate) http: HttpClient,
+    clock: Arc<dyn Clock>,
+    logins: Vec<String>,
+    embedded: Option<PathBuf>,
+    windows: Option<LearnedWindows>,
+}
+
+/// What was said on the command line.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Chosen {
+    pub(crate) model: Option<String>,
+    pub(crate) provider: Option<String>,
+}
+
+/// Where people sign in to Nous.
+pub(crate) const PORTAL: &str = "https://portal.nousresearch.com";
+
+/// How logins of a provider are renewed, where it has any.
+pub(crate) fn usual_flow(profile: &Profile) -> Option<Flow> {
+    if profile.key != profile::KeyNeed::Login {
+        return None;
+    }
+    Flow::nous(&PORTAL.parse().ok()?).ok()
+}
+
+/// Where the small model that everybody may use is kept.
+pub(crate) fn embedded_file(home: &Home) -> PathBuf {
+    embedded_dir(home).join(hermes_llm::SMALL_MODEL)
+}
+
+/// Models are shared by all profiles: they are large.
+pub(crate) fn embedded_dir(home: &Home) -> PathBuf {
+    home.root().join("models")
+}
+
+impl Models {
+    pub(crate) fn new(context: &Context, loaded: Loaded) -> Outcome<Self> {
+        let home = context.home()?;
+        let http = network::client(&loaded, &context.redactor)?;
+        let root = Home::of_root(home.root()).auth_file();
+        let keys = Keyring::new(KeyringParts {
+            file: AuthFile::new(home.auth_file(), Some(root)),
+            http: http.clone(),
+            clock: context.clock.clone(),
+            random: Arc::new(SystemRandom),
+            strategies: loaded.config.credential_pool_strategies.clone(),
+        });
+        let windows = home.path().join("context_length_cache.yaml");
+        let embedded = embedded_file(home);
+        Ok(Self {
+            profiles: Profiles::new(Some(home.plugins_dir().join("model-providers"))),
+            logins: logins(&keys),
+            keys: Arc::new(keys),
+            http,
+            clock: context.clock.clone(),
+            embedded: embedded.is_file().then_some(embedded),
+            windows: LearnedWindows::read(&windows).ok(),
+            loaded,
+        })
+    }
+
+    pub(crate) fn request<'a>(&'a self, chosen: &'a Chosen) -> Request<'a> {
+        Request {
+            flags: Flags {
+                model: chosen.model.as_deref(),
+                provider: chosen.provider.as_deref(),
+                ..Flags::default()
+            },
+            logins: &self.logins,
+            embedded: self.embedded.as_deref(),
+            learned: self.windows.as_ref(),
+            ..Request::new(&self.loaded, &self.profiles)
+        }
+    }
+
+    /// The route of the conversation's model.
+    pub(crate) fn route(&self, chosen: &Chosen) -> Result<Resolved, ResolveError> {
+        resolve::resolve(&self.request(chosen))
+    }
+
+    /// The routes of a conversation: the model and those to fall back to.
+    pub(crate) fn course(&self, chosen: &Chosen) -> Result<Course, ResolveError> {
+        let request = self.request(chosen);
+        let main = resolve::resolve(&request)?;
+        let mut fallbacks = Vec::new();
+        for fallback in resolve::fallbacks(&request) {
+            match fallback {
+                Ok(fallback) => fallbacks.push(self.known(fallback)),
+                // No silent fallback: an entry that cannot be used is named.
+                Err(error) => tracing::warn!("a fallback cannot be used: {error}"),
+            }
+        }
+        Ok(Course::new(self.known(main), fallbacks))
+    }
+
+    /// Tells the keyring about the key a route was resolved with.
+    pub(crate) fn known(&self, resolved: Resolved) -> Arc<Route> {
+        let profile = self.profiles.get(&resolved.route.provider).ok().flatten();
+        let mut keys = ProviderKeys::default();
+        if let Some(profile) = &profile {
+            keys.variables.clone_from(&profile.key_env);
+            keys.signup_url.clone_from(&profile.signup);
+            keys.flow = usual_flow(profile);
+        }
+        match resolved.key {
+            Credential::Key { from, secret } => {
+                let source = match from {
+                    KeySource::Flag => StoredFrom::Setting("the command line".to_owned()),
+                    KeySource::Variable(name) => StoredFrom::Variable(name),
+                    KeySource::Setting(name) => StoredFrom::Setting(name),
+                };
+                keys.keys.push(OwnKey { source, secret });
+            }
+            Credential::None => keys.need = KeyNeed::Optional,
+            Credential::Login { .. } => {}
+        }
+        self.keys.know(&resolved.route.provider, keys);
+        Arc::new(resolved.route)
+    }
+
+    /// Calls models, with pictures from this store.
+    pub(crate) fn caller(&self, store: &Store) -> Caller {
+        let agent = &self.loaded.config.agent;
+        Caller {
+            transport: Transport {
+                http: self.http.clone(),
+                media: Arc::new(store.blobs().clone()),
+                clock: self.clock.clone(),
+                local: LocalModels::default(),
+            },
+            keys: self.keys.clone(),
+            random: Arc::new(SystemRandom) as Arc<dyn Random>,
+            patience: PatienceSettings {
+                stale: self.seconds("HERMES_STREAM_STALE_TIMEOUT"),
+                local_stale: agent.local_stream_stale_timeout,
+                total: self
+                    .seconds("HERMES_API_TIMEOUT")
+                    .unwrap_or(PatienceSettings::default().total),
+            },
+            attempts: agent.api_max_retries.max(1),
+            learned: Learned::default(),
+        }
+    }
+
+    fn seconds(&self, variable: &str) -> Option<std::time::Duration> {
+        let set: f64 = self
+            .loaded
+            .environment
+            .filled(variable)?
+            .trim()
+            .parse()
+            .ok()?;
+        std::time::Duration::try_from_secs_f64(set)
+            .ok()
+            .filter(|set| !set.is_zero())
+    }
+}
+
+/// Providers somebody is logged in to. A file that cannot be read is met again when it is needed.
+fn logins(keys: &Keyring) -> Vec<String> {
+    keys.status()
+        .map(|all| all.into_iter().map(|status| status.provider).collect())
+        .unwrap_or_default()
+}
+
+impl Routes for Models {
+    fn helpers(&self, task: &str, main: &Arc<Route>) -> Vec<Arc<Route>> {
+        let chosen = Chosen {
+            model: Some(main.model.clone()),
+            provider: Some(main.provider.clone()),
+        };
+        let request = self.request(&chosen);
+        let Ok(resolved) = resolve::resolve(&request) else {
+            return vec![main.clone()];
+        };
+        match resolve::auxiliary(task, &request, &resolved) {
+            Ok(found) => found
+                .candidates
+                .into_iter()
+                .map(|candidate| self.known(candidate))
+                .collect(),
+            Err(error) => {
+                tracing::warn!("auxiliary.{task} cannot be used: {error}");
+                vec![main.clone()]
+            }
+        }
+    }
+
+    fn course(&self, model: &str, provider: Option<&str>) -> Result<Course, Failure> {
+        let chosen = Chosen {
+            model: Some(model.to_owned()),
+            provider: provider.map(str::to_owned),
+        };
+        Self::course(self, &chosen).map_err(|error| {
+            let hint = error.hint();
+            Failure::new(FailureKind::BadInput, error.to_string()).hint(hint)
+        })
+    }
+}
+
+impl From<ResolveError> for Complaint {
+    fn from(error: ResolveError) -> Self {
+        let hint = error.hint();
+        Self::caused(FailureKind::BadInput, error).hint(hint)
+    }
+}

@@ -1,0 +1,112 @@
+//! The HTTP client of this run, from the settings and the usual variables.
+
+use hermes_config::{Either, Environment, Loaded};
+use hermes_core::FailureKind;
+use hermes_http::{
+    AddressPolicy, ClientBuilder, ClientSettings, HttpClient, NoProxy, ProxyEndpoint,
+    ProxySettings, Roots,
+};
+use hermes_secrets::RedactorHandle;
+
+use crate::complaint::{Complaint, Outcome};
+
+/// A client for endpoints that the user configured.
+pub(crate) fn client(loaded: &Loaded, redactor: &RedactorHandle) -> Outcome<HttpClient> {
+    let trust = Trust::read(loaded)?;
+    let settings = ClientSettings {
+        proxies: proxies(&loaded.environment)?,
+        roots: match trust.bundle {
+            bundle if bundle.is_empty() => Roots::BuiltIn,
+            bundle => Roots::BuiltInAnd(bundle),
+        },
+        insecure_hosts: trust.unchecked,
+        force_ipv4: loaded.config.network.force_ipv4,
+        ..ClientSettings::default()
+    };
+    ClientBuilder::new(settings, AddressPolicy::Any)
+        .redactor(redactor.clone())
+        .build()
+        .map_err(|error| Complaint::caused(FailureKind::BadInput, error))
+}
+
+/// Whom the user trusts beside the usual authorities.
+#[derive(Default)]
+struct Trust {
+    bundle: Vec<u8>,
+    unchecked: Vec<String>,
+}
+
+impl Trust {
+    /// A company's own authority from the environment, and what single endpoints say.
+    fn read(loaded: &Loaded) -> Outcome<Self> {
+        let mut trust = Self::default();
+        let names = ["HERMES_CA_BUNDLE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"];
+        let set = names
+            .iter()
+            .find_map(|name| Some((*name, loaded.environment.filled(name)?)));
+        if let Some((name, path)) = set {
+            trust.add(path, name)?;
+        }
+        let named = loaded.config.providers.values();
+        for provider in named.chain(&loaded.config.custom_providers) {
+            if !provider.ssl_ca_cert.is_empty() {
+                trust.add(&provider.ssl_ca_cert, "ssl_ca_cert")?;
+            }
+            match &provider.ssl_verify {
+                Either::First(true) => {}
+                Either::First(false) => trust.unchecked.extend(host(&provider.base_url)),
+                // The path of a bundle may stand in place of yes and no.
+                Either::Second(path) => trust.add(path, "ssl_verify")?,
+            }
+        }
+        Ok(trust)
+    }
+
+    fn add(&mut self, path: &str, from: &str) -> Outcome {
+        match std::fs::read(path) {
+            Ok(bundle) => {
+                self.bundle.extend_from_slice(&bundle);
+                self.bundle.push(b'\n');
+                Ok(())
+            }
+            Err(error) => Err(
+                Complaint::new(FailureKind::BadInput, format!("{path}: {error}"))
+                    .hint(format!("mend or unset {from}")),
+            ),
+        }
+    }
+}
+
+fn host(address: &str) -> Option<String> {
+    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    };
+    (!host.is_empty()).then(|| host.trim_matches(['[', ']']).to_owned())
+}
+
+fn proxies(environment: &Environment) -> Outcome<ProxySettings> {
+    let read = |names: &[&str]| -> Outcome<Option<ProxyEndpoint>> {
+        let Some((name, value)) = names
+            .iter()
+            .find_map(|name| Some((*name, environment.filled(name)?)))
+        else {
+            return Ok(None);
+        };
+        let proxy = value.parse().map_err(|error| {
+            Complaint::caused(FailureKind::BadInput, error).hint(format!("mend or unset {name}"))
+        })?;
+        Ok(Some(proxy))
+    };
+    let all = read(&["ALL_PROXY", "all_proxy"])?;
+    let bypass = environment
+        .filled("NO_PROXY")
+        .or_else(|| environment.filled("no_proxy"));
+    Ok(ProxySettings {
+        http: read(&["http_proxy", "HTTP_PROXY"])?.or_else(|| all.clone()),
+        https: read(&["HTTPS_PROXY", "https_proxy"])?.or(all),
+        no_proxy: bypass.map(NoProxy::parse).unwrap_or_default(),
+    })
+}

