@@ -61,6 +61,9 @@ pub trait Routes: Send + Sync {
     /// The routes to try for a helper task, best first. `main` is the one the conversation uses.
     fn helpers(&self, task: &str, main: &Arc<Route>) -> Vec<Arc<Route>>;
 
+    /// A provider's refusal told how large a model's window really is.
+    fn learned_window(&self, route: &Route, window: u32);
+
     /// The course for a model the user named.
     fn course(&self, model: &str, provider: Option<&str>) -> Result<Course, Failure>;
 }

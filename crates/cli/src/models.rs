@@ -14,7 +14,10 @@ use hermes_llm::metadata::Learned as LearnedWindows;
 use hermes_llm::oauth::Flow;
 use hermes_llm::profile::{self, Profile, Profiles};
 use hermes_llm::resolve::{self, Credential, Flags, KeySource, Request, ResolveError, Resolved};
-use hermes_llm::{Caller, Course, Learned, LocalModels, PatienceSettings, Route, Transport};
+use hermes_llm::{
+    Caller, Course, Endpoint, Learned, LocalModels, PatienceSettings, Route, Transport,
+    WindowSource, detect,
+};
 use hermes_store::Store;
 
 use crate::complaint::{Complaint, Outcome};
@@ -30,7 +33,9 @@ pub(crate) struct Models {
     clock: Arc<dyn Clock>,
     logins: Vec<String>,
     embedded: Option<PathBuf>,
-    windows: Option<LearnedWindows>,
+    /// Windows that refusals taught us, and the file they are kept in.
+    windows: LearnedWindows,
+    windows_file: PathBuf,
 }
 
 /// What was said on the command line.
@@ -82,7 +87,8 @@ impl Models {
             http,
             clock: context.clock.clone(),
             embedded: embedded.is_file().then_some(embedded),
-            windows: LearnedWindows::read(&windows).ok(),
+            windows: LearnedWindows::read(&windows).unwrap_or_default(),
+            windows_file: windows,
             loaded,
         })
     }
@@ -96,7 +102,7 @@ impl Models {
             },
             logins: &self.logins,
             embedded: self.embedded.as_deref(),
-            learned: self.windows.as_ref(),
+            learned: Some(&self.windows),
             ..Request::new(&self.loaded, &self.profiles)
         }
     }
@@ -108,8 +114,29 @@ impl Models {
 
     /// The routes of a conversation: the model and those to fall back to.
     pub(crate) fn course(&self, chosen: &Chosen) -> Result<Course, ResolveError> {
+        self.course_from(resolve::resolve(&self.request(chosen))?, chosen)
+    }
+
+    /// The same, after a server nearby was asked how large its window is.
+    pub(crate) async fn measured_course(&self, chosen: &Chosen) -> Result<Course, ResolveError> {
+        let mut main = resolve::resolve(&self.request(chosen))?;
+        let limits = &mut main.route.limits;
+        if let Endpoint::Http(address) = &main.route.endpoint
+            && address.local
+            && matches!(
+                limits.window_from,
+                WindowSource::Guess | WindowSource::Family
+            )
+            && let Some(window) = detect::window(&self.http, &address.base, &main.route.model).await
+        {
+            limits.window = window;
+            limits.window_from = WindowSource::Endpoint;
+        }
+        self.course_from(main, chosen)
+    }
+
+    fn course_from(&self, main: Resolved, chosen: &Chosen) -> Result<Course, ResolveError> {
         let request = self.request(chosen);
-        let main = resolve::resolve(&request)?;
         let mut fallbacks = Vec::new();
         for fallback in resolve::fallbacks(&request) {
             match fallback {
@@ -211,6 +238,19 @@ impl Routes for Models {
                 tracing::warn!("auxiliary.{task} cannot be used: {error}");
                 vec![main.clone()]
             }
+        }
+    }
+
+    fn learned_window(&self, route: &Route, window: u32) {
+        let Endpoint::Http(address) = &route.endpoint else {
+            return;
+        };
+        // Read again: another process may have learned something meanwhile.
+        let mut windows = LearnedWindows::read(&self.windows_file).unwrap_or_default();
+        windows.learn(&route.model, &address.base.join(""), window);
+        let text = windows.to_yaml();
+        if let Err(error) = hermes_config::replace_file(&self.windows_file, text.as_bytes()) {
+            tracing::warn!("the window of {} could not be kept: {error}", route.label());
         }
     }
 

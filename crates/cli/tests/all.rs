@@ -24,4 +24,5 @@ mod suite {
     mod takeover;
     mod tls;
     mod tools;
+    mod windows;
 }

@@ -7,6 +7,8 @@ use std::time::Duration;
 use hermes_http::{BaseUrl, HttpClient, RequestBuilder, Timeouts};
 use serde_json::{Value as Json, json};
 
+use crate::metadata::window_from_listing;
+
 pub use answer::{
     LmStudioModel, OllamaModel, llama_cpp_window, lm_studio_models, ollama_loaded_window,
     ollama_model, ollama_names,
@@ -84,6 +86,33 @@ pub async fn ollama(http: &HttpClient, base: &BaseUrl, model: &str) -> Option<Ol
         about.loaded_window = ollama_loaded_window(&running, model);
     }
     Some(about)
+}
+
+/// The window a server gives a model, as far as it says. Most say it in their list of models; Ollama
+/// and LM Studio, told by their usual ports, are asked in their own way.
+pub async fn window(http: &HttpClient, base: &BaseUrl, model: &str) -> Option<u32> {
+    let probe = Probe {
+        http,
+        root: &root_of(base)?,
+    };
+    let port = base.join("").port();
+    let is_usual = |wanted| {
+        USUAL_PORTS
+            .iter()
+            .any(|(server, usual)| *server == wanted && port == Some(*usual))
+    };
+    if is_usual(LocalServer::Ollama) {
+        let about = ollama(http, base, model).await?;
+        return about.loaded_window.or(about.set_window);
+    }
+    if is_usual(LocalServer::LmStudio) {
+        let answer = probe.get("api/v1/models").await.ok()??;
+        let models = lm_studio_models(&answer)?;
+        let about = models.into_iter().find(|about| about.id == model)?;
+        return about.loaded_window.or(about.max_window);
+    }
+    let listing = probe.read(http.get(base.join("models"))).await.ok()??;
+    window_from_listing(&listing, model)
 }
 
 /// The native interfaces stand beside `/v1`, not below it.

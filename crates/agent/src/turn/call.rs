@@ -36,7 +36,16 @@ impl Turn<'_> {
         let request = self.request(ToolChoice::Auto);
         Ok(match self.call(&request).await {
             CallEnd::Answered(answer) | CallEnd::Partial(answer) => Step::Answered(answer),
-            CallEnd::TooLong(_) => Step::Compact(CompactFor::Overflow),
+            CallEnd::TooLong(_) => {
+                let (route, window) = (
+                    self.around.spec.course.route(),
+                    self.around.spec.course.window(),
+                );
+                if window < route.limits.window {
+                    self.around.services.routes.learned_window(route, window);
+                }
+                Step::Compact(CompactFor::Overflow)
+            }
             CallEnd::Stopped(answer) => {
                 self.keep_partial(&answer).await?;
                 Step::Finish(TurnEnd::Interrupted)

@@ -114,6 +114,8 @@ impl Routes for SameModel {
         vec![main.clone()]
     }
 
+    fn learned_window(&self, _: &Route, _: u32) {}
+
     fn course(&self, model: &str, _: Option<&str>) -> Result<Course, Failure> {
         Err(Failure::new(
             FailureKind::NotFound,

@@ -123,10 +123,7 @@ fn converse(
 ) -> Outcome<Ending> {
     let runtime = runtime()?;
     // Opening waits for the store, which a thread that drives tasks must not do.
-    let conversation = {
-        let _entered = runtime.enter();
-        Conversation::open(run, false, context)?
-    };
+    let conversation = Conversation::open(run, false, &runtime, context)?;
     let media = question.media(conversation.store.blobs())?;
     let text = question.text.clone();
     conversation.session.send(Op::UserMessage { text, media });

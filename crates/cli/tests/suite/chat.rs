@@ -17,7 +17,7 @@ pub(crate) fn with_model(base_url: &str) -> Program {
 
 fn settings(base_url: &str) -> String {
     format!(
-        "model: {{default: scripted, provider: custom, base_url: '{base_url}', api_key: test-key-1234567890}}\n\
+        "model: {{default: scripted, provider: custom, base_url: '{base_url}', context_length: 100000, api_key: test-key-1234567890}}\n\
          agent: {{api_max_retries: 1}}\n"
     )
 }

@@ -9,24 +9,16 @@ use super::program::{Program, reference};
 fn version_help_and_paths_are_instant_and_small() {
     let program = Program::new();
     for arguments in [&["--version"][..], &["--help"], &["config", "path"]] {
-        // The best of several: the machine may be busy, the program must not be.
-        let best = (0..10)
-            .map(|_| program.run(arguments).ok())
-            .min_by_key(|output| output.wall)
-            .unwrap();
-        assert!(
-            best.wall.as_millis() <= 30,
-            "{arguments:?} took {:?}",
-            best.wall
-        );
+        // The best of several: the machine may be busy, the program must not be. A run that ends too
+        // soon to be looked at counts with the memory of the process it was started from.
+        let runs: Vec<_> = (0..10).map(|_| program.run(arguments).ok()).collect();
+        let wall = runs.iter().map(|output| output.wall).min().unwrap();
+        let memory = runs.iter().map(|output| output.max_rss_kib).min().unwrap();
+        assert!(wall.as_millis() <= 30, "{arguments:?} took {wall:?}");
         // A debug build has three times the relocations of a release build, and the loader touches each;
         // the release budget of 10 MB is kept by `bench startup`.
         let most = if cfg!(debug_assertions) { 18 } else { 15 };
-        assert!(
-            best.max_rss_kib <= most * 1024,
-            "{arguments:?} used {} KiB",
-            best.max_rss_kib
-        );
+        assert!(memory <= most * 1024, "{arguments:?} used {memory} KiB");
     }
 }
 

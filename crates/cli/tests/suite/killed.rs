@@ -15,7 +15,7 @@ const PROTOCOLS: [(&str, &str); 3] = [
 
 fn configure(program: &Program, server: &ModelServer, mode: &str, path: &str) {
     let config = format!(
-        "custom_providers:\n  - name: lab\n    base_url: {}{path}\n    api_mode: {mode}\n    model: scripted\n\
+        "custom_providers:\n  - name: lab\n    base_url: {}{path}\n    api_mode: {mode}\n    model: scripted\n    context_length: 100000\n\
          model: {{provider: 'custom:lab', default: scripted}}\n",
         server.origin()
     );

@@ -70,7 +70,7 @@ fn flags_come_before_variables_and_variables_before_the_file() {
     let program = Program::new();
     let entry = |name: &str, at: usize| {
         let url = servers[at].base_url();
-        format!("  {name}: {{base_url: '{url}', model: big}}\n")
+        format!("  {name}: {{base_url: '{url}', model: big, context_length: 100000}}\n")
     };
     let entries = [entry("file", 0), entry("variable", 1), entry("flag", 2)].concat();
     program

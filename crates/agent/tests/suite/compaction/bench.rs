@@ -45,6 +45,8 @@ impl Routes for Summariser {
         vec![self.0.clone()]
     }
 
+    fn learned_window(&self, _: &Route, _: u32) {}
+
     fn course(&self, model: &str, _: Option<&str>) -> Result<Course, Failure> {
         Err(Failure::new(
             FailureKind::BadRequest,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hermes_agent::{Engine, Services, Session, SessionFacts, SessionSpec, ToolSource, toolsets};
 use hermes_core::{RunMode, SessionId, SystemRandom, Tool};
 use hermes_store::{BackgroundImport, Store};
+use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::chat::RunArgs;
@@ -36,7 +37,12 @@ impl ToolSource for BuiltIn {
 
 impl Conversation {
     /// Opens what the arguments ask for. `attended` says that somebody sits at the terminal.
-    pub(super) fn open(run: &RunArgs, attended: bool, context: &Context) -> Outcome<Self> {
+    pub(super) fn open(
+        run: &RunArgs,
+        attended: bool,
+        runtime: &Runtime,
+        context: &Context,
+    ) -> Outcome<Self> {
         let loaded = context.settings_for(run.ignore_user_config || run.safe_mode)?;
         if let Some(sets) = &run.toolsets {
             check_toolsets(sets)?;
@@ -46,7 +52,8 @@ impl Conversation {
             model: run.model.clone(),
             provider: run.provider.clone(),
         };
-        let course = models.course(&chosen)?;
+        let course = runtime.block_on(models.measured_course(&chosen))?;
+        let _entered = runtime.enter();
         let (store, id, import) = store_and_id(run, attended, context)?;
         let home = context.home()?;
         let config = models.loaded.config.clone();

@@ -17,10 +17,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Outcome {
     let runtime = super::runtime()?;
-    let conversation = {
-        let _entered = runtime.enter();
-        Conversation::open(args, true, context)?
-    };
+    let conversation = Conversation::open(args, true, &runtime, context)?;
     greet(&conversation, output)?;
     runtime.block_on(async {
         let talked = talk(&conversation, output).await;
