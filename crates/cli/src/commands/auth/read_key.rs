@@ -16,10 +16,11 @@ pub(super) fn read(name: &str) -> Outcome<String> {
         input.lock().take(MOST_BYTES).read_line(&mut line)?;
         return filled(&line);
     }
-    let mut errors = io::stderr().lock();
-    write!(errors, "Key for {name} (it is not shown): ")?;
-    errors.flush()?;
+    // Before the prompt: a key that is pasted the moment it appears must not be seen either.
     let hidden = Hidden::begin();
+    let mut errors = io::stderr().lock();
+    errors.write_all(format!("Key for {name} (it is not shown): ").as_bytes())?;
+    errors.flush()?;
     let read = input.lock().take(MOST_BYTES).read_line(&mut line);
     drop(hidden);
     writeln!(errors)?;
