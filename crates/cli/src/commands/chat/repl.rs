@@ -43,10 +43,22 @@ fn greet(conversation: &Conversation, output: &mut Output) -> Outcome {
              tools.\nFor real work choose a model: hermes model",
         )?;
     }
-    if conversation.import.is_some() {
-        output.line("Earlier conversations are being imported meanwhile.")?;
-    }
     Ok(output.flush()?)
+}
+
+/// How far the import behind the prompt is.
+fn importing(conversation: &Conversation, output: &mut Output) -> Outcome {
+    if let Some(import) = &conversation.import
+        && !import.is_finished()
+    {
+        let progress = import.progress();
+        let line = format!(
+            "importing earlier conversations: {} of {} messages",
+            progress.messages_done, progress.messages_total
+        );
+        output.line(output.paint(Style::Faint, &line))?;
+    }
+    Ok(())
 }
 
 /// Reads lines and answers them; says whether anything was said.
@@ -54,6 +66,7 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
     let mut lines = lines();
     let mut talked = false;
     loop {
+        importing(conversation, output)?;
         write!(output, "\n> ")?;
         output.flush()?;
         let line = tokio::select! {
