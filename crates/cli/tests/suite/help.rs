@@ -15,10 +15,7 @@ fn version_help_and_paths_are_instant_and_small() {
         let wall = runs.iter().map(|output| output.wall).min().unwrap();
         let memory = runs.iter().map(|output| output.max_rss_kib).min().unwrap();
         assert!(wall.as_millis() <= 30, "{arguments:?} took {wall:?}");
-        // A debug build has three times the relocations of a release build, and the loader touches each;
-        // the release budget of 10 MB is kept by `bench startup`.
-        let most = if cfg!(debug_assertions) { 18 } else { 15 };
-        assert!(memory <= most * 1024, "{arguments:?} used {memory} KiB");
+        assert!(memory <= 15 * 1024, "{arguments:?} used {memory} KiB");
     }
 }
 
