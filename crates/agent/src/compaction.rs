@@ -3,21 +3,25 @@
 //! | module | holds |
 //! |---|---|
 //! | `lease` | one process at a time |
+//! | `ahead` | a summary made before there is need for it |
 //! | `plan` | which rows are replaced, and whether that is worth it |
 //! | `transcript` | those rows as the summarising model reads them |
 //! | `digest` | a tool's answer in one line |
 //! | `summarise` | asking a model for it, and what a failure means |
 //! | `summary` | the row that takes their place |
 //! | `local` | the same, made without a model |
+//! | `steps` | the list of steps, kept beside it |
 //! | `past` | what was tried before, and when to try again |
 //!
-//! All but `lease` and `summarise` are pure. The step of a turn that uses them is `turn::compact`.
+//! All but `lease`, `ahead` and `summarise` are pure. The step of a turn that uses them is `turn::compact`.
 
+pub(crate) mod ahead;
 mod digest;
 pub(crate) mod lease;
 mod local;
 pub(crate) mod past;
 pub(crate) mod plan;
+pub(crate) mod steps;
 pub(crate) mod summarise;
 pub(crate) mod summary;
 pub(crate) mod transcript;

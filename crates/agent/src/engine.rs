@@ -11,6 +11,7 @@ use hermes_store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::dump::Dumps;
 use crate::session::{self, Session};
 
 /// What the engine works with; everything is handed in.
@@ -35,6 +36,8 @@ pub struct Services {
     pub home: PathBuf,
     /// Where results that are too long for the model are kept.
     pub spill: PathBuf,
+    /// Requests written to files.
+    pub dumps: Dumps,
     /// Fires when the process ends.
     pub stop: CancellationToken,
 }

@@ -1,18 +1,16 @@
-//! Helper calls beside the conversation: titles, summaries. They use the same caller and the same
+//! Helper calls beside the conversation: titles, summaries, pictures in words. They use the same caller and the same
 //! failover, are written to the ledger under their task, and leave no rows.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{
-    CacheLife, Effort, Message, ModelRequest, ModelSettings, Role, SessionId, ToolChoice,
-};
+use hermes_core::{CacheLife, Effort, Message, ModelRequest, ModelSettings, SessionId, ToolChoice};
 use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink, Course, Route};
 use tokio_util::sync::CancellationToken;
 
 use crate::engine::Services;
 use crate::ledger;
-use crate::turn::text_tokens;
+use crate::turn::{text_tokens, tokens};
 
 /// One question to a helper model.
 pub(crate) struct Helper<'a> {
@@ -47,7 +45,7 @@ impl Helper<'_> {
     pub(crate) async fn ask(
         &self,
         system: &str,
-        question: String,
+        question: Message,
         cancel: &CancellationToken,
     ) -> Result<String, HelperFailure> {
         let mut routes = self
@@ -57,13 +55,13 @@ impl Helper<'_> {
             .into_iter();
         let first = routes.next().unwrap_or_else(|| self.main.clone());
         let mut course = Course::new(first, routes);
-        let tokens = text_tokens(system) + text_tokens(&question);
+        let size = text_tokens(system) + tokens(&question);
         let request = ModelRequest {
             model: String::new(),
             conversation: self.session.to_string(),
             system: system.into(),
             tools: Arc::from([]),
-            messages: vec![Message::text(Role::User, question).into()],
+            messages: vec![question.into()],
             settings: ModelSettings {
                 max_output_tokens: Some(self.most_tokens),
                 temperature: self.temperature,
@@ -74,7 +72,7 @@ impl Helper<'_> {
         };
         let ask = Ask {
             request: &request,
-            tokens,
+            tokens: size,
             compactable: false,
         };
         let started = self.services.clock.now();

@@ -10,7 +10,9 @@
 //! | `toolbox`, `toolsets`, `batch` | which tools are offered, and how they are run |
 //! | `compaction` | making a long history shorter |
 //! | `repair`, `think` | mending what models write |
+//! | `edits` | which files a turn changed, and whether that was checked |
 //! | `helper`, `title` | calls beside the conversation |
+//! | `prefill`, `dump` | messages in front of it, and requests on file |
 //!
 //! A session at rest is rows in the store. Every step of a turn writes its rows before the next one
 //! starts; the token of a turn reaches every model call and every tool.
@@ -18,11 +20,14 @@
 mod asker;
 mod batch;
 mod compaction;
+mod dump;
+mod edits;
 mod engine;
 mod explain;
 mod helper;
 mod lane;
 mod ledger;
+mod prefill;
 mod prompt;
 mod references;
 mod repair;
@@ -33,6 +38,7 @@ mod toolbox;
 pub mod toolsets;
 mod turn;
 
+pub use dump::Dumps;
 pub use engine::{Engine, Routes, Services, SessionFacts, SessionSpec, ToolSource};
 pub use prompt::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
 pub use session::Session;

@@ -4,6 +4,7 @@
 //! Three parts, the steadiest first, so that providers can remember as much as possible: what never
 //! changes, what belongs to the project, what belongs to this session.
 
+mod coding;
 mod context;
 mod guidance;
 mod scan;
@@ -16,6 +17,7 @@ use hermes_config::Config;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+pub(crate) use coding::is_surface as is_coding_surface;
 pub(crate) use context::Hints;
 pub use size::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
 
@@ -71,6 +73,7 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
     if !facts.small {
         add("guidance", guidance::of(facts));
         add("environment", surface::environment(facts));
+        add("coding", coding::of(facts));
         add("surface", surface::hint(facts));
         add("instructions", facts.config.agent.system_prompt.clone());
         if !facts.ignore_rules

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use hermes_core::{Answer, Event, MessageId, Op, QuestionId, SessionId};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::asker::SessionAsker;
@@ -105,6 +106,7 @@ pub(crate) fn open(shared: Arc<Shared>, spec: SessionSpec) -> Session {
         events: session.events.clone(),
         shared: shared.clone(),
         spec,
+        ahead: None,
     };
     shared.sessions.spawn(actor.run());
     session
@@ -118,6 +120,8 @@ struct Actor {
     events: Lane<Event>,
     asker: Arc<SessionAsker>,
     stop: CancellationToken,
+    /// A summary that is being prepared, or was.
+    ahead: Option<JoinHandle<()>>,
 }
 
 impl Actor {
@@ -138,13 +142,15 @@ impl Actor {
                 Some(op) => Box::pin(self.serve(op)).await,
             }
         }
+        // What is being prepared for a conversation that is over is of no use.
+        self.stop.cancel();
         self.events.close();
     }
 
     async fn serve(&mut self, op: Op) {
         match op {
             Op::UserMessage { text, media } => self.converse(Input::Message { text, media }).await,
-            Op::Compact => self.converse(Input::Compact).await,
+            Op::Compact { focus } => self.converse(Input::Compact { focus }).await,
             Op::Undo => self.converse(Input::Undo).await,
             Op::Retry => self.converse(Input::Retry).await,
             Op::SetModel { model, provider } => self.set_model(&model, provider.as_deref()).await,
@@ -207,6 +213,8 @@ impl Actor {
                 events: &self.events,
                 asker: self.asker.clone(),
                 steering: steering.clone(),
+                ahead: &mut self.ahead,
+                stop: &self.stop,
                 cancel: cancel.clone(),
             },
             input,

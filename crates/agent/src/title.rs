@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{Role, SessionId};
+use hermes_core::{Message, Role, SessionId};
 use hermes_llm::Route;
 
 use crate::compaction::summary::is_summary;
@@ -82,6 +82,7 @@ async fn make(
         temperature: Some(0.3),
         timeout,
     };
+    let question = Message::text(Role::User, question);
     let Ok(text) = helper.ask(INSTRUCTIONS, question, &services.stop).await else {
         return;
     };

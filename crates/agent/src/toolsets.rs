@@ -4,8 +4,9 @@ mod table;
 
 use std::collections::BTreeSet;
 
-use hermes_config::Config;
+use hermes_config::{CodingContext, Config};
 
+use crate::prompt::is_coding_surface;
 use table::{CORE, OFF_BY_DEFAULT};
 pub use table::{Toolset, toolsets};
 
@@ -40,8 +41,11 @@ impl Chosen {
 pub fn chosen(config: &Config, surface: &str, asked: Option<&[String]>) -> Chosen {
     let configured = config.platform_toolsets.get(surface);
     let preset = [format!("hermes-{surface}")];
+    let coding = ["coding".to_owned()];
+    let focused = config.agent.coding_context == CodingContext::Focus && is_coding_surface(surface);
     let (sets, from_preset): (&[String], bool) = match (asked, configured) {
         (Some(asked), _) => (asked, false),
+        (None, _) if focused => (&coding, false),
         (None, Some(listed)) => (listed, false),
         (None, None) => (&preset, true),
     };
@@ -94,6 +98,23 @@ pub fn unknown<'a>(asked: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // AG-30, AG-42
+    #[test]
+    fn a_programmer_who_wants_no_distraction_gets_the_tools_of_one() {
+        let focus = |config: &mut Config| config.agent.coding_context = CodingContext::Focus;
+        let coding = with("cli", None, focus);
+        assert_eq!(coding.names, with("cli", Some(&["coding"]), |_| {}).names);
+        assert!(coding.has("patch") && !coding.has("image_generate"));
+        assert!(
+            with("telegram", None, focus).has("image_generate"),
+            "chats stay as they are"
+        );
+        assert!(
+            with("cli", Some(&["web"]), focus).has("web_search"),
+            "the caller insists"
+        );
+    }
 
     fn with(surface: &str, asked: Option<&[&str]>, change: impl FnOnce(&mut Config)) -> Chosen {
         let mut config = Config::default();

@@ -6,7 +6,9 @@
 mod answered;
 mod call;
 mod compact;
+mod early;
 mod finish;
+mod pictures;
 mod prepare;
 mod tools;
 
@@ -16,6 +18,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hermes_core::{Event, Media, Message, MessageId, TurnEnd, TurnId, Usage};
 use hermes_llm::Answer;
 use hermes_store::StoreError;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::asker::SessionAsker;
@@ -31,7 +34,7 @@ pub(crate) enum Input {
     Message { text: String, media: Vec<Media> },
     Retry,
     Undo,
-    Compact,
+    Compact { focus: Option<String> },
 }
 
 /// Remarks made while a turn runs.
@@ -62,6 +65,10 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) events: &'a Lane<Event>,
     pub(crate) asker: Arc<SessionAsker>,
     pub(crate) steering: Steering,
+    /// A summary that is being prepared, or was.
+    pub(crate) ahead: &'a mut Option<JoinHandle<()>>,
+    /// Fires when the session ends.
+    pub(crate) stop: &'a CancellationToken,
     pub(crate) cancel: CancellationToken,
 }
 
@@ -75,14 +82,14 @@ pub(crate) enum Step {
 }
 
 /// Why a history is made shorter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum CompactFor {
     /// The next request would be too large.
     Room,
     /// The provider said the last one was.
     Overflow,
-    /// The user asked for it.
-    User,
+    /// The user asked for it, perhaps with something the summary should dwell on.
+    User { focus: Option<String> },
 }
 
 /// Whether the history can still be made shorter in this turn.
@@ -111,6 +118,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) around: Surroundings<'a>,
     pub(crate) id: TurnId,
     pub(crate) system: Arc<str>,
+    /// Messages in front of every conversation.
+    pub(crate) prefill: Vec<Arc<Message>>,
     pub(crate) history: Vec<Entry>,
     /// Messages that only the next call sees: nudges, and answers that are not complete yet.
     pub(crate) aside: Vec<Arc<Message>>,
@@ -122,6 +131,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) scale: Scale,
     /// Pieces of an answer that ran into its limit.
     pub(crate) fragments: String,
+    /// A whole answer that came too early; what the model says next follows it.
+    pub(crate) held: String,
     /// The limit of the next answer, when it was raised.
     pub(crate) output_limit: Option<u32>,
     /// Whether anything was said in this turn already.
@@ -141,6 +152,8 @@ pub(crate) struct Tries {
     pub(crate) paused: u32,
     pub(crate) bad_names: u32,
     pub(crate) bad_arguments: u32,
+    pub(crate) promises: u32,
+    pub(crate) checks: u32,
 }
 
 /// How our estimates compare with what the provider counted.
@@ -213,6 +226,15 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// What was said in this turn and is not a row yet, ready to be followed by more.
+    pub(crate) fn take_said(&mut self) -> String {
+        let mut said = std::mem::take(&mut self.held);
+        if !said.is_empty() {
+            said.push_str("\n\n");
+        }
+        said + &std::mem::take(&mut self.fragments)
+    }
+
     pub(crate) async fn say(&self, event: Event) {
         self.around
             .events
@@ -223,7 +245,8 @@ impl Turn<'_> {
     /// What the next request holds, in our own rough count.
     pub(crate) fn estimate(&self) -> u32 {
         let history: u32 = self.history.iter().map(|entry| entry.tokens).sum();
-        let aside: u32 = self.aside.iter().map(|message| tokens(message)).sum();
+        let around = self.prefill.iter().chain(&self.aside);
+        let aside: u32 = around.map(|message| tokens(message)).sum();
         let fixed = text_tokens(&self.system) + self.toolbox.tokens();
         fixed + history + aside
     }

@@ -2,11 +2,15 @@
 
 #[cfg(test)]
 mod suite {
+    mod coding;
     mod compaction;
     mod conversation;
     mod crash;
+    mod endings;
     mod fixture;
     mod idle;
     mod odd_answers;
+    mod requests;
+    mod rules;
     mod stopping;
 }

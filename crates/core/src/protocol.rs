@@ -39,7 +39,10 @@ pub enum Op {
     /// Change how actions are approved.
     SetMode(RunMode),
     /// Make the history shorter now.
-    Compact,
+    Compact {
+        /// What the summary should dwell on; what the user asked for lately when absent.
+        focus: Option<String>,
+    },
     /// Take back the last exchange.
     Undo,
     /// Answer the last message again.

@@ -3,13 +3,15 @@
 use std::collections::HashSet;
 
 use hermes_core::{MessageId, SessionId};
-use rusqlite::OptionalExtension;
+use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value as Json;
 
 use crate::error::StoreError;
 use crate::messages::{NewRecord, append, copy_of, insert, records, recount};
-use crate::record::Visibility;
+use crate::record::{Record, Relation, Visibility};
+use crate::sessions::{end, get, go_on};
 use crate::store::Store;
+use crate::title::next_title;
 use crate::worker::Pending;
 
 impl Store {
@@ -31,11 +33,9 @@ impl Store {
             .collect();
         self.write(move |connection| {
             let replaced: HashSet<MessageId> = replaced.into_iter().collect();
-            let active = records(connection, &session, "AND m.active = 1")?;
-            let found = active.iter().filter(|record| replaced.contains(&record.id));
-            if replaced.is_empty() || found.count() != replaced.len() {
+            let Some(active) = with_all(connection, &session, &replaced)? else {
                 return Ok(false);
-            }
+            };
             let behind = active
                 .into_iter()
                 .skip_while(|record| !replaced.contains(&record.id));
@@ -64,6 +64,52 @@ impl Store {
                 insert(connection, &session, record, said, Visibility::Active, None)?;
             }
             recount(connection, &session)?;
+            Ok(true)
+        })
+    }
+
+    /// As `compact`, but the conversation goes on in the session `child`, which is made for it; the old
+    /// one is ended and stays as it is.
+    pub fn compact_into(
+        &self,
+        session: &SessionId,
+        child: SessionId,
+        replaced: Vec<MessageId>,
+        summary: Vec<NewRecord>,
+    ) -> Pending<bool> {
+        let (session, now) = (session.clone(), self.now());
+        let summary: Vec<_> = summary
+            .into_iter()
+            .map(|record| self.clean_record(record))
+            .collect();
+        self.write(move |connection| {
+            let replaced: HashSet<MessageId> = replaced.into_iter().collect();
+            let Some(active) = with_all(connection, &session, &replaced)? else {
+                return Ok(false);
+            };
+            go_on(connection, &session, &child, Relation::Compaction, now)?;
+            let title = get(connection, &session)?.and_then(|session| session.title);
+            if let Some(title) = title {
+                let title = next_title(connection, &title)?;
+                connection.execute(
+                    "UPDATE sessions SET title = ?2 WHERE id = ?1",
+                    (child.as_str(), title),
+                )?;
+            }
+            let first = active
+                .iter()
+                .position(|record| replaced.contains(&record.id));
+            let mut kept: Vec<_> = Vec::new();
+            for (at, record) in active.into_iter().enumerate() {
+                if Some(at) == first {
+                    kept.extend(summary.iter().cloned());
+                }
+                if !replaced.contains(&record.id) {
+                    kept.push(copy_of(record));
+                }
+            }
+            append(connection, &child, &kept, now)?;
+            end(connection, &session, "compression", now)?;
             Ok(true)
         })
     }
@@ -102,4 +148,16 @@ impl Store {
             Ok(())
         })
     }
+}
+
+/// The rows of a conversation, if all of `wanted` are among them.
+fn with_all(
+    connection: &Connection,
+    session: &SessionId,
+    wanted: &HashSet<MessageId>,
+) -> Result<Option<Vec<Record>>, StoreError> {
+    let active = records(connection, session, "AND m.active = 1")?;
+    let found = active.iter().filter(|record| wanted.contains(&record.id));
+    let all = !wanted.is_empty() && found.count() == wanted.len();
+    Ok(all.then_some(active))
 }

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use crate::error::StoreError;
 use crate::record::{RECORD_COLUMNS, Record, Relation, Visibility};
 use crate::search::{index_terms, search_text};
-use crate::sessions::NewSession;
+use crate::sessions::go_on;
 use crate::store::Store;
 use crate::worker::Pending;
 
@@ -203,23 +203,7 @@ impl Store {
     ) -> Pending<SessionId> {
         let (session, now) = (session.clone(), self.now());
         self.write(move |connection| {
-            let parent = crate::sessions::get(connection, &session)?.ok_or_else(|| StoreError::NoSuchSession {
-                wanted: session.to_string(),
-            })?;
-            let child = NewSession {
-                parent: Some((session.clone(), Relation::Branch)),
-                model: parent.model.clone(),
-                model_config: parent.model_config.clone(),
-                cwd: parent.cwd.clone(),
-                git_branch: parent.git_branch.clone(),
-                git_repo_root: parent.git_repo_root.clone(),
-                ..NewSession::new(id.clone(), parent.source)
-            };
-            crate::sessions::insert(connection, &child, None, now)?;
-            connection.execute(
-                "UPDATE sessions SET system_prompt_hash = (SELECT system_prompt_hash FROM sessions WHERE id = ?2) WHERE id = ?1",
-                (id.as_str(), session.as_str()),
-            )?;
+            go_on(connection, &session, &id, Relation::Branch, now)?;
             let rows: Vec<_> = records(connection, &session, "AND m.active = 1")?
                 .into_iter()
                 .filter(|record| record.id <= after)

@@ -68,13 +68,7 @@ impl Store {
     /// Ends a session; the first reason given stays.
     pub fn end_session(&self, session: &SessionId, reason: &str) -> Pending<()> {
         let (session, reason, now) = (session.clone(), reason.to_owned(), self.now());
-        self.write(move |connection| {
-            connection.execute(
-                "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE id = ?1 AND ended_at IS NULL",
-                (session.as_str(), now, reason),
-            )?;
-            Ok(())
-        })
+        self.write(move |connection| end(connection, &session, &reason, now))
     }
 
     /// Takes an ended session up again.
@@ -218,6 +212,45 @@ pub(crate) fn insert(
             session.git_repo_root,
             now,
         ],
+    )?;
+    Ok(())
+}
+
+/// Begins a session that goes on from another one: in the same place, with the same model and prompt.
+pub(crate) fn go_on(
+    connection: &Connection,
+    parent: &SessionId,
+    child: &SessionId,
+    relation: Relation,
+    now: f64,
+) -> Result<(), StoreError> {
+    let made = connection.execute(
+        "INSERT INTO sessions (id, source, user_id, chat_id, chat_type, thread_id, display_name, \
+           parent_session_id, relation, model, model_config, system_prompt_hash, cwd, git_branch, git_repo_root, \
+           started_at, last_active_at) \
+         SELECT ?2, source, user_id, chat_id, chat_type, thread_id, display_name, \
+           id, ?3, model, model_config, system_prompt_hash, cwd, git_branch, git_repo_root, ?4, ?4 \
+         FROM sessions WHERE id = ?1",
+        (parent.as_str(), child.as_str(), relation.word(), now),
+    )?;
+    if made == 0 {
+        return Err(StoreError::NoSuchSession {
+            wanted: parent.to_string(),
+        });
+    }
+    Ok(())
+}
+
+/// Ends a session; the first reason given stays.
+pub(crate) fn end(
+    connection: &Connection,
+    session: &SessionId,
+    reason: &str,
+    now: f64,
+) -> Result<(), StoreError> {
+    connection.execute(
+        "UPDATE sessions SET ended_at = ?2, end_reason = ?3 WHERE id = ?1 AND ended_at IS NULL",
+        (session.as_str(), now, reason),
     )?;
     Ok(())
 }

@@ -25,6 +25,19 @@ pub(crate) struct Past {
     timeouts: u32,
     /// Seconds since 1970 until which nothing is tried.
     rest_until: i64,
+    /// A summary that was made before there was need for it.
+    pub(crate) prepared: Option<Prepared>,
+}
+
+/// A summary that waits for its place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Prepared {
+    /// The rows it stands for.
+    pub(crate) rows: Vec<i64>,
+    /// Tokens it may take.
+    pub(crate) budget: u32,
+    /// What the model wrote.
+    pub(crate) text: String,
 }
 
 /// How a compaction came out.

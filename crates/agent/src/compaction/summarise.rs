@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::SessionId;
+use hermes_core::{Message, Role, SessionId};
 use hermes_llm::Route;
 use hermes_llm::classify::Reason;
 use hermes_secrets::Scope;
@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 use super::past::Outcome;
+use super::summary::Focus;
 use super::{plan, start_of, summary, transcript};
 use crate::engine::Services;
 use crate::explain;
@@ -37,6 +38,8 @@ pub(crate) struct Job<'a> {
     pub(crate) main: &'a Arc<Route>,
     pub(crate) history: &'a [Entry],
     pub(crate) plan: &'a plan::Plan,
+    /// What the user wants it to dwell on.
+    pub(crate) focus: Option<&'a str>,
     pub(crate) cancel: &'a CancellationToken,
 }
 
@@ -94,8 +97,13 @@ impl Job<'_> {
         let mut tries = 2;
         loop {
             let shown = transcript::transcript(replaced(), &redactor, room);
-            let focus = redactor.redact_in(Scope::Chat, &self.focus()).into_owned();
-            let question = summary::question(earlier.as_deref(), &focus, &shown);
+            let lately = redactor.redact_in(Scope::Chat, &self.lately()).into_owned();
+            let focus = match self.focus {
+                Some(topic) => Focus::Topic(start_of(topic.trim(), MOST_FOCUS)),
+                None => Focus::Lately(&lately),
+            };
+            let question = summary::question(earlier.as_deref(), focus, &shown);
+            let question = Message::text(Role::User, question);
             tries -= 1;
             match helper.ask(&instructions, question, self.cancel).await {
                 Err(failure) if tries > 0 && is_too_long(&failure) => room /= 2,
@@ -112,7 +120,8 @@ impl Job<'_> {
         (left.saturating_mul(CHARACTERS) as usize).max(LEAST_TRANSCRIPT)
     }
 
-    fn focus(&self) -> String {
+    /// What the user asked for last.
+    fn lately(&self) -> String {
         let mut requests: Vec<String> = self
             .history
             .iter()

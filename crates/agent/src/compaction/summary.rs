@@ -71,8 +71,17 @@ pub(crate) fn instructions(budget: u32, today: &str) -> String {
     text
 }
 
+/// By what the summarising model judges what matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Focus<'a> {
+    /// The topic the user named.
+    Topic(&'a str),
+    /// What the user asked for lately.
+    Lately(&'a str),
+}
+
 /// What the summarising model is asked.
-pub(crate) fn question(earlier: Option<&str>, focus: &str, transcript: &str) -> String {
+pub(crate) fn question(earlier: Option<&str>, focus: Focus<'_>, transcript: &str) -> String {
     let mut text = String::new();
     if let Some(earlier) = earlier {
         text.push_str(&format!(
@@ -80,10 +89,14 @@ pub(crate) fn question(earlier: Option<&str>, focus: &str, transcript: &str) -> 
         ));
     }
     text.push_str(&format!("<messages>\n{transcript}</messages>\n\n"));
-    if !focus.is_empty() {
-        text.push_str(&format!(
-            "What the user asked for lately, to judge what matters:\n{focus}\n\n"
-        ));
+    match focus {
+        Focus::Topic(topic) => text.push_str(&format!(
+            "The user wants the summary to keep every detail about this, and the rest in brief:\n{topic}\n\n"
+        )),
+        Focus::Lately("") => {}
+        Focus::Lately(requests) => text.push_str(&format!(
+            "What the user asked for lately, to judge what matters:\n{requests}\n\n"
+        )),
     }
     text.push_str("Write the summary now.");
     text

@@ -61,7 +61,7 @@ impl Turn<'_> {
         if !answer.calls.is_empty() {
             return self.wants_tools(answer).await;
         }
-        if answer.is_empty() && self.fragments.is_empty() {
+        if answer.is_empty() && self.fragments.is_empty() && self.held.is_empty() {
             return self.said_nothing(&answer).await;
         }
         self.done(answer).await
@@ -102,7 +102,7 @@ impl Turn<'_> {
         };
         if self.tries.continued >= most {
             let whole = Answer {
-                text: std::mem::take(&mut self.fragments),
+                text: self.take_said(),
                 raw: None,
                 ..answer
             };
@@ -136,17 +136,24 @@ impl Turn<'_> {
     }
 
     async fn done(&mut self, answer: Answer) -> Result<Step, StoreError> {
-        let whole = if self.fragments.is_empty() {
+        let said = self.take_said();
+        let whole = if said.is_empty() {
             answer
         } else {
             // Put together from several answers: no provider's own form says it all.
             Answer {
-                text: std::mem::take(&mut self.fragments) + &answer.text,
+                text: (said + &answer.text).trim_end().to_owned(),
                 raw: None,
                 ..answer
             }
         };
         self.aside.clear();
+        if let Some(nudge) = self.too_early(&whole) {
+            self.aside.push(whole.to_message(Vec::new()).into());
+            self.aside.push(Message::text(Role::User, nudge).into());
+            self.held = whole.text.trim().to_owned();
+            return Ok(Step::CallModel);
+        }
         self.keep(whole.to_message(Vec::new())).await?;
         Ok(Step::Finish(TurnEnd::Done))
     }
@@ -257,7 +264,7 @@ impl Turn<'_> {
             calls.push(wanted);
         }
         self.aside.clear();
-        let text = std::mem::take(&mut self.fragments) + &answer.text;
+        let text = self.take_said() + &answer.text;
         let mut message = Answer { text, ..answer }.to_message(calls.clone());
         if let Some(raw) = &mut message.raw {
             hermes_llm::wire::patch_calls(raw, &calls);

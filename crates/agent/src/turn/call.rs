@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::{CompactFor, Compacting, Step, Turn};
 use crate::lane::Lane;
 use crate::think::Filter;
-use crate::{compaction, explain, ledger};
+use crate::{dump, explain, ledger};
 
 /// Tells the model, in its last call, to sum up.
 const OUT_OF_CALLS: &str = "The limit of model calls for this request is reached and no more tools can be used. \
@@ -23,6 +23,10 @@ impl Turn<'_> {
             return Ok(Step::Finish(TurnEnd::Interrupted));
         }
         if self.tries.calls >= self.around.spec.most_calls {
+            if !self.held.is_empty() {
+                // There is an answer: better than a report that there was no time for one.
+                return Ok(Step::Finish(TurnEnd::Done));
+            }
             return self.sum_up().await;
         }
         if let Some(remark) = self.around.steering.take() {
@@ -32,6 +36,7 @@ impl Turn<'_> {
         if self.is_too_long() {
             return Ok(Step::Compact(CompactFor::Room));
         }
+        self.prepare_summary();
         self.tries.calls += 1;
         let request = self.request(ToolChoice::Auto);
         Ok(match self.call(&request).await {
@@ -68,6 +73,7 @@ impl Turn<'_> {
                     if !answer.text.trim().is_empty() =>
                 {
                     let answer = Answer {
+                        text: self.take_said() + &answer.text,
                         calls: Vec::new(),
                         raw: None,
                         ..*answer
@@ -87,25 +93,20 @@ impl Turn<'_> {
     }
 
     fn is_too_long(&self) -> bool {
-        let config = &self.around.services.config.compression;
-        let course = &self.around.spec.course;
-        let limit = compaction::limit(course.window(), course.route().limits.output, config);
-        config.enabled
-            && course.compactions() < hermes_llm::COMPACTIONS
-            && self.compacting == Compacting::Open
-            && self.scale.apply(self.estimate()) > limit
+        self.may_compact() && self.scale.apply(self.estimate()) > self.limit()
     }
 
     fn request(&self, tool_choice: ToolChoice) -> ModelRequest {
         let config = &self.around.services.config;
         let route = self.around.spec.course.route();
-        let history = self.history.iter().map(|entry| entry.message.clone());
+        let history = self.history.iter().map(|entry| &entry.message);
+        let messages = self.prefill.iter().chain(history).chain(&self.aside);
         ModelRequest {
             model: route.model.clone(),
             conversation: self.around.spec.id.to_string(),
             system: self.system.clone(),
             tools: self.toolbox.specs(),
-            messages: history.chain(self.aside.iter().cloned()).collect(),
+            messages: messages.cloned().collect(),
             settings: ModelSettings {
                 max_output_tokens: self.output_limit.or(route.limits.output),
                 temperature: None,
@@ -136,6 +137,9 @@ impl Turn<'_> {
             gap: self.spoke,
             changed: None,
         };
+        if self.around.services.dumps.every {
+            self.dump(request, "every request is written down");
+        }
         let started = self.around.services.clock.now();
         let end = {
             let caller = &self.around.services.caller;
@@ -157,9 +161,21 @@ impl Turn<'_> {
             CallEnd::Answered(answer) | CallEnd::Partial(answer) | CallEnd::Stopped(answer) => {
                 self.account(answer, started).await;
             }
-            CallEnd::TooLong(_) | CallEnd::Failed(_) => {}
+            CallEnd::Failed(failure) => self.dump(request, &failure.to_string()),
+            CallEnd::TooLong(_) => {}
         }
         end
+    }
+
+    fn dump(&self, request: &ModelRequest, why: &str) {
+        let spec = &self.around.spec;
+        dump::write(
+            self.around.services,
+            &spec.id,
+            spec.course.route(),
+            request,
+            why,
+        );
     }
 
     /// Writes what the call used to the ledger. Not waited for: the next row carries it along.
@@ -178,7 +194,7 @@ impl Turn<'_> {
 
     /// What was said before a stop is part of the conversation.
     async fn keep_partial(&mut self, answer: &Answer) -> Result<(), StoreError> {
-        let text = format!("{}{}", self.fragments, answer.text);
+        let text = self.take_said() + &answer.text;
         let (text, _) = crate::think::split(&text);
         if !text.trim().is_empty() {
             self.keep(Message::text(Role::Assistant, text.trim()))
@@ -196,9 +212,17 @@ impl Turn<'_> {
     }
 }
 
-/// How a remark made while the model works reaches it.
+/// How a remark begins that is made while the model works.
+const REMARK: &str = "[While you were working, the user added: ";
+
+/// How such a remark reaches the model.
 pub(crate) fn steered(remark: &str) -> String {
-    format!("[While you were working, the user added: {remark}]")
+    format!("{REMARK}{remark}]")
+}
+
+/// Whether a message is such a remark.
+pub(crate) fn is_remark(message: &Message) -> bool {
+    message.role == Role::User && message.plain_text().starts_with(REMARK)
 }
 
 /// Turns what happens in a call into events of the session.

@@ -1,17 +1,15 @@
 //! Making the history shorter: planned, summarised, written in one step, and only then forgotten.
 
-use hermes_core::{CallId, Event, Message, Part, Role, ToolCall, TurnEnd};
-use hermes_store::StoreError;
+use hermes_core::{Event, MessageId, SessionId, TurnEnd};
+use hermes_store::{NewRecord, StoreError};
 
 use super::{CompactFor, Compacting, Entry, Step, Turn, tokens};
+use crate::compaction::ahead::{self, Ahead};
 use crate::compaction::lease::Lease;
-use crate::compaction::past::{Outcome, Past};
+use crate::compaction::past::{Outcome, Past, Prepared};
 use crate::compaction::plan::{self, Plan, Sizes, is_gain};
 use crate::compaction::summarise::{self, Job, Verdict, last_request};
-use crate::compaction::{self, summary};
-
-/// The tool whose last result is the list of steps.
-const TODO: &str = "todo";
+use crate::compaction::{self, steps, summary};
 
 /// Why nothing was made shorter.
 enum Obstacle {
@@ -27,6 +25,9 @@ enum Obstacle {
     Stopped,
 }
 
+/// The user stopped it.
+struct Stopped;
+
 /// A compaction that was written.
 struct Done {
     before: u32,
@@ -34,37 +35,114 @@ struct Done {
     local: bool,
 }
 
+/// What a compaction is made from.
+struct Work {
+    plan: Plan,
+    /// The summary, when it was prepared already.
+    written: Option<String>,
+}
+
 impl Turn<'_> {
     /// Replaces the middle of the history by a summary and goes on with what is left.
     pub(super) async fn compact(&mut self, why: CompactFor) -> Result<Step, StoreError> {
         let services = self.around.services;
+        if self.prepared_or_stopped().await.is_err() {
+            return Ok(self.not_compacted(&why, Obstacle::Stopped).await);
+        }
         let session = self.around.spec.id.clone();
         let model = self.around.spec.course.route().model.clone();
         let mut past = Past::read(services.store.compaction_notes(&session).await?, &model);
         if why == CompactFor::Room && !past.allows(services.clock.now()) {
-            return Ok(self.not_compacted(why, Obstacle::Resting).await);
+            return Ok(self.not_compacted(&why, Obstacle::Resting).await);
         }
-        let Some(plan) = self.plan(why) else {
-            return Ok(self.not_compacted(why, Obstacle::NothingToGain).await);
+        let Some(work) = self.work(&why, past.prepared.take()) else {
+            return Ok(self.not_compacted(&why, Obstacle::NothingToGain).await);
         };
         let lease = Lease::take(&services.store, &session, &*services.random).await?;
         let Some(lease) = lease else {
             self.reload().await?;
-            return Ok(self.not_compacted(why, Obstacle::Elsewhere).await);
+            return Ok(self.not_compacted(&why, Obstacle::Elsewhere).await);
         };
-        let result = self.replace(&plan, why, &lease, &mut past).await;
-        lease.release().await?;
+        let result = self.replace(work, &why, &lease, &mut past).await;
         services
             .store
-            .set_compaction_notes(&session, &past.notes())
+            .set_compaction_notes(&self.around.spec.id, &past.notes())
             .await?;
+        lease.release().await?;
         Ok(match result? {
-            Ok(done) => self.compacted(why, &done, &past).await,
-            Err(obstacle) => self.not_compacted(why, obstacle).await,
+            Ok(done) => self.compacted(&why, &done, &past).await,
+            Err(obstacle) => self.not_compacted(&why, obstacle).await,
         })
     }
 
-    fn plan(&self, why: CompactFor) -> Option<Plan> {
+    /// Whether the history may be made shorter in this turn.
+    pub(super) fn may_compact(&self) -> bool {
+        self.around.services.config.compression.enabled
+            && self.around.spec.course.compactions() < hermes_llm::COMPACTIONS
+            && self.compacting == Compacting::Open
+    }
+
+    /// Has a summary made behind the conversation once it is clear that one will be needed.
+    pub(super) fn prepare_summary(&mut self) {
+        let limit = (f64::from(self.limit()) * ahead::FROM) as u32;
+        let due = self.may_compact() && self.scale.apply(self.estimate()) > limit;
+        // A model inside this process has no hands free while it answers.
+        let able = !self.around.spec.course.route().is_embedded();
+        if !due || !able || self.around.ahead.is_some() {
+            return;
+        }
+        let Some(plan) = self.plan(&CompactFor::User { focus: None }) else {
+            return;
+        };
+        let work = Ahead {
+            session: self.around.spec.id.clone(),
+            main: self.around.spec.course.route().clone(),
+            history: self.history.clone(),
+            plan,
+            cancel: self.around.stop.child_token(),
+        };
+        let shared = self.around.shared;
+        *self.around.ahead = Some(shared.sessions.spawn(work.prepare(shared.clone())));
+    }
+
+    /// Waits for a summary that is on its way: making another one would take longer.
+    async fn prepared_or_stopped(&mut self) -> Result<(), Stopped> {
+        let Some(ahead) = self.around.ahead.take() else {
+            return Ok(());
+        };
+        tokio::select! {
+            biased;
+            () = self.around.cancel.cancelled() => Err(Stopped),
+            ended = ahead => {
+                if let Err(error) = ended {
+                    tracing::warn!("preparing a summary ended early: {error}");
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// What a compaction would be made from; a summary that was prepared, if it makes enough room.
+    fn work(&self, why: &CompactFor, prepared: Option<Prepared>) -> Option<Work> {
+        let asked = matches!(why, CompactFor::User { focus: Some(_) });
+        let ready = prepared.filter(|_| !asked).and_then(|prepared| {
+            let plan = prepared.plan(&self.history)?;
+            let dropped: u32 = plan.entries(&self.history).map(|entry| entry.tokens).sum();
+            let after = self.estimate() - dropped + plan.budget;
+            (self.scale.apply(after) <= self.limit()).then_some(Work {
+                plan,
+                written: Some(prepared.text),
+            })
+        });
+        ready.or_else(|| {
+            Some(Work {
+                plan: self.plan(why)?,
+                written: None,
+            })
+        })
+    }
+
+    fn plan(&self, why: &CompactFor) -> Option<Plan> {
         let estimate = self.estimate();
         let history: u32 = self.history.iter().map(|entry| entry.tokens).sum();
         // The plan counts as we do, not as the provider does.
@@ -73,7 +151,7 @@ impl Turn<'_> {
             limit: match why {
                 CompactFor::Room => limit,
                 // Whatever we believe the limit to be: the history must become shorter than it is.
-                CompactFor::Overflow | CompactFor::User => limit.min(estimate),
+                CompactFor::Overflow | CompactFor::User { .. } => limit.min(estimate),
             },
             window: self.around.spec.course.window(),
             fixed: estimate - history,
@@ -85,62 +163,34 @@ impl Turn<'_> {
         )
     }
 
-    fn limit(&self) -> u32 {
+    pub(super) fn limit(&self) -> u32 {
         let course = &self.around.spec.course;
         let config = &self.around.services.config.compression;
         compaction::limit(course.window(), course.route().limits.output, config)
     }
 
-    /// Makes the summary and puts it in the place of what it stands for.
+    /// Makes the summary, unless there is one, and puts it in the place of what it stands for.
     async fn replace(
         &mut self,
-        plan: &Plan,
-        why: CompactFor,
+        work: Work,
+        why: &CompactFor,
         lease: &Lease<'_>,
         past: &mut Past,
     ) -> Result<Result<Done, Obstacle>, StoreError> {
-        let text = "Summarising the earlier part of the conversation …".to_owned();
-        self.say(Event::Notice { text }).await;
         let services = self.around.services;
-        let job = Job {
-            services,
-            session: &self.around.spec.id,
-            main: self.around.spec.course.route(),
-            history: &self.history,
-            plan,
-            cancel: &self.around.cancel,
-        };
-        let written = lease.hold(job.write()).await;
-        let now = services.clock.now();
-        let (text, local) = match written {
-            Ok(text) => (text, false),
-            Err(failure) => match summarise::verdict(&failure, why == CompactFor::Overflow) {
-                Verdict::Stopped => return Ok(Err(Obstacle::Stopped)),
-                Verdict::Leave {
-                    outcome,
-                    message,
-                    hint,
-                } => {
-                    past.record(outcome, now);
-                    return Ok(Err(Obstacle::NoSummary { message, hint }));
-                }
-                Verdict::Local if services.config.compression.abort_on_summary_failure => {
-                    past.record(Outcome::Failed, now);
-                    let message = "no summary could be made".to_owned();
-                    let hint = "set another auxiliary.compression.model".to_owned();
-                    return Ok(Err(Obstacle::NoSummary { message, hint }));
-                }
-                Verdict::Local => {
-                    past.record(Outcome::Failed, now);
-                    let replaced: Vec<&Entry> = plan.entries(&self.history).collect();
-                    (compaction::local(&replaced), true)
-                }
+        let plan = &work.plan;
+        let (text, local) = match work.written {
+            Some(text) => (text, false),
+            None => match self.summarise(plan, why, lease, past).await {
+                Ok(written) => written,
+                Err(obstacle) => return Ok(Err(obstacle)),
             },
         };
+        let now = services.clock.now();
         let redactor = services.redactor.snapshot();
         let request = last_request(&self.history);
         let mut rows = vec![summary::message(&text, &request, plan.budget, &redactor)];
-        rows.extend(self.lost_steps(plan).into_iter().flatten());
+        rows.extend(steps::lost(&self.history, plan).into_iter().flatten());
         let before = self.estimate();
         let dropped: u32 = plan.entries(&self.history).map(|entry| entry.tokens).sum();
         let after = before - dropped + rows.iter().map(tokens).sum::<u32>();
@@ -148,9 +198,8 @@ impl Turn<'_> {
             past.record(Outcome::Fruitless, now);
             return Ok(Err(Obstacle::NothingToGain));
         }
-        let (ids, rows) = (plan.rows(&self.history), rows.iter().map(Into::into));
-        let session = &self.around.spec.id;
-        let replaced = services.store.compact(session, ids, rows.collect()).await?;
+        let rows = rows.iter().map(Into::into).collect();
+        let replaced = self.put(plan.rows(&self.history), rows).await?;
         self.reload().await?;
         if !replaced {
             return Ok(Err(Obstacle::Elsewhere));
@@ -171,40 +220,80 @@ impl Turn<'_> {
         }))
     }
 
-    /// The list of steps, when the rows that hold it are replaced: a call and its result, as before.
-    fn lost_steps(&self, plan: &Plan) -> Option<[Message; 2]> {
-        let is_list = |part: &&Part| matches!(part, Part::ToolResult { name, failed: false, .. } if name == TODO);
-        let (at, list) = self
-            .history
-            .iter()
-            .enumerate()
-            .rev()
-            .find_map(|(at, entry)| Some((at, entry.message.parts.iter().rfind(is_list)?)))?;
-        let Part::ToolResult { content, .. } = list else {
-            return None;
+    /// Asks for the summary; says whether it had to be made without a model.
+    async fn summarise(
+        &self,
+        plan: &Plan,
+        why: &CompactFor,
+        lease: &Lease<'_>,
+        past: &mut Past,
+    ) -> Result<(String, bool), Obstacle> {
+        let text = "Summarising the earlier part of the conversation …".to_owned();
+        self.say(Event::Notice { text }).await;
+        let services = self.around.services;
+        let job = Job {
+            services,
+            session: &self.around.spec.id,
+            main: self.around.spec.course.route(),
+            history: &self.history,
+            plan,
+            focus: match why {
+                CompactFor::User { focus } => focus.as_deref(),
+                CompactFor::Room | CompactFor::Overflow => None,
+            },
+            cancel: &self.around.cancel,
         };
-        plan.replaced.binary_search(&at).ok()?;
-        let id = CallId(format!("kept_{}", self.history.get(at)?.row));
-        let call = ToolCall {
-            id: id.clone(),
-            name: TODO.to_owned(),
-            arguments: serde_json::json!({}),
+        let failure = match lease.hold(job.write()).await {
+            Ok(text) => return Ok((text, false)),
+            Err(failure) => failure,
         };
-        let result = Part::ToolResult {
-            call: id,
-            name: TODO.to_owned(),
-            content: content.clone(),
-            failed: false,
-        };
-        let message = |role, part| Message {
-            role,
-            parts: vec![part],
-            raw: None,
-        };
-        Some([
-            message(Role::Assistant, Part::ToolCall(call)),
-            message(Role::Tool, result),
-        ])
+        let now = services.clock.now();
+        match summarise::verdict(&failure, *why == CompactFor::Overflow) {
+            Verdict::Stopped => Err(Obstacle::Stopped),
+            Verdict::Leave {
+                outcome,
+                message,
+                hint,
+            } => {
+                past.record(outcome, now);
+                Err(Obstacle::NoSummary { message, hint })
+            }
+            Verdict::Local if services.config.compression.abort_on_summary_failure => {
+                past.record(Outcome::Failed, now);
+                Err(Obstacle::NoSummary {
+                    message: "no summary could be made".to_owned(),
+                    hint: "set another auxiliary.compression.model".to_owned(),
+                })
+            }
+            Verdict::Local => {
+                past.record(Outcome::Failed, now);
+                let replaced: Vec<&Entry> = plan.entries(&self.history).collect();
+                Ok((compaction::local(&replaced), true))
+            }
+        }
+    }
+
+    /// Writes the summary, in this session or, if the settings say so, in one that goes on from it.
+    async fn put(
+        &mut self,
+        replaced: Vec<MessageId>,
+        rows: Vec<NewRecord>,
+    ) -> Result<bool, StoreError> {
+        let services = self.around.services;
+        let session = &self.around.spec.id;
+        if services.config.compression.in_place {
+            return services.store.compact(session, replaced, rows).await;
+        }
+        let child = SessionId::generate(&*services.clock, &*services.random);
+        let moved = services
+            .store
+            .compact_into(session, child.clone(), replaced, rows)
+            .await?;
+        if moved {
+            self.around.spec.id = child.clone();
+            self.say(Event::SessionChanged { session: child }).await;
+        }
+        Ok(moved)
     }
 
     async fn reload(&mut self) -> Result<(), StoreError> {
@@ -221,7 +310,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    async fn compacted(&mut self, why: CompactFor, done: &Done, past: &Past) -> Step {
+    async fn compacted(&mut self, why: &CompactFor, done: &Done, past: &Past) -> Step {
         let scaled = |tokens| u64::from(self.scale.apply(tokens));
         let (before, after) = (scaled(done.before), scaled(done.after));
         if self.scale.apply(done.after) > self.limit() {
@@ -242,12 +331,12 @@ impl Turn<'_> {
         }
         match why {
             CompactFor::Room | CompactFor::Overflow => Step::CallModel,
-            CompactFor::User => Step::Finish(TurnEnd::Done),
+            CompactFor::User { .. } => Step::Finish(TurnEnd::Done),
         }
     }
 
     /// Goes on without a compaction, if that is possible.
-    async fn not_compacted(&mut self, why: CompactFor, obstacle: Obstacle) -> Step {
+    async fn not_compacted(&mut self, why: &CompactFor, obstacle: Obstacle) -> Step {
         let next = match obstacle {
             Obstacle::NothingToGain => Compacting::InVain,
             _ => Compacting::Resting,
@@ -280,12 +369,12 @@ impl Turn<'_> {
                     Some("start a new one, or choose a model with a larger window".to_owned())
                 }),
             }),
-            CompactFor::User if hint.is_none() => {
+            CompactFor::User { .. } if hint.is_none() => {
                 let text = format!("The conversation stays as it is: {message}.");
                 self.say(Event::Notice { text }).await;
                 Step::Finish(TurnEnd::Done)
             }
-            CompactFor::User => Step::Finish(TurnEnd::Failed {
+            CompactFor::User { .. } => Step::Finish(TurnEnd::Failed {
                 message: format!("the conversation could not be shortened: {message}"),
                 hint,
             }),

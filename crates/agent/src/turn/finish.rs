@@ -12,6 +12,13 @@ impl Turn<'_> {
     /// Ends the turn and says so.
     pub(super) async fn finish(&mut self, why: TurnEnd) {
         let mut why = why;
+        // What was shown is part of the conversation, also when nothing could follow it.
+        let said = self.take_said();
+        if !said.trim().is_empty()
+            && let Err(error) = self.keep(Message::text(Role::Assistant, said.trim())).await
+        {
+            why = super::failed(&error);
+        }
         if why == TurnEnd::Interrupted && self.is_unanswered() {
             let closing = Message::text(Role::Assistant, STOPPED);
             if let Err(error) = self.keep(closing).await {
@@ -19,6 +26,7 @@ impl Turn<'_> {
             }
         }
         if why == TurnEnd::Done {
+            self.tell_failed_edits().await;
             title::give(self);
         }
         let turn = self.id;

@@ -13,7 +13,7 @@ use crate::compaction::summary::is_summary;
 use crate::engine::SessionFacts;
 use crate::references::{self, References};
 use crate::toolbox::Toolbox;
-use crate::{prompt, toolsets};
+use crate::{prefill, prompt, toolsets};
 
 /// What the model is told about a call that a crash or a kill cut off.
 const INTERRUPTED: &str = "[TOOL_ERROR] the program ended while this call was running; it is not known whether it took effect";
@@ -64,10 +64,16 @@ pub(super) async fn begin(
     });
     let system = system_prompt(&around, &toolbox).await?;
     let guard = Guard::new(services.config.tool_loop_guardrails.clone());
+    let file = &services.config.prefill_messages_file;
+    let (prefill, complaint) = match prefill::load(file, &services.home) {
+        Ok(messages) => (messages, None),
+        Err(complaint) => (Vec::new(), Some(complaint)),
+    };
     let mut turn = Turn {
         around,
         id,
         system,
+        prefill,
         history,
         aside: Vec::new(),
         toolbox,
@@ -77,11 +83,15 @@ pub(super) async fn begin(
         tries: Tries::default(),
         scale: Scale::default(),
         fragments: String::new(),
+        held: String::new(),
         output_limit: None,
         spoke: false,
         compacting: Compacting::default(),
     };
     turn.say(Event::TurnStarted { turn: id }).await;
+    if let Some(text) = complaint {
+        turn.say(Event::Notice { text }).await;
+    }
     turn.close_open_calls().await?;
     let step = match input {
         Input::Message { text, media } => turn.take_message(text, media).await?,
@@ -100,7 +110,7 @@ pub(super) async fn begin(
             }
             None => nothing("there is no message to take back"),
         },
-        Input::Compact => Step::Compact(CompactFor::User),
+        Input::Compact { focus } => Step::Compact(CompactFor::User { focus }),
     };
     Ok((turn, step))
 }
@@ -188,7 +198,8 @@ impl Turn<'_> {
         if let Some(text) = expanded.refused {
             self.say(Event::Notice { text }).await;
         }
-        self.keep(self.user_message(expanded.text, media)).await?;
+        let (text, media) = self.seen(expanded.text, media).await;
+        self.keep(self.user_message(text, media)).await?;
         Ok(Step::CallModel)
     }
 

@@ -1,32 +1,30 @@
 //! Long conversations: shortened, kept legal, and left alone when that cannot be done well.
 
-mod bench;
+mod ahead;
+mod long;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hermes_core::{Event, Message, Op, Role, TurnEnd};
 use hermes_store::{SearchFilter, SearchOrder, Visibility};
 use hermes_testkit::model_server::{Scenario, error, text};
 
-use bench::{Bench, STEPS, SUMMARY, by, is_compacted, is_summary, say, texts, turn};
+use super::fixture::{Fixture, finish, say};
+use long::{MAIN, SMALL, STEPS, SUMMARY, add, asked, by, is_compacted, is_summary, long, texts};
 
 // AG-22
 #[tokio::test]
 async fn a_long_conversation_is_shortened_before_the_next_call() {
     let scenario = Scenario::new()
-        .reply(by("small", text(SUMMARY)))
-        .reply(by("main", text("painted")).repeat());
-    let bench = Bench::new(scenario);
-    let store = bench.store();
-    bench.seed(&store, 20).await;
-    let engine = bench.engine(&store, 1);
-    let session = bench.open(&engine);
-    say(&session, "and now paint it green");
-    let (events, why) = turn(&session).await;
-    assert_eq!(why, TurnEnd::Done, "{events:?}");
-    assert!(is_compacted(&events), "{events:?}");
+        .reply(by(SMALL, text(SUMMARY)))
+        .reply(by(MAIN, text("painted")).repeat());
+    let (fixture, _) = long(scenario, 20);
+    let session = fixture.open();
+    let done = say(&session, "and now paint it green").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    assert!(is_compacted(&done.events), "{done:?}");
 
-    let rows = store.history(&bench.id).await.unwrap();
+    let rows = fixture.rows();
     let shown = texts(&rows);
     assert_eq!(
         shown[..3],
@@ -52,26 +50,27 @@ async fn a_long_conversation_is_shortened_before_the_next_call() {
         shown[shown.len() - 3..],
         ["the walls stand", "and now paint it green", "painted"]
     );
-    let asked = bench.asked("main");
-    let body = asked[0].expect_json().to_string();
+    let sent = asked(&fixture, MAIN);
+    let body = sent[0].expect_json().to_string();
     assert!(
         body.contains("Build a shed.")
             && body.contains("paint the shed")
             && !body.contains("plank0")
     );
-    assert!(asked[0].violations.is_empty(), "{:?}", asked[0].violations);
+    assert!(sent[0].violations.is_empty(), "{:?}", sent[0].violations);
 
-    let found = store
+    let found = fixture
+        .store
         .search("plank0", SearchFilter::default(), SearchOrder::Relevance, 5)
         .await
         .unwrap();
     assert_eq!(found.len(), 1, "what was replaced is still found");
-    let all = store.all_records(&bench.id).await.unwrap();
+    let all = fixture.store.all_records(&Fixture::id()).await.unwrap();
     assert!(
         all.iter()
             .any(|row| row.visibility == Visibility::Compacted)
     );
-    let summarised = bench.asked("small")[0].expect_json().to_string();
+    let summarised = asked(&fixture, SMALL)[0].expect_json().to_string();
     assert!(summarised.contains("saw 3") && summarised.contains("plank12 wood"));
 }
 
@@ -79,29 +78,23 @@ async fn a_long_conversation_is_shortened_before_the_next_call() {
 #[tokio::test]
 async fn a_second_summary_brings_the_first_up_to_date() {
     let scenario = Scenario::new()
-        .reply(by("small", text(SUMMARY)))
-        .reply(by("small", text("## Goal\nBuild a second shed.")));
-    let bench = Bench::new(scenario);
-    let store = bench.store();
-    bench.seed(&store, 20).await;
-    let engine = bench.engine(&store, 1);
-    let session = bench.open(&engine);
-    assert!(session.send(Op::Compact));
-    assert!(is_compacted(&turn(&session).await.0));
+        .reply(by(SMALL, text(SUMMARY)))
+        .reply(by(SMALL, text("## Goal\nBuild a second shed.")));
+    let (fixture, _) = long(scenario, 20);
+    let session = fixture.open();
+    assert!(session.send(Op::Compact { focus: None }));
+    assert!(is_compacted(&finish(&session).await.events));
     let more: Vec<Message> = (0..8)
         .flat_map(|n| {
             let asked = Message::text(Role::User, format!("shingle{n} {}", "roof ".repeat(800)));
             [asked, Message::text(Role::Assistant, format!("nailed{n}"))]
         })
         .collect();
-    store
-        .append(&bench.id, more.iter().map(Into::into).collect())
-        .await
-        .unwrap();
-    assert!(session.send(Op::Compact));
-    assert!(is_compacted(&turn(&session).await.0));
+    add(&fixture, &more);
+    assert!(session.send(Op::Compact { focus: None }));
+    assert!(is_compacted(&finish(&session).await.events));
 
-    let asked = bench.asked("small")[1].expect_json().to_string();
+    let asked = asked(&fixture, SMALL)[1].expect_json().to_string();
     assert!(
         asked.contains("<earlier_summary>") && asked.contains("Measured the garden."),
         "{asked}"
@@ -111,7 +104,7 @@ async fn a_second_summary_brings_the_first_up_to_date() {
         1,
         "not summarised as a message too"
     );
-    let rows = store.history(&bench.id).await.unwrap();
+    let rows = fixture.rows();
     let shown = texts(&rows);
     assert!(
         is_summary(&rows[0]),
@@ -130,31 +123,25 @@ async fn a_second_summary_brings_the_first_up_to_date() {
 #[tokio::test]
 async fn a_refused_key_leaves_the_history_alone_and_is_not_tried_again_at_once() {
     let scenario = Scenario::new()
-        .reply(by("small", error(401)).repeat())
-        .reply(by("main", text("painted")).repeat());
-    let bench = Bench::new(scenario);
-    let store = bench.store();
-    bench.seed(&store, 20).await;
-    let before = texts(&store.history(&bench.id).await.unwrap());
-    let engine = bench.engine(&store, 1);
-    let session = bench.open(&engine);
-    say(&session, "one");
-    let (events, why) = turn(&session).await;
-    assert_eq!(why, TurnEnd::Done, "{events:?}");
+        .reply(by(SMALL, error(401)).repeat())
+        .reply(by(MAIN, text("painted")).repeat());
+    let (fixture, clock) = long(scenario, 20);
+    let before = texts(&fixture.rows());
+    let session = fixture.open();
+    let done = say(&session, "one").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
     let told = |event: &Event| matches!(event, Event::Notice { text } if text.contains("could not be shortened"));
-    assert!(events.iter().any(told), "{events:?}");
-    let after = texts(&store.history(&bench.id).await.unwrap());
+    assert!(done.events.iter().any(told), "{done:?}");
+    let after = texts(&fixture.rows());
     assert_eq!(after[..before.len()], before);
-    let tries = bench.asked("small").len();
+    let tries = asked(&fixture, SMALL).len();
 
-    say(&session, "two");
-    assert_eq!(turn(&session).await.1, TurnEnd::Done);
-    assert_eq!(bench.asked("small").len(), tries, "it rests");
-    bench.clock.advance(Duration::from_secs(61));
-    say(&session, "three");
-    assert_eq!(turn(&session).await.1, TurnEnd::Done);
+    assert_eq!(say(&session, "two").await.why, TurnEnd::Done);
+    assert_eq!(asked(&fixture, SMALL).len(), tries, "it rests");
+    clock.advance(Duration::from_secs(61));
+    assert_eq!(say(&session, "three").await.why, TurnEnd::Done);
     assert!(
-        bench.asked("small").len() > tries,
+        asked(&fixture, SMALL).len() > tries,
         "and is tried again later"
     );
 }
@@ -163,18 +150,14 @@ async fn a_refused_key_leaves_the_history_alone_and_is_not_tried_again_at_once()
 #[tokio::test]
 async fn an_answer_of_no_use_is_replaced_by_an_outline() {
     let scenario = Scenario::new()
-        .reply(by("small", text("")).repeat())
-        .reply(by("main", text("painted")).repeat());
-    let bench = Bench::new(scenario);
-    let store = bench.store();
-    bench.seed(&store, 20).await;
-    let engine = bench.engine(&store, 1);
-    let session = bench.open(&engine);
-    say(&session, "and now paint it green");
-    let (events, why) = turn(&session).await;
-    assert_eq!(why, TurnEnd::Done, "{events:?}");
-    assert!(is_compacted(&events), "{events:?}");
-    let rows = store.history(&bench.id).await.unwrap();
+        .reply(by(SMALL, text("")).repeat())
+        .reply(by(MAIN, text("painted")).repeat());
+    let (fixture, _) = long(scenario, 20);
+    let session = fixture.open();
+    let done = say(&session, "and now paint it green").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    assert!(is_compacted(&done.events), "{done:?}");
+    let rows = fixture.rows();
     let summary = rows
         .iter()
         .find(|row| is_summary(row))
@@ -193,92 +176,105 @@ async fn a_provider_that_refuses_the_length_is_asked_again_with_less() {
     let mut refusal = error(400);
     refusal.message = Some("This model's maximum context length is 12000 tokens".to_owned());
     let scenario = Scenario::new()
-        .reply(by("main", refusal))
-        .reply(by("small", text(SUMMARY)))
-        .reply(by("main", text("painted")).repeat());
-    let bench = Bench::new(scenario);
-    let store = bench.store();
-    bench.seed(&store, 12).await;
-    let engine = bench.engine(&store, 1);
-    let session = bench.open(&engine);
-    say(&session, "and now paint it green");
-    let (events, why) = turn(&session).await;
-    assert_eq!(why, TurnEnd::Done, "{events:?}");
-    assert!(is_compacted(&events), "{events:?}");
-    assert_eq!(bench.asked("main").len(), 2);
+        .reply(by(MAIN, refusal))
+        .reply(by(SMALL, text(SUMMARY)))
+        .reply(by(MAIN, text("painted")).repeat());
+    let (fixture, _) = long(scenario, 12);
+    let session = fixture.open();
+    let done = say(&session, "and now paint it green").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    assert!(is_compacted(&done.events), "{done:?}");
+    assert_eq!(asked(&fixture, MAIN).len(), 2);
 }
 
 // AG-22
 #[tokio::test]
 async fn a_short_conversation_stays_as_it_is() {
-    let bench = Bench::new(Scenario::new());
-    let store = bench.store();
-    bench.seed(&store, 2).await;
-    let before = texts(&store.history(&bench.id).await.unwrap());
-    let engine = bench.engine(&store, 1);
-    let session = bench.open(&engine);
-    assert!(session.send(Op::Compact));
-    let (events, why) = turn(&session).await;
-    assert_eq!(why, TurnEnd::Done);
+    let (fixture, _) = long(Scenario::new(), 2);
+    let before = texts(&fixture.rows());
+    let session = fixture.open();
+    assert!(session.send(Op::Compact { focus: None }));
+    let done = finish(&session).await;
+    assert_eq!(done.why, TurnEnd::Done);
     assert!(
-        events.iter().any(
+        done.events.iter().any(
             |event| matches!(event, Event::Notice { text } if text.contains("stays as it is"))
         )
     );
-    assert_eq!(texts(&store.history(&bench.id).await.unwrap()), before);
-    assert!(bench.server.requests().is_empty());
+    assert_eq!(texts(&fixture.rows()), before);
+    assert!(fixture.server.requests().is_empty());
+}
+
+// AG-22, AG-43
+#[tokio::test]
+async fn the_user_says_what_the_summary_should_dwell_on() {
+    let scenario = Scenario::new().reply(by(SMALL, text(SUMMARY)));
+    let (fixture, _) = long(scenario, 20);
+    let session = fixture.open();
+    let focus = Some("the colour of the roof".to_owned());
+    assert!(session.send(Op::Compact { focus }));
+    assert!(is_compacted(&finish(&session).await.events));
+    let asked = asked(&fixture, SMALL)[0].expect_json().to_string();
+    assert!(asked.contains("the colour of the roof"), "{asked}");
+    assert!(!asked.contains("asked for lately"));
+}
+
+// AG-22, AG-43
+#[tokio::test]
+async fn a_conversation_goes_on_in_a_new_session_if_the_settings_say_so() {
+    let scenario = Scenario::new()
+        .reply(by(SMALL, text(SUMMARY)).repeat())
+        .reply(by(MAIN, text("painted")).repeat());
+    let (mut fixture, _) = long(scenario, 20);
+    fixture.config.compression.in_place = false;
+    let before = texts(&fixture.rows());
+    let session = fixture.open();
+    let done = say(&session, "and now paint it green").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    let new = done.events.iter().find_map(|event| match event {
+        Event::SessionChanged { session } => Some(session.clone()),
+        _ => None,
+    });
+    let new = new.expect("it says so");
+    let old = texts(&fixture.rows());
+    assert_eq!(old[..before.len()], before, "the old one keeps its rows");
+    assert_eq!(
+        old.last().map(String::as_str),
+        Some("and now paint it green")
+    );
+    let rows = fixture.store.history(&new).await.unwrap();
+    assert_eq!(rows.iter().filter(|row| is_summary(row)).count(), 1);
+    assert_eq!(texts(&rows).last().map(String::as_str), Some("painted"));
+    // The next message belongs to the new one, and so does a conversation that is resumed.
+    assert_eq!(say(&session, "and the door").await.text, "painted");
+    let rows = fixture.store.history(&new).await.unwrap();
+    assert_eq!(texts(&rows)[rows.len() - 2], "and the door");
+    let tip = fixture.store.resolve(Fixture::id().as_str()).await.unwrap();
+    assert_eq!(tip, new);
 }
 
 // AG-24
 #[tokio::test]
 async fn two_processes_do_not_shorten_one_conversation_at_once() {
     let scenario = Scenario::new().reply(
-        by("small", text(SUMMARY))
+        by(SMALL, text(SUMMARY))
             .delay(Duration::from_millis(400))
             .repeat(),
     );
-    let bench = Bench::new(scenario);
-    let (store, other) = (bench.store(), bench.store());
-    bench.seed(&store, 20).await;
-    let engines = [bench.engine(&store, 1), bench.engine(&other, 2)];
-    let sessions = engines.each_ref().map(|engine| bench.open(engine));
+    let (fixture, _) = long(scenario, 20);
+    let other = fixture.other_store();
+    let engines = [fixture.engine(), fixture.engine_over(&other, 2)];
+    let sessions = engines.each_ref().map(|engine| engine.open(fixture.spec()));
     for session in &sessions {
-        assert!(session.send(Op::Compact));
+        assert!(session.send(Op::Compact { focus: None }));
     }
-    let ((one, first), (two, second)) = tokio::join!(turn(&sessions[0]), turn(&sessions[1]));
-    assert_eq!((first, second), (TurnEnd::Done, TurnEnd::Done));
-    assert!(is_compacted(&one) != is_compacted(&two), "{one:?} {two:?}");
-    assert_eq!(bench.asked("small").len(), 1);
-    let rows = store.history(&bench.id).await.unwrap();
-    assert_eq!(rows.iter().filter(|row| is_summary(row)).count(), 1);
-}
-
-#[tokio::test]
-async fn a_stop_ends_a_compaction_at_once_and_changes_nothing() {
-    let scenario = Scenario::new().reply(
-        by("small", text(SUMMARY))
-            .delay(Duration::from_secs(60))
-            .repeat(),
-    );
-    let bench = Bench::new(scenario);
-    let store = bench.store();
-    bench.seed(&store, 20).await;
-    let before = texts(&store.history(&bench.id).await.unwrap());
-    let engine = bench.engine(&store, 1);
-    let session = bench.open(&engine);
-    assert!(session.send(Op::Compact));
-    while let Some(event) = session.next_event().await {
-        if matches!(event, Event::Notice { .. }) {
-            break;
-        }
-    }
-    let start = Instant::now();
-    assert!(session.send(Op::Interrupt));
-    assert_eq!(turn(&session).await.1, TurnEnd::Interrupted);
+    let (one, two) = tokio::join!(finish(&sessions[0]), finish(&sessions[1]));
+    assert_eq!((&one.why, &two.why), (&TurnEnd::Done, &TurnEnd::Done));
     assert!(
-        start.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        start.elapsed()
+        is_compacted(&one.events) != is_compacted(&two.events),
+        "{one:?} {two:?}"
     );
-    assert_eq!(texts(&store.history(&bench.id).await.unwrap()), before);
+    assert_eq!(asked(&fixture, SMALL).len(), 1);
+    let rows = fixture.rows();
+    assert_eq!(rows.iter().filter(|row| is_summary(row)).count(), 1);
 }

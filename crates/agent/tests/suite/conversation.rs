@@ -7,7 +7,7 @@ use hermes_core::{Beside, Event, TurnEnd, WireProtocol};
 use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text, tool_call};
 use serde_json::{Value as Json, json};
 
-use super::fixture::{Fixture, Scripted, apart, notices, say};
+use super::fixture::{Fixture, Scripted, apart, learn, notices, say};
 
 const ALL: [WireProtocol; 5] = [
     WireProtocol::ChatCompletions,
@@ -48,7 +48,7 @@ async fn tools_run_until_the_model_answers_in_every_protocol() {
 }
 
 /// The part of a body that grows, without the bracket that closes it.
-fn growing(body: &[u8]) -> &[u8] {
+pub(crate) fn growing(body: &[u8]) -> &[u8] {
     let end = body.iter().rposition(|byte| *byte == b']').unwrap();
     &body[..end]
 }
@@ -244,16 +244,12 @@ async fn words_from_outside_are_fenced() {
 // AG-35
 #[tokio::test]
 async fn a_known_secret_never_leaves_in_a_prompt_or_a_row() {
-    use hermes_secrets::{Secret, SecretName};
     let canary = "canary-7f3a9b2c4d5e6f70";
     let scenario = Scenario::new()
         .reply(tool_call("look", json!({"n": 1})))
         .reply(text("ok"));
     let fixture = Fixture::new(scenario).tool(Scripted::saying("look", &format!("KEY={canary}")));
-    let name = SecretName::new("LAB_API_KEY").unwrap();
-    fixture
-        .redactor
-        .add(&Secret::new(name, canary.to_owned(), []).unwrap());
+    learn(&fixture, canary);
     fixture.ask(&format!("my key is {canary}")).await;
     for request in fixture.requests() {
         assert!(!String::from_utf8_lossy(&request.body).contains(canary));

@@ -82,6 +82,12 @@ async fn a_turn_that_was_killed_at_any_row_is_gone_on_with_in_all_protocols() {
                     "row {index} is still there"
                 );
             }
+            let lost = kept
+                .iter()
+                .filter(|(_, text)| text.contains("not known whether it took effect"))
+                .count();
+            let open = [0, 2, 1, 0, 1, 0, 0][survived - 1];
+            assert_eq!(lost, open, "{protocol:?} after row {survived}: {kept:?}");
             let refused: Vec<_> = fixture
                 .requests()
                 .iter()

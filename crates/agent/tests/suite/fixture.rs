@@ -1,15 +1,18 @@
 //! An engine over a real store and a scripted server.
 
+mod scripted;
+
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_core::future::BoxFuture;
-use hermes_agent::{Engine, Routes, Services, Session, SessionFacts, SessionSpec, ToolSource};
+use hermes_agent::{
+    Dumps, Engine, Routes, Services, Session, SessionFacts, SessionSpec, ToolSource,
+};
 use hermes_config::Config;
 use hermes_core::{
-    Beside, Effect, Event, Failure, FailureKind, Handling, Op, RunMode, SeededRandom, SessionId,
-    SystemClock, Tool, ToolContext, ToolOutcome, ToolResult, ToolSpec, TurnEnd, WireProtocol,
+    Clock, Event, Failure, FailureKind, Op, RunMode, SeededRandom, SessionId, SystemClock, Tool,
+    TurnEnd, WireProtocol,
 };
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use hermes_llm::keys::{AuthFile, Keyring, KeyringParts};
@@ -17,86 +20,13 @@ use hermes_llm::{
     Address, Auth, Caller, Course, Endpoint, Learned, Limits, PatienceSettings, Quirks, Route,
     SetPatience, Transport, WindowSource,
 };
-use hermes_secrets::RedactorHandle;
+use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_store::{Options, Record, Store};
 use hermes_testkit::model_server::{ModelServer, RecordedRequest, Scenario};
-use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// What a scripted tool does with its arguments.
-type Script = dyn Fn(Json, ToolContext) -> BoxFuture<'static, ToolOutcome> + Send + Sync;
-
-/// A tool whose behaviour a test writes.
-pub(crate) struct Scripted {
-    spec: ToolSpec,
-    handling: Handling,
-    script: Box<Script>,
-    pub(crate) calls: Mutex<Vec<Json>>,
-}
-
-impl Scripted {
-    pub(crate) fn new(
-        name: &str,
-        script: impl Fn(Json, ToolContext) -> BoxFuture<'static, ToolOutcome> + Send + Sync + 'static,
-    ) -> Self {
-        Self {
-            spec: ToolSpec {
-                name: name.to_owned(),
-                description: "A tool for tests.".to_owned(),
-                parameters: json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
-                effect: Effect::Mutating,
-            },
-            handling: Handling::default(),
-            script: Box::new(script),
-            calls: Mutex::new(Vec::new()),
-        }
-    }
-
-    /// Answers at once.
-    pub(crate) fn saying(name: &str, text: &str) -> Self {
-        let text = text.to_owned();
-        Self::new(name, move |_, _| {
-            let content = text.clone();
-            Box::pin(async move {
-                Ok(ToolResult {
-                    content,
-                    media: Vec::new(),
-                })
-            })
-        })
-    }
-
-    pub(crate) fn beside(mut self, beside: Beside) -> Self {
-        self.handling.beside = beside;
-        self
-    }
-
-    pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
-        self.handling.deadline = deadline;
-        self
-    }
-
-    pub(crate) fn untrusted(mut self) -> Self {
-        self.handling.untrusted = true;
-        self
-    }
-}
-
-impl Tool for Scripted {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn handling(&self) -> Handling {
-        self.handling
-    }
-
-    fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
-        self.calls.lock().unwrap().push(arguments.clone());
-        (self.script)(arguments, context.clone())
-    }
-}
+pub(crate) use scripted::Scripted;
 
 struct Tools(Vec<Arc<dyn Tool>>);
 
@@ -107,11 +37,12 @@ impl ToolSource for Tools {
     }
 }
 
-struct SameModel;
+/// The model of helper tasks, when it is not that of the conversation.
+struct Helpers(Option<Arc<Route>>);
 
-impl Routes for SameModel {
+impl Routes for Helpers {
     fn helpers(&self, _: &str, main: &Arc<Route>) -> Vec<Arc<Route>> {
-        vec![main.clone()]
+        vec![self.0.as_ref().unwrap_or(main).clone()]
     }
 
     fn learned_window(&self, _: &Route, _: u32) {}
@@ -140,6 +71,16 @@ pub(crate) struct Fixture {
     pub(crate) attempts: u32,
     pub(crate) redactor: RedactorHandle,
     pub(crate) stale: Option<Duration>,
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The model of helper tasks, in place of that of the conversation.
+    pub(crate) helper: Option<&'static str>,
+    pub(crate) surface: &'static str,
+    pub(crate) dump_all: bool,
+    pub(crate) ignore_rules: bool,
+    pub(crate) toolsets: Option<&'static [&'static str]>,
+    /// Where sessions run, inside the folder.
+    pub(crate) directory: &'static str,
+    pub(crate) quirks: Quirks,
 }
 
 /// What a turn did.
@@ -154,14 +95,7 @@ impl Fixture {
     pub(crate) fn new(scenario: Scenario) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let redactor = RedactorHandle::default();
-        let store = Store::open(Options {
-            path: folder.path().join("hermes.db"),
-            blobs: folder.path().join("blobs"),
-            clock: Arc::new(SystemClock),
-            redactor: redactor.clone(),
-            vfs: None,
-        })
-        .unwrap();
+        let store = open_store(folder.path(), &redactor);
         std::fs::create_dir(folder.path().join("work")).unwrap();
         Self {
             server: ModelServer::start(scenario).unwrap(),
@@ -177,8 +111,21 @@ impl Fixture {
             attempts: 3,
             redactor,
             stale: None,
+            clock: Arc::new(SystemClock),
+            helper: None,
+            surface: "cli",
+            dump_all: false,
+            ignore_rules: false,
+            toolsets: None,
+            directory: "work",
+            quirks: Quirks::default(),
             folder,
         }
+    }
+
+    /// The store as another process would open it.
+    pub(crate) fn other_store(&self) -> Store {
+        open_store(self.folder.path(), &self.redactor)
     }
 
     pub(crate) fn tool(mut self, tool: impl Tool + 'static) -> Self {
@@ -213,7 +160,7 @@ impl Fixture {
                 window_from: WindowSource::Configured,
                 output: None,
             },
-            quirks: Arc::new(Quirks::default()),
+            quirks: Arc::new(self.quirks.clone()),
             patience: SetPatience {
                 stale: self.stale,
                 ..SetPatience::default()
@@ -223,24 +170,29 @@ impl Fixture {
     }
 
     pub(crate) fn engine(&self) -> Engine {
+        self.engine_over(&self.store, 7)
+    }
+
+    /// An engine as another process would have it: over its own store, with ids of its own.
+    pub(crate) fn engine_over(&self, store: &Store, seed: u64) -> Engine {
         let http = ClientBuilder::new(ClientSettings::default(), AddressPolicy::Any)
             .build()
             .unwrap();
-        let random = Arc::new(SeededRandom::new(7));
+        let random = Arc::new(SeededRandom::new(seed));
         let keys = Keyring::new(KeyringParts {
             file: AuthFile::new(self.folder.path().join("auth.json"), None),
             http: http.clone(),
-            clock: Arc::new(SystemClock),
+            clock: self.clock.clone(),
             random: random.clone(),
             strategies: BTreeMap::new(),
         });
         Engine::new(Services {
-            store: self.store.clone(),
+            store: store.clone(),
             caller: Caller {
                 transport: Transport {
                     http,
-                    media: Arc::new(self.store.blobs().clone()),
-                    clock: Arc::new(SystemClock),
+                    media: Arc::new(store.blobs().clone()),
+                    clock: self.clock.clone(),
                     local: Default::default(),
                 },
                 keys: Arc::new(keys),
@@ -251,12 +203,18 @@ impl Fixture {
             },
             config: Arc::new(self.config.clone()),
             tools: Arc::new(Tools(self.tools.clone())),
-            routes: Arc::new(SameModel),
-            clock: Arc::new(SystemClock),
+            routes: Arc::new(Helpers(
+                self.helper.map(|model| self.route_to(&self.server, model)),
+            )),
+            clock: self.clock.clone(),
             random,
             redactor: self.redactor.clone(),
             home: self.folder.path().to_owned(),
             spill: self.folder.path().join("spill"),
+            dumps: Dumps {
+                folder: self.folder.path().join("dumps"),
+                every: self.dump_all,
+            },
             stop: CancellationToken::new(),
         })
     }
@@ -264,17 +222,19 @@ impl Fixture {
     pub(crate) fn spec(&self) -> SessionSpec {
         SessionSpec {
             id: Self::id(),
-            surface: "cli".to_owned(),
-            directory: self.folder.path().join("work"),
+            surface: self.surface.to_owned(),
+            directory: self.folder.path().join(self.directory),
             course: Course::new(
                 self.route_to(&self.server, "scripted"),
                 self.fallbacks.clone(),
             ),
-            toolsets: None,
+            toolsets: self
+                .toolsets
+                .map(|sets| sets.iter().map(|set| (*set).to_owned()).collect()),
             most_calls: self.most_calls,
             effort: None,
             attended: self.attended,
-            ignore_rules: false,
+            ignore_rules: self.ignore_rules,
             titles: self.titles,
             mode: RunMode::Manual,
         }
@@ -306,6 +266,17 @@ impl Fixture {
             .map(|row| (row.role.clone(), row.content.unwrap_or_default()))
             .collect()
     }
+}
+
+fn open_store(folder: &std::path::Path, redactor: &RedactorHandle) -> Store {
+    Store::open(Options {
+        path: folder.join("hermes.db"),
+        blobs: folder.join("blobs"),
+        clock: Arc::new(SystemClock),
+        redactor: redactor.clone(),
+        vfs: None,
+    })
+    .unwrap()
 }
 
 /// Waits on a thread of its own: the test's thread drives a runtime.
@@ -348,6 +319,13 @@ pub(crate) async fn finish(session: &Session) -> Done {
         .await
         .expect("the turn ends");
     done
+}
+
+/// Tells the redactor about a secret.
+pub(crate) fn learn(fixture: &Fixture, value: &str) {
+    let name = SecretName::new("LAB_API_KEY").unwrap();
+    let secret = Secret::new(name, value.to_owned(), []).unwrap();
+    fixture.redactor.add(&secret);
 }
 
 /// The notices of a turn.

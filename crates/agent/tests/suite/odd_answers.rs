@@ -6,7 +6,7 @@ use hermes_core::TurnEnd;
 use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text, tool_call};
 use serde_json::json;
 
-use super::fixture::{Done, Fixture, Scripted};
+use super::fixture::{Done, Fixture, Scripted, say};
 
 fn failed(done: &Done) -> &str {
     match &done.why {
@@ -277,4 +277,58 @@ async fn a_stream_that_goes_silent_is_left_and_its_late_words_are_never_shown() 
         "{}",
         done.text
     );
+}
+
+/// An answer that says a little and then goes silent.
+fn half_said() -> Step {
+    Step::new(text("some words")).chunk_chars(4).hang_after(3)
+}
+
+/// A call that is never answered.
+fn silence() -> Step {
+    Step::new(text("never")).delay(Duration::from_secs(20))
+}
+
+/// A session whose route has stalled four times: words that came are kept and gone on from.
+async fn after_four_stalls(fixture: &Fixture) -> hermes_agent::Session {
+    let session = fixture.open();
+    assert_eq!(say(&session, "first").await.why, TurnEnd::Done);
+    assert_eq!(fixture.requests().len(), 4);
+    session
+}
+
+// AG-15: five stalls in a row, and the route is given up at once; an answer starts the count again.
+#[tokio::test]
+async fn a_route_that_keeps_stalling_is_given_up_without_another_try() {
+    let scenario = (0..4)
+        .fold(Scenario::new(), |scenario, _| scenario.reply(half_said()))
+        .reply(silence())
+        .reply(text("Awake."))
+        .reply(silence())
+        .reply(text("Still awake."));
+    let mut fixture = Fixture::new(scenario);
+    fixture.stale = Some(Duration::from_millis(200));
+    let session = after_four_stalls(&fixture).await;
+    // The fifth is the last: no wait, no second try.
+    let done = say(&session, "second").await;
+    assert!(!failed(&done).is_empty());
+    assert_eq!(fixture.requests().len(), 5);
+    assert_eq!(say(&session, "third").await.text, "Awake.");
+    // Once something was answered, one stall is just a stall.
+    assert_eq!(say(&session, "fourth").await.text, "Still awake.");
+}
+
+// AG-15
+#[tokio::test]
+async fn a_route_that_keeps_stalling_is_left_for_another() {
+    let scenario = (0..4)
+        .fold(Scenario::new(), |scenario, _| scenario.reply(half_said()))
+        .reply(silence().when_model("scripted").repeat())
+        .reply(Step::new(text("From the other.")).when_model("spare"));
+    let mut fixture = Fixture::new(scenario);
+    fixture.stale = Some(Duration::from_millis(200));
+    fixture.fallbacks = vec![fixture.route_to(&fixture.server, "spare")];
+    let session = after_four_stalls(&fixture).await;
+    assert_eq!(say(&session, "second").await.text, "From the other.");
+    assert_eq!(fixture.requests().len(), 6, "one more stall was enough");
 }

@@ -1,17 +1,24 @@
 //! Stop means stop: in every phase, at once, with a history the next turn can go on from.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hermes_agent::Session;
 use hermes_core::{Event, Op, Random, Role, SeededRandom, ToolResult, TurnEnd, WireProtocol};
+use hermes_llm::{Course, Endpoint, Route};
 use hermes_store::{NewRecord, NewSession};
 use hermes_testkit::model_server::{Scenario, Step, error, text, tool_call};
 use serde_json::json;
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
 use super::fixture::{Done, Fixture, Scripted, apart, finish, say};
 
 /// Stops a turn after a while and says how long it took to end.
 async fn stop_after(fixture: &Fixture, wait: Duration) -> (Done, Duration) {
-    let session = fixture.open();
+    stop(&fixture.open(), wait).await
+}
+
+async fn stop(session: &Session, wait: Duration) -> (Done, Duration) {
     session.send(Op::UserMessage {
         text: "go".to_owned(),
         media: Vec::new(),
@@ -21,7 +28,7 @@ async fn stop_after(fixture: &Fixture, wait: Duration) -> (Done, Duration) {
         session.send(Op::Interrupt);
         Instant::now()
     };
-    let (done, stopped) = tokio::join!(finish(&session), stopping);
+    let (done, stopped) = tokio::join!(finish(session), stopping);
     (done, stopped.elapsed())
 }
 
@@ -86,6 +93,44 @@ async fn a_turn_stops_in_every_phase_and_the_next_one_works() {
         // The server is strict: an illegal history would be refused.
         let again = fixture.ask("again").await;
         assert_eq!(again.text, "Here again.", "{phase}: {again:?}");
+    }
+}
+
+/// An address that takes no connection any more: what is in its queue is never accepted.
+async fn full_house() -> (TcpListener, Vec<TcpStream>) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut waiting = Vec::new();
+    while let Ok(Ok(stream)) =
+        tokio::time::timeout(Duration::from_millis(100), TcpStream::connect(address)).await
+    {
+        waiting.push(stream);
+    }
+    (listener, waiting)
+}
+
+// AG-8
+#[tokio::test]
+async fn a_turn_stops_while_it_is_still_connecting_and_the_next_one_works() {
+    let (full, _waiting) = full_house().await;
+    let deaf = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    for (phase, listener) in [("connecting", &full), ("never accepted", &deaf)] {
+        let fixture = Fixture::new(Scenario::new().reply(text("Here again.")));
+        let mut route = Route::clone(&fixture.route_to(&fixture.server, "scripted"));
+        let Endpoint::Http(address) = &mut route.endpoint else {
+            panic!("{:?}", route.endpoint);
+        };
+        let place = format!("http://{}/v1", listener.local_addr().unwrap());
+        address.base = place.parse().unwrap();
+        let mut spec = fixture.spec();
+        spec.course = Course::new(Arc::new(route), []);
+        let session = fixture.engine().open(spec);
+        let (done, took) = stop(&session, Duration::from_millis(250)).await;
+        assert_eq!(done.why, TurnEnd::Interrupted, "{phase}: {done:?}");
+        assert!(took < Duration::from_millis(300), "{phase}: {took:?}");
+        assert_eq!(fixture.ask("again").await.text, "Here again.", "{phase}");
     }
 }
 
@@ -171,23 +216,13 @@ async fn random_stops_leave_legal_histories_in_all_protocols() {
         fixture.most_calls = 50;
         let session = fixture.open();
         for trial in 0..200 {
-            session.send(Op::UserMessage {
-                text: "go".to_owned(),
-                media: Vec::new(),
-            });
             let wait = Duration::from_micros(random.below(40_000));
-            let stopping = async {
-                tokio::time::sleep(wait).await;
-                session.send(Op::Interrupt);
-                Instant::now()
-            };
-            let (done, stopped) = tokio::join!(finish(&session), stopping);
+            let (done, took) = stop(&session, wait).await;
             assert_eq!(
                 done.why,
                 TurnEnd::Interrupted,
                 "{protocol:?} {trial} after {wait:?}: {done:?}"
             );
-            let took = stopped.elapsed();
             assert!(
                 took < Duration::from_millis(300),
                 "{protocol:?} {trial}: {took:?}"

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hermes_core::Role;
-use hermes_store::{NewRecord, Visibility};
+use hermes_store::{NewRecord, Relation, Visibility};
 use serde_json::json;
 
 use super::fixture::{Fixture, id};
@@ -39,6 +39,38 @@ fn a_summary_takes_the_place_of_what_it_replaces() {
     }
     let row = fixture.store.session(&session).wait().unwrap().unwrap();
     assert_eq!(row.message_count, 5);
+}
+
+// AG-22
+#[test]
+fn a_conversation_can_go_on_in_a_session_of_its_own() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    let ids = fixture.say(&session, &["q1", "a1", "q2", "a2", "q3"]);
+    fixture.store.rename(&session, "Shed").wait().unwrap();
+    let replaced = vec![ids[1], ids[2]];
+    let shorten = |child| {
+        let made = fixture
+            .store
+            .compact_into(&session, id(child), replaced.clone(), summary());
+        made.wait().unwrap()
+    };
+    assert!(shorten("t"));
+    assert_eq!(
+        fixture.texts(&id("t")),
+        ["q1", "what happened so far", "a2", "q3"]
+    );
+    assert_eq!(fixture.texts(&session).len(), 5, "the old one stays");
+    let old = fixture.store.session(&session).wait().unwrap().unwrap();
+    assert_eq!(old.end_reason.as_deref(), Some("compression"));
+    let new = fixture.store.session(&id("t")).wait().unwrap().unwrap();
+    assert_eq!(new.title.as_deref(), Some("Shed #2"));
+    assert_eq!(new.relation, Some(Relation::Compaction));
+    let tip = fixture.store.resolve("s").wait().unwrap();
+    assert_eq!(tip, id("t"), "resuming follows it");
+    fixture.store.rewind(&session, ids[2]).wait().unwrap();
+    assert!(!shorten("u"), "its rows are gone");
+    assert_eq!(fixture.store.session(&id("u")).wait().unwrap(), None);
 }
 
 // AG-24

@@ -1,0 +1,91 @@
+//! What the prompt says inside a software project.
+
+use std::fs;
+
+use hermes_config::CodingContext;
+use hermes_testkit::model_server::{Scenario, Step, text};
+
+use super::conversation::growing;
+use super::fixture::{Fixture, Scripted};
+
+/// The system prompt of a first message, with the work directory prepared by `prepare`.
+async fn prompt(prepare: impl FnOnce(&mut Fixture, &std::path::Path)) -> String {
+    let scenario = Scenario::new().reply(Step::new(text("ok")).repeat());
+    let mut fixture = Fixture::new(scenario).tool(Scripted::saying("look", "x"));
+    let work = fixture.folder.path().join("work");
+    prepare(&mut fixture, &work);
+    fixture.ask("hi").await;
+    // Whatever happens to the project, the session keeps the prompt it began with.
+    fs::write(work.join("Makefile"), "verify:\n").unwrap();
+    fixture.ask("again").await;
+    let requests = fixture.requests();
+    assert!(requests[1].body.starts_with(growing(&requests[0].body)));
+    let system = &requests[0].expect_json()["messages"][0]["content"];
+    system.as_str().unwrap().to_owned()
+}
+
+// AG-3, AG-42
+#[tokio::test]
+async fn a_project_is_described_to_a_programmer_once_and_for_all() {
+    let said = prompt(|fixture, work| {
+        fs::create_dir_all(work.join(".git")).unwrap();
+        fs::write(work.join(".git/HEAD"), "ref: refs/heads/roof\n").unwrap();
+        fs::write(work.join("Cargo.toml"), "[package]").unwrap();
+        fs::write(work.join("Makefile"), "all:\nlint: all\n\ttrue\n").unwrap();
+        let scripts = r#"{"scripts": {"test": "vitest", "start": "vite"}}"#;
+        fs::write(work.join("package.json"), scripts).unwrap();
+        fixture.config.agent.coding_instructions = "Tabs, please.".to_owned();
+    })
+    .await;
+    for part in [
+        "working on a program",
+        "run what checks it",
+        "on the branch roof",
+        "cargo test",
+        "npm run test",
+        "make lint",
+        "Tabs, please.",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(
+        !said.contains("npm run start") && !said.contains("make verify"),
+        "{said}"
+    );
+    let order = ["working directory", "working on a program", "in a terminal"];
+    let places: Vec<_> = order.iter().map(|mark| said.find(mark).unwrap()).collect();
+    assert!(places.is_sorted(), "{said}");
+}
+
+// AG-42
+#[tokio::test]
+async fn a_directory_is_a_project_by_its_marker_or_as_a_repository_with_code() {
+    let is_coding = |said: String| said.contains("working on a program");
+    assert!(!is_coding(prompt(|_, _| {}).await), "an empty directory");
+    let repository = |name: &'static str| {
+        prompt(move |_, work| {
+            fs::create_dir_all(work.join(".git")).unwrap();
+            fs::write(work.join(name), "x").unwrap();
+        })
+    };
+    assert!(is_coding(repository("shed.py").await));
+    assert!(!is_coding(repository("notes.md").await), "only prose");
+    let above = prompt(|fixture, work| {
+        fs::write(work.join("go.mod"), "module shed").unwrap();
+        fixture.directory = "work/a/b";
+        fs::create_dir_all(work.join("a/b")).unwrap();
+    });
+    assert!(is_coding(above.await), "from a directory inside");
+    for (context, surface, wanted) in [
+        (CodingContext::Auto, "telegram", false),
+        (CodingContext::On, "telegram", true),
+        (CodingContext::Off, "cli", false),
+    ] {
+        let said = prompt(|fixture, work| {
+            fs::write(work.join("go.mod"), "module shed").unwrap();
+            fixture.config.agent.coding_context = context;
+            fixture.surface = surface;
+        });
+        assert_eq!(is_coding(said.await), wanted, "{context:?} {surface}");
+    }
+}

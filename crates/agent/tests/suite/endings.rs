@@ -1,0 +1,236 @@
+//! How turns end: not too early, not without a word, and with nothing said left unheard.
+
+use std::time::Duration;
+
+use hermes_config::{Automatic, Either};
+use hermes_core::{Op, ToolError, TurnEnd, WireProtocol};
+use hermes_testkit::model_server::{Scenario, Step, text, tool_call};
+use serde_json::json;
+
+use super::fixture::{Fixture, Scripted, finish, notices, say};
+
+const PROMISE: &str = "I'll look at the garden now.";
+
+fn promising(config: Either<Automatic, Vec<String>>, scenario: Scenario) -> Fixture {
+    let mut fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    fixture.config.agent.intent_ack_continuation = config;
+    fixture
+}
+
+// AG-37
+#[tokio::test]
+async fn a_model_that_only_announces_its_work_is_asked_to_do_it() {
+    let scenario = || {
+        Scenario::new()
+            .reply(text(PROMISE))
+            .reply(tool_call("look", json!({"n": 1})))
+            .reply(text("There is a tree."))
+    };
+    let on = Either::First(Automatic::On);
+    let fixture = promising(on, scenario());
+    let done = fixture.ask("what grows there?").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    assert_eq!(done.text, format!("{PROMISE}\n\nThere is a tree."));
+    let rows = fixture.texts();
+    let shown: Vec<_> = rows
+        .iter()
+        .map(|(role, text)| (role.as_str(), text.trim()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("user", "what grows there?"),
+            ("assistant", PROMISE),
+            ("tool", "a tree"),
+            ("assistant", "There is a tree."),
+        ],
+        "what we told the model leaves no row"
+    );
+    let asked = fixture.requests()[1].expect_json()["messages"].to_string();
+    assert!(asked.contains("called no tool"), "{asked}");
+
+    // By itself only where it is known to happen; by name where the user says so; not when it is off.
+    for (config, protocol, calls) in [
+        (Either::First(Automatic::Auto), WireProtocol::Responses, 3),
+        (
+            Either::First(Automatic::Auto),
+            WireProtocol::ChatCompletions,
+            1,
+        ),
+        (
+            Either::Second(vec!["Script".to_owned()]),
+            WireProtocol::ChatCompletions,
+            3,
+        ),
+        (Either::First(Automatic::Off), WireProtocol::Responses, 1),
+    ] {
+        let mut fixture = promising(config.clone(), scenario());
+        fixture.protocol = protocol;
+        assert_eq!(fixture.ask("what grows there?").await.why, TurnEnd::Done);
+        assert_eq!(fixture.requests().len(), calls, "{config:?} {protocol:?}");
+    }
+}
+
+// AG-37
+#[tokio::test]
+async fn a_model_that_keeps_announcing_is_believed_after_two_reminders() {
+    let scenario = Scenario::new().reply(Step::new(text(PROMISE)).repeat());
+    let fixture = promising(Either::First(Automatic::On), scenario);
+    let done = fixture.ask("what grows there?").await;
+    assert_eq!(done.why, TurnEnd::Done);
+    assert_eq!(fixture.requests().len(), 3);
+    assert_eq!(fixture.rows().len(), 2);
+    assert_eq!(fixture.texts()[1].1, done.text);
+}
+
+fn editing(scenario: Scenario) -> Fixture {
+    Fixture::new(scenario)
+        .tool(Scripted::saying("write_file", "written"))
+        .tool(Scripted::saying("terminal", "3 passed"))
+}
+
+fn write(path: &str) -> Step {
+    Step::new(tool_call(
+        "write_file",
+        json!({"path": path, "content": "x"}),
+    ))
+}
+
+// AG-38
+#[tokio::test]
+async fn changed_code_is_checked_before_the_turn_ends() {
+    let scenario = Scenario::new()
+        .reply(write("src/shed.rs"))
+        .reply(text("The shed is built."))
+        .reply(tool_call("terminal", json!({"command": "cargo test"})))
+        .reply(text("And it stands."));
+    let fixture = editing(scenario);
+    let done = fixture.ask("build a shed").await;
+    assert_eq!(done.text, "The shed is built.\n\nAnd it stands.");
+    assert_eq!(fixture.requests().len(), 4);
+    let asked = fixture.requests()[2].expect_json()["messages"].to_string();
+    assert!(asked.contains("You changed src/shed.rs"), "{asked}");
+    assert!(
+        fixture
+            .texts()
+            .iter()
+            .all(|(_, text)| !text.contains("You changed")),
+        "what we told the model leaves no row"
+    );
+
+    // Twice at most, and never about prose, in a chat, when it is off, or with nothing to run.
+    let stubborn = |path: &str| {
+        Scenario::new()
+            .reply(write(path))
+            .reply(Step::new(text("Done.")).repeat())
+    };
+    let count = async |fixture: Fixture| {
+        assert_eq!(fixture.ask("build").await.why, TurnEnd::Done);
+        fixture.requests().len()
+    };
+    assert_eq!(count(editing(stubborn("a.py"))).await, 4);
+    assert_eq!(count(editing(stubborn("notes.md"))).await, 2);
+    let mut off = editing(stubborn("a.py"));
+    off.config.agent.verify_on_stop = Automatic::Off;
+    assert_eq!(count(off).await, 2);
+    let mut chat = editing(stubborn("a.py"));
+    chat.surface = "telegram";
+    assert_eq!(count(chat).await, 2);
+    let unarmed = Fixture::new(stubborn("a.py")).tool(Scripted::saying("write_file", "written"));
+    assert_eq!(count(unarmed).await, 2);
+}
+
+// AG-38
+#[tokio::test]
+async fn an_answer_that_was_held_back_is_delivered_when_the_budget_is_spent() {
+    let scenario = Scenario::new()
+        .reply(write("a.py"))
+        .reply(text("The shed is built."))
+        .reply(Step::new(tool_call("terminal", json!({"command": "ls"}))).repeat());
+    let mut fixture = editing(scenario);
+    fixture.most_calls = 2;
+    let done = fixture.ask("build").await;
+    assert_eq!(
+        (done.why, done.text.as_str()),
+        (TurnEnd::Done, "The shed is built.")
+    );
+    assert_eq!(fixture.requests().len(), 2);
+
+    // Nothing that was shown is lost when the next call fails.
+    let scenario = Scenario::new()
+        .reply(write("a.py"))
+        .reply(text("The shed is built."))
+        .reply(Step::new(hermes_testkit::model_server::error(401)).repeat());
+    let fixture = editing(scenario);
+    let done = fixture.ask("build").await;
+    assert!(matches!(done.why, TurnEnd::Failed { .. }), "{done:?}");
+    assert_eq!(fixture.texts().last().unwrap().1, "The shed is built.");
+}
+
+// AG-38
+#[tokio::test]
+async fn edits_that_came_to_nothing_are_named_at_the_end() {
+    let scenario = || {
+        Scenario::new()
+            .reply(write("notes.md"))
+            .reply(text("All written."))
+    };
+    let full = Scripted::new("write_file", |_, _| {
+        let message = "the disk is full".to_owned();
+        Box::pin(async { Err(ToolError::ForModel { message }) })
+    });
+    let mut fixture = Fixture::new(scenario()).tool(full);
+    let done = fixture.ask("write").await;
+    let told = |done| {
+        notices(done)
+            .iter()
+            .any(|text| text.contains("could not be changed: notes.md"))
+    };
+    assert!(told(&done), "{done:?}");
+    fixture.config.display.file_mutation_verifier = false;
+    fixture.server = hermes_testkit::model_server::ModelServer::start(scenario()).unwrap();
+    assert!(!told(&fixture.ask("write").await));
+}
+
+// AG-10: a summary that says nothing is asked for once more, then without any tools.
+#[tokio::test]
+async fn an_empty_summary_of_a_spent_budget_is_asked_for_once_more() {
+    let scenario = Scenario::new()
+        .reply(
+            Step::new(tool_call("look", json!({"n": 1})))
+                .when_tools_offered()
+                .repeat(),
+        )
+        .reply(Step::new(text("I looked.")).when_no_tools());
+    let mut fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    fixture.most_calls = 1;
+    let done = fixture.ask("look for ever").await;
+    assert_eq!(
+        (done.why, done.text.as_str()),
+        (TurnEnd::Budget, "I looked.")
+    );
+    assert_eq!(fixture.requests().len(), 3);
+    assert_eq!(fixture.texts().last().unwrap().1, "I looked.");
+}
+
+// AG-9: a remark that comes during the last call is not lost: it starts the next turn.
+#[tokio::test]
+async fn a_remark_that_comes_too_late_for_its_turn_is_answered_in_one_of_its_own() {
+    let scenario = Scenario::new()
+        .reply(Step::new(text("Painted.")).delay(Duration::from_millis(300)))
+        .reply(Step::new(text("Blue it is.")).when_user("make it blue"));
+    let fixture = Fixture::new(scenario);
+    let session = fixture.open();
+    let steering = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        let text = "make it blue".to_owned();
+        assert!(session.send(Op::Steer { text }));
+    };
+    let (done, ()) = tokio::join!(say(&session, "paint"), steering);
+    assert_eq!(done.text, "Painted.");
+    assert_eq!(finish(&session).await.text, "Blue it is.");
+    assert_eq!(
+        fixture.texts()[2],
+        ("user".to_owned(), "make it blue".to_owned())
+    );
+}
