@@ -2,6 +2,7 @@
 
 mod config_load;
 mod conversation;
+mod embedded;
 mod import;
 mod insert;
 mod search;
@@ -13,6 +14,7 @@ use crate::bench::Bench;
 pub(crate) const ALL: &[Bench] = &[
     startup::BENCH,
     conversation::BENCH,
+    embedded::BENCH,
     config_load::BENCH,
     insert::BENCH,
     search::BENCH,

@@ -1,22 +1,22 @@
 //! The models of this run: providers, credentials and routes, wired together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_agent::Routes;
-use hermes_config::{Home, Loaded};
+use hermes_config::{Environment, Home, Loaded};
 use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
 use hermes_http::HttpClient;
 use hermes_llm::keys::{
     AuthFile, KeyNeed, KeySource as StoredFrom, Keyring, KeyringParts, OwnKey, ProviderKeys,
 };
 use hermes_llm::metadata::Learned as LearnedWindows;
+use hermes_llm::nearby::{self, Prepared, Reach};
 use hermes_llm::oauth::Flow;
 use hermes_llm::profile::{self, Profile, Profiles};
 use hermes_llm::resolve::{self, Credential, Flags, KeySource, Request, ResolveError, Resolved};
 use hermes_llm::{
     Caller, Course, Endpoint, Learned, LocalModels, PatienceSettings, Route, Transport,
-    WindowSource, detect,
 };
 use hermes_store::Store;
 
@@ -33,6 +33,7 @@ pub(crate) struct Models {
     clock: Arc<dyn Clock>,
     logins: Vec<String>,
     embedded: Option<PathBuf>,
+    aws_credentials: Option<PathBuf>,
     /// Windows that refusals taught us, and the file they are kept in.
     windows: LearnedWindows,
     windows_file: PathBuf,
@@ -45,6 +46,13 @@ pub(crate) struct Chosen {
     pub(crate) provider: Option<String>,
 }
 
+/// The routes of a conversation after servers nearby were asked.
+pub(crate) struct Measured {
+    pub(crate) course: Course,
+    /// What the user should know about the server.
+    pub(crate) notes: Vec<String>,
+}
+
 /// Where people sign in to Nous.
 pub(crate) const PORTAL: &str = "https://portal.nousresearch.com";
 
@@ -54,6 +62,13 @@ pub(crate) fn usual_flow(profile: &Profile) -> Option<Flow> {
         return None;
     }
     Flow::nous(&PORTAL.parse().ok()?).ok()
+}
+
+/// Where the programs of AWS keep key pairs.
+fn aws_credentials(environment: &Environment) -> Option<PathBuf> {
+    let named = environment.filled("AWS_SHARED_CREDENTIALS_FILE");
+    let usual = || Some(Path::new(environment.filled("HOME")?).join(".aws/credentials"));
+    named.map(PathBuf::from).or_else(usual)
 }
 
 /// Where the small model that everybody may use is kept.
@@ -86,6 +101,7 @@ impl Models {
             keys: Arc::new(keys),
             http,
             clock: context.clock.clone(),
+            aws_credentials: aws_credentials(&loaded.environment),
             embedded: embedded.is_file().then_some(embedded),
             windows: LearnedWindows::read(&windows).unwrap_or_default(),
             windows_file: windows,
@@ -103,6 +119,7 @@ impl Models {
             logins: &self.logins,
             embedded: self.embedded.as_deref(),
             learned: Some(&self.windows),
+            aws_credentials: self.aws_credentials.as_deref(),
             ..Request::new(&self.loaded, &self.profiles)
         }
     }
@@ -117,22 +134,20 @@ impl Models {
         self.course_from(resolve::resolve(&self.request(chosen))?, chosen)
     }
 
-    /// The same, after a server nearby was asked how large its window is.
-    pub(crate) async fn measured_course(&self, chosen: &Chosen) -> Result<Course, ResolveError> {
-        let mut main = resolve::resolve(&self.request(chosen))?;
-        let limits = &mut main.route.limits;
-        if let Endpoint::Http(address) = &main.route.endpoint
-            && address.local
-            && matches!(
-                limits.window_from,
-                WindowSource::Guess | WindowSource::Family
-            )
-            && let Some(window) = detect::window(&self.http, &address.base, &main.route.model).await
-        {
-            limits.window = window;
-            limits.window_from = WindowSource::Endpoint;
-        }
-        self.course_from(main, chosen)
+    /// The same, after a server nearby was asked how large its window is, or told how large it has to be.
+    pub(crate) async fn measured_course(
+        &self,
+        chosen: &Chosen,
+        reach: Reach<'_>,
+    ) -> Result<Measured, ResolveError> {
+        let Resolved { route, key } = resolve::resolve(&self.request(chosen))?;
+        let secret = match &key {
+            Credential::Key { secret, .. } => Some(secret),
+            Credential::None | Credential::Login { .. } => None,
+        };
+        let Prepared { route, notes } = nearby::prepare(&self.http, route, secret, reach).await;
+        let course = self.course_from(Resolved { route, key }, chosen)?;
+        Ok(Measured { course, notes })
     }
 
     fn course_from(&self, main: Resolved, chosen: &Chosen) -> Result<Course, ResolveError> {
@@ -232,7 +247,10 @@ impl Routes for Models {
             Ok(found) => found
                 .candidates
                 .into_iter()
-                .map(|candidate| self.known(candidate))
+                .map(|mut candidate| {
+                    nearby::follow(&mut candidate.route, main);
+                    self.known(candidate)
+                })
                 .collect(),
             Err(error) => {
                 tracing::warn!("auxiliary.{task} cannot be used: {error}");

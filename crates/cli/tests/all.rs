@@ -14,9 +14,11 @@ mod suite {
     mod killed;
     mod logs;
     mod models;
+    mod nearby;
     mod pipes;
     mod profile;
     mod program;
+    mod providers;
     mod raw_zip;
     mod read_only;
     mod reports;

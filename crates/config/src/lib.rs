@@ -53,7 +53,7 @@ pub use reference::{json_schema, reference_page};
 pub use root::Config;
 pub use sections::*;
 pub use setting::{Either, Reader, SecretText, Setting, nearest};
-pub use settings::{Change, SetError, Settings, Shown, UnknownKey};
+pub use settings::{Change, Edit, SetError, Settings, Shown, UnknownKey};
 pub use shape::{Choice, Field, Section, Shape};
 pub use source::ReadError;
 pub use value::{KeyPath, Layer, Map, NoSuchItem, Node, Origin, Value};

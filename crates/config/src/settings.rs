@@ -1,10 +1,12 @@
 //! The work behind `hermes config set`, `unset` and `get`.
 
 mod secret;
+mod several;
 mod target;
 
 use std::path::{Path, PathBuf};
 
+pub use several::Edit;
 pub use target::UnknownKey;
 
 use crate::dotenv::{EnvFile, EnvName, EnvNameError};
@@ -133,11 +135,7 @@ impl Settings<'_> {
                 let key = target::with_model_name(key, raw);
                 self.check_pin(&key)?;
                 let value = target::value_for(&key, raw, unknown)?;
-                let change = self.edit(&key, |document| {
-                    open_model(document, &key)?;
-                    target::check_items(document, &key)?;
-                    document.set(&key, &value)
-                })?;
+                let change = self.edit(&key, |document| put(document, &key, &value))?;
                 self.mirror(change, &key, &value)
             }
         }
@@ -151,20 +149,7 @@ impl Settings<'_> {
             Target::Variable(name) => self.write_variable(&name, None),
             Target::Setting(key) => {
                 self.check_pin(&key)?;
-                self.edit(&key, |document| {
-                    let is_short = key == KeyPath::of(["model", "default"])
-                        && document
-                            .value()?
-                            .child("model")
-                            .is_some_and(|model| model.text().is_some());
-                    if is_short {
-                        document.remove(&KeyPath::of(["model"]))?;
-                    }
-                    for spelling in legacy::spellings(&key) {
-                        document.remove(&spelling)?;
-                    }
-                    Ok(())
-                })
+                self.edit(&key, |document| take_out(document, &key))
             }
         }
     }
@@ -222,12 +207,23 @@ impl Settings<'_> {
         })
     }
 
-    /// Changes `config.yaml`, or leaves it byte for byte as it was.
+    /// Changes one key of `config.yaml`, or leaves the file byte for byte as it was.
     fn edit(
         &self,
         key: &KeyPath,
         change: impl FnOnce(&mut Document) -> Result<(), EditError>,
     ) -> Result<Change, SetError> {
+        let mut changes = self.rewrite(std::slice::from_ref(key), change)?;
+        // There is one for each key.
+        Ok(changes.swap_remove(0))
+    }
+
+    /// Changes these keys of `config.yaml` in one write, or leaves the file byte for byte as it was.
+    fn rewrite(
+        &self,
+        keys: &[KeyPath],
+        change: impl FnOnce(&mut Document) -> Result<(), EditError>,
+    ) -> Result<Vec<Change>, SetError> {
         let path = self.home.config_file();
         let before = files::read(&path)?.unwrap_or_default();
         let text = source::text_of(before).map_err(|source| SetError::Unparsable {
@@ -239,21 +235,32 @@ impl Settings<'_> {
             source,
         };
         let mut document = Document::new(text.clone()).map_err(failed)?;
-        let old = value_at(&document, key).map_err(failed)?;
+        let values = |document: &Document| -> Result<Vec<Shown>, EditError> {
+            let values = keys.iter();
+            values
+                .map(|key| Ok(shown(key, value_at(document, key)?)))
+                .collect()
+        };
+        let old = values(&document).map_err(failed)?;
         change(&mut document).map_err(failed)?;
-        let new = value_at(&document, key).map_err(failed)?;
-        target::check_types(&document, key).map_err(|error| *error)?;
+        let new = values(&document).map_err(failed)?;
+        for key in keys {
+            target::check_types(&document, key).map_err(|error| *error)?;
+        }
         if document.text() != text {
             self.home.create(self.home.path())?;
             files::replace(&path, document.text().as_bytes())?;
         }
-        Ok(Change {
-            file: path,
-            key: key.to_string(),
-            old: shown(key, old),
-            new: shown(key, new),
-            also: None,
-        })
+        let changes = keys.iter().zip(old.into_iter().zip(new));
+        Ok(changes
+            .map(|(key, (old, new))| Change {
+                file: path.clone(),
+                key: key.to_string(),
+                old,
+                new,
+                also: None,
+            })
+            .collect())
     }
 
     fn write_variable(&self, name: &str, value: Option<&str>) -> Result<Change, SetError> {
@@ -315,6 +322,27 @@ impl Settings<'_> {
             ..change
         })
     }
+}
+
+fn put(document: &mut Document, key: &KeyPath, value: &Value) -> Result<(), EditError> {
+    open_model(document, key)?;
+    target::check_items(document, key)?;
+    document.set(key, value)
+}
+
+fn take_out(document: &mut Document, key: &KeyPath) -> Result<(), EditError> {
+    let is_short = *key == KeyPath::of(["model", "default"])
+        && document
+            .value()?
+            .child("model")
+            .is_some_and(|model| model.text().is_some());
+    if is_short {
+        document.remove(&KeyPath::of(["model"]))?;
+    }
+    for spelling in legacy::spellings(key) {
+        document.remove(&spelling)?;
+    }
+    Ok(())
 }
 
 /// `model: name` becomes a map before a key is put into it.

@@ -1,6 +1,6 @@
 //! The client and how it is built.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use hermes_secrets::{Redactor, RedactorHandle};
 use http::Method;
@@ -74,41 +74,59 @@ impl ClientBuilder {
             family,
             exempt: Vec::new(),
         };
-        let direct = base(&settings, resolver.clone())?
-            .build()
-            .map_err(client_error)?;
-        let proxied = if proxies.is_empty() {
-            None
-        } else {
-            let exempt = proxies
-                .iter()
-                .map(|proxy| proxy.host().to_owned())
-                .collect();
-            let mut builder = base(
-                &settings,
-                CheckedResolver {
-                    exempt,
-                    ..resolver.clone()
-                },
-            )?;
-            if let Some(proxy) = &settings.proxies.http {
-                builder = builder
-                    .proxy(reqwest::Proxy::http(proxy.full_url()?).map_err(|_| ProxyError::Url)?);
-            }
-            if let Some(proxy) = &settings.proxies.https {
-                builder = builder
-                    .proxy(reqwest::Proxy::https(proxy.full_url()?).map_err(|_| ProxyError::Url)?);
-            }
-            Some(builder.build().map_err(client_error)?)
-        };
+        let connections = Connections::open(&settings, &resolver)?;
         Ok(HttpClient {
             inner: Arc::new(Inner {
                 settings,
                 resolver,
                 redactor,
-                direct,
-                proxied,
+                connections: RwLock::new(connections),
             }),
+        })
+    }
+}
+
+/// What is kept open, without a proxy and through one.
+#[derive(Clone)]
+pub(crate) struct Connections {
+    pub(crate) direct: reqwest::Client,
+    pub(crate) proxied: Option<reqwest::Client>,
+}
+
+impl Connections {
+    /// Opens nothing yet.
+    fn open(settings: &ClientSettings, resolver: &CheckedResolver) -> Result<Self, BuildError> {
+        let direct = base(settings, resolver.clone())?
+            .build()
+            .map_err(client_error)?;
+        let proxies = &settings.proxies;
+        let exempt: Vec<_> = [&proxies.http, &proxies.https]
+            .into_iter()
+            .flatten()
+            .map(|proxy| proxy.host().to_owned())
+            .collect();
+        if exempt.is_empty() {
+            return Ok(Self {
+                direct,
+                proxied: None,
+            });
+        }
+        let resolver = CheckedResolver {
+            exempt,
+            ..resolver.clone()
+        };
+        let mut builder = base(settings, resolver)?;
+        if let Some(proxy) = &proxies.http {
+            builder = builder
+                .proxy(reqwest::Proxy::http(proxy.full_url()?).map_err(|_| ProxyError::Url)?);
+        }
+        if let Some(proxy) = &proxies.https {
+            builder = builder
+                .proxy(reqwest::Proxy::https(proxy.full_url()?).map_err(|_| ProxyError::Url)?);
+        }
+        Ok(Self {
+            direct,
+            proxied: Some(builder.build().map_err(client_error)?),
         })
     }
 }
@@ -143,11 +161,30 @@ pub(crate) struct Inner {
     pub(crate) settings: ClientSettings,
     pub(crate) resolver: CheckedResolver,
     pub(crate) redactor: RedactorHandle,
-    pub(crate) direct: reqwest::Client,
-    pub(crate) proxied: Option<reqwest::Client>,
+    connections: RwLock<Connections>,
 }
 
 impl HttpClient {
+    /// Opens new connections from here on; requests under way keep theirs.
+    pub fn forget_connections(&self) {
+        let inner = &self.inner;
+        // What could be built once can be built again.
+        if let Ok(fresh) = Connections::open(&inner.settings, &inner.resolver) {
+            *inner
+                .connections
+                .write()
+                .unwrap_or_else(PoisonError::into_inner) = fresh;
+        }
+    }
+
+    pub(crate) fn connections(&self) -> Connections {
+        self.inner
+            .connections
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
     /// Starts a request with any method.
     pub fn request<U>(&self, method: Method, url: U) -> RequestBuilder
     where

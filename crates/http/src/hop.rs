@@ -75,12 +75,13 @@ async fn hop(
         .check_url(&plan.url)
         .map_err(refused)?;
     let host = plan.url.host_str().unwrap_or_default();
-    let proxied = inner
+    let connections = client.connections();
+    let proxied = connections
         .proxied
         .as_ref()
         .filter(|_| inner.settings.proxies.proxy_for(&plan.url).is_some());
     let through = match proxied {
-        None => &inner.direct,
+        None => &connections.direct,
         Some(proxied) => {
             // The proxy looks the name up again, so this cannot pin the address; it is the check we can still make.
             if inner.resolver.policy != AddressPolicy::Any

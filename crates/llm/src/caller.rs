@@ -1,10 +1,9 @@
 //! One model call, with everything that failover decides done: waiting, other credentials, other
 //! routes, changed requests. The same for the conversation and for helper tasks.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -17,7 +16,8 @@ use crate::course::{Course, changed};
 use crate::delivered::Shown;
 use crate::error::ModelError;
 use crate::failover::{Delivered, Fix, Health, Step, next_step};
-use crate::keys::Keyring;
+use crate::keys::{KeyError, Keyring};
+use crate::lessons::Learned;
 use crate::model::Model;
 use crate::patience::{PatienceSettings, is_reasoning_model, patience};
 use crate::route::Route;
@@ -39,12 +39,6 @@ pub struct Caller {
     /// What models turned out to want, for as long as the program runs.
     pub learned: Learned,
 }
-
-/// Changes that a model turned out to need, by provider and model.
-#[derive(Clone, Default)]
-pub struct Learned(Arc<Mutex<Lessons>>);
-
-type Lessons = HashMap<(String, String), Vec<Fix>>;
 
 /// What is asked, and what is known about its size.
 pub struct Ask<'a> {
@@ -157,6 +151,7 @@ impl Caller {
             tracing::debug!(
                 route = course.route().label(),
                 reason = fault.reason.word(),
+                code = fault.code,
                 "a model call failed: {}",
                 fault.message
             );
@@ -292,6 +287,10 @@ impl Caller {
     ) -> Taken {
         match step {
             Step::Wait(wait) | Step::Reconnect(wait) => {
+                if matches!(step, Step::Reconnect(_)) {
+                    // What is kept open may lead to a server that is gone.
+                    self.transport.http.forget_connections();
+                }
                 let why = fault.message;
                 sink.event(CallEvent::Waiting { wait, why }).await;
                 tokio::select! {
@@ -306,6 +305,8 @@ impl Caller {
                 };
                 match self.keys.renew(&lease).await {
                     Ok(renewed) => course.lease = Some(renewed),
+                    // The renewal has buried it: the next attempt borrows another, or says that there is none.
+                    Err(error @ KeyError::Ended { .. }) => tracing::warn!("{error}"),
                     Err(error) => {
                         tracing::warn!("{} could not be renewed: {error}", lease.label);
                         course.lease = Some(lease);
@@ -369,29 +370,4 @@ enum Taken {
     TooLong(Fault),
     Partial,
     Failed(Fault),
-}
-
-impl Learned {
-    fn of(&self, route: &Route) -> Vec<Fix> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (route.provider.clone(), route.model.clone());
-        known.get(&key).cloned().unwrap_or_default()
-    }
-
-    /// Keeps what is a property of the model, not of one request.
-    fn keep(&self, route: &Route, fix: Fix) {
-        let lasting = matches!(
-            fix,
-            Fix::SwapMaxTokensKey
-                | Fix::OmitTemperature
-                | Fix::StripToolImages
-                | Fix::StripSchemaPatterns
-                | Fix::DropLongContextBeta
-        );
-        if lasting {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let key = (route.provider.clone(), route.model.clone());
-            known.entry(key).or_default().push(fix);
-        }
-    }
 }

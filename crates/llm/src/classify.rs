@@ -9,7 +9,7 @@ mod vendor;
 use std::error::Error as _;
 use std::time::Duration;
 
-use hermes_http::{HttpError, StatusError};
+use hermes_http::HttpError;
 
 use crate::error::{ModelError, VendorError};
 use crate::wire::WireError;
@@ -131,6 +131,8 @@ pub struct Fault {
     pub message: String,
     /// The HTTP status, when there was one.
     pub status: Option<u16>,
+    /// The provider's own word or number for it, when it gave one.
+    pub code: Option<String>,
     /// How long the provider asks to wait.
     pub retry_after: Option<Duration>,
     /// The real window, when the message tells and it is smaller than the one we believe in.
@@ -162,6 +164,7 @@ impl Fault {
             reason,
             message: message.into(),
             status: None,
+            code: None,
             retry_after: None,
             stated_window: None,
             stated_output_left: None,
@@ -197,7 +200,7 @@ pub fn classify(error: &ModelError, facts: &Facts<'_>) -> Fault {
 fn http(error: &HttpError, facts: &Facts<'_>) -> Fault {
     let reason = match error {
         HttpError::Status(answer) => {
-            return vendor::classify(&refusal(answer), facts);
+            return vendor::classify(&VendorError::from_excerpt(answer), facts);
         }
         HttpError::Tls { .. } if says(&causes(error), phrases::CERTIFICATE) => Reason::SslCert,
         HttpError::Interrupted { .. } => disconnected(facts),
@@ -211,20 +214,6 @@ fn http(error: &HttpError, facts: &Facts<'_>) -> Fault {
         _ => Reason::Misconfigured,
     };
     Fault::new(reason, error.to_string())
-}
-
-/// What an answer that is not a success says.
-fn refusal(answer: &StatusError) -> VendorError {
-    let said = serde_json::from_str(&answer.excerpt)
-        .ok()
-        .and_then(|body| VendorError::from_body(&body));
-    VendorError {
-        status: Some(answer.status.as_u16()),
-        ..said.unwrap_or_else(|| VendorError {
-            message: answer.excerpt.trim().to_owned(),
-            ..VendorError::default()
-        })
-    }
 }
 
 /// A server that hangs up on a long conversation may do so because of its length, unless the model is

@@ -59,6 +59,11 @@ impl Course {
         self.routes.get(self.at).unwrap_or(&self.routes[0])
     }
 
+    /// All routes, the preferred one first.
+    pub fn routes(&self) -> &[Arc<Route>] {
+        &self.routes
+    }
+
     /// The preferred route.
     pub fn preferred(&self) -> &Arc<Route> {
         &self.routes[0]

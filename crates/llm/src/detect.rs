@@ -4,10 +4,9 @@ mod answer;
 
 use std::time::Duration;
 
-use hermes_http::{BaseUrl, HttpClient, RequestBuilder, Timeouts};
+use hermes_http::{AuthScheme, BaseUrl, HttpClient, RequestBuilder, Timeouts};
+use hermes_secrets::Secret;
 use serde_json::{Value as Json, json};
-
-use crate::metadata::window_from_listing;
 
 pub use answer::{
     LmStudioModel, OllamaModel, llama_cpp_window, lm_studio_models, ollama_loaded_window,
@@ -66,56 +65,15 @@ pub struct Detected {
 
 /// Finds out which server answers at an address; `None` for others and for nobody.
 pub async fn detect(http: &HttpClient, base: &BaseUrl) -> Option<Detected> {
-    let probe = Probe {
-        http,
-        root: &root_of(base)?,
-    };
+    let probe = Probe::new(http, base, None)?;
     probe.whole().await.unwrap_or(None)
 }
 
 /// What Ollama knows about one model, and the window it is loaded with now.
 pub async fn ollama(http: &HttpClient, base: &BaseUrl, model: &str) -> Option<OllamaModel> {
-    let probe = Probe {
-        http,
-        root: &root_of(base)?,
-    };
-    let url = probe.root.join("api/show");
-    let question = http.post(url).json(&json!({"model": model, "name": model}));
-    let mut about = ollama_model(&probe.read(question).await.ok()??);
-    if let Ok(Some(running)) = probe.get("api/ps").await {
-        about.loaded_window = ollama_loaded_window(&running, model);
-    }
-    Some(about)
+    Probe::new(http, base, None)?.ollama(model).await
 }
 
-/// The window a server gives a model, as far as it says. Most say it in their list of models; Ollama
-/// and LM Studio, told by their usual ports, are asked in their own way.
-pub async fn window(http: &HttpClient, base: &BaseUrl, model: &str) -> Option<u32> {
-    let probe = Probe {
-        http,
-        root: &root_of(base)?,
-    };
-    let port = base.join("").port();
-    let is_usual = |wanted| {
-        USUAL_PORTS
-            .iter()
-            .any(|(server, usual)| *server == wanted && port == Some(*usual))
-    };
-    if is_usual(LocalServer::Ollama) {
-        let about = ollama(http, base, model).await?;
-        return about.loaded_window.or(about.set_window);
-    }
-    if is_usual(LocalServer::LmStudio) {
-        let answer = probe.get("api/v1/models").await.ok()??;
-        let models = lm_studio_models(&answer)?;
-        let about = models.into_iter().find(|about| about.id == model)?;
-        return about.loaded_window.or(about.max_window);
-    }
-    let listing = probe.read(http.get(base.join("models"))).await.ok()??;
-    window_from_listing(&listing, model)
-}
-
-/// The native interfaces stand beside `/v1`, not below it.
 fn root_of(base: &BaseUrl) -> Option<BaseUrl> {
     let mut url = base.join("");
     url.set_query(None);
@@ -125,15 +83,70 @@ fn root_of(base: &BaseUrl) -> Option<BaseUrl> {
     matches!(url.scheme(), "http" | "https").then(|| BaseUrl::from(url))
 }
 
-struct Probe<'a> {
+/// Asks one server about itself.
+pub(crate) struct Probe<'a> {
     http: &'a HttpClient,
-    root: &'a BaseUrl,
+    base: BaseUrl,
+    /// The native interfaces stand beside `/v1`, not below it.
+    root: BaseUrl,
+    secret: Option<&'a Secret>,
+    patience: Duration,
 }
 
 /// Nobody answered in time: asking for something else would only take as long again.
-struct Silent;
+pub(crate) struct Silent;
 
-impl Probe<'_> {
+impl<'a> Probe<'a> {
+    pub(crate) fn new(
+        http: &'a HttpClient,
+        base: &BaseUrl,
+        secret: Option<&'a Secret>,
+    ) -> Option<Self> {
+        Some(Self {
+            http,
+            base: base.clone(),
+            root: root_of(base)?,
+            secret,
+            patience: PATIENCE,
+        })
+    }
+
+    /// Waits this long for each answer.
+    pub(crate) fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    pub(crate) async fn ollama(&self, model: &str) -> Option<OllamaModel> {
+        let question = json!({"model": model, "name": model});
+        let mut about = ollama_model(&self.post("api/show", &question).await.ok()??);
+        about.loaded_window = self.ollama_window(model).await;
+        Some(about)
+    }
+
+    pub(crate) async fn ollama_window(&self, model: &str) -> Option<u32> {
+        let running = self.get("api/ps").await.ok()??;
+        ollama_loaded_window(&running, model)
+    }
+
+    pub(crate) async fn lm_studio(&self, model: &str) -> Option<LmStudioModel> {
+        let answer = self.get("api/v1/models").await.ok()??;
+        let models = lm_studio_models(&answer)?;
+        models.into_iter().find(|about| about.id == model)
+    }
+
+    /// The list of models that every imitation of OpenAI has.
+    pub(crate) async fn listing(&self) -> Option<Json> {
+        self.read(self.http.get(self.base.join("models")))
+            .await
+            .ok()?
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Json) -> Result<Option<Json>, Silent> {
+        self.read(self.http.post(self.root.join(path)).json(body))
+            .await
+    }
+
     async fn whole(&self) -> Result<Option<Detected>, Silent> {
         let found = |server, models, window| {
             Ok(Some(Detected {
@@ -170,18 +183,21 @@ impl Probe<'_> {
         Ok(None)
     }
 
-    async fn get(&self, path: &str) -> Result<Option<Json>, Silent> {
+    pub(crate) async fn get(&self, path: &str) -> Result<Option<Json>, Silent> {
         self.read(self.http.get(self.root.join(path))).await
     }
 
     /// `None` when there is an answer, but not one of the server we asked for.
     async fn read(&self, request: RequestBuilder) -> Result<Option<Json>, Silent> {
-        let limited = request.timeouts(Timeouts {
-            first_byte: PATIENCE,
-            idle: PATIENCE,
-            total: PATIENCE,
+        let mut limited = request.timeouts(Timeouts {
+            first_byte: self.patience,
+            idle: self.patience,
+            total: self.patience,
             ..Timeouts::default()
         });
+        if let Some(secret) = self.secret {
+            limited = limited.auth(secret, AuthScheme::Bearer);
+        }
         let exchange = async {
             let response = match limited.send().await {
                 Ok(response) => response,
@@ -193,7 +209,7 @@ impl Probe<'_> {
             Ok(response.json(MOST_BYTES).await.ok())
         };
         // Connecting has the client's own, longer limit.
-        match tokio::time::timeout(PATIENCE, exchange).await {
+        match tokio::time::timeout(self.patience, exchange).await {
             Ok(answer) => answer,
             Err(_) => Err(Silent),
         }

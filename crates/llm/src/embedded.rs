@@ -126,6 +126,12 @@ fn failed(error: LocalError) -> ModelError {
             ..VendorError::default()
         }
         .into(),
+        LocalError::Busy(_) => VendorError {
+            status: Some(503),
+            message: error.to_string(),
+            ..VendorError::default()
+        }
+        .into(),
         other => ModelError::Embedded(other.to_string()),
     }
 }

@@ -2,6 +2,8 @@
 
 mod vendor;
 
+pub(crate) use vendor::WEB_PAGE;
+
 use std::time::Duration;
 
 use hermes_http::HttpError;

@@ -13,6 +13,7 @@
 //! | [`resolve`] | from settings, keys and flags to a route |
 //! | [`metadata`] | windows, limits and prices |
 //! | [`detect`] | servers on this machine |
+//! | [`nearby`] | their windows: looked up, and asked for |
 //!
 //! An encoder turns a [`hermes_core::ModelRequest`] into a body, a decoder turns frames into
 //! [`hermes_core::ModelEvent`]s; neither does IO, waits or retries. One transport sends the bodies.
@@ -33,8 +34,10 @@ mod embedded;
 mod error;
 pub mod failover;
 pub mod keys;
+mod lessons;
 pub mod metadata;
 mod model;
+pub mod nearby;
 pub mod oauth;
 mod patience;
 pub mod profile;
@@ -46,11 +49,12 @@ mod transport;
 pub mod wire;
 
 pub use answer::{Answer, AskedCall};
-pub use caller::{Ask, CallEnd, CallEvent, CallFailure, CallSink, Caller, Learned};
+pub use caller::{Ask, CallEnd, CallEvent, CallFailure, CallSink, Caller};
 pub use course::Course;
 pub use embedded::LocalModels;
 pub use error::{ModelError, VendorError};
 pub use failover::COMPACTIONS;
+pub use lessons::Learned;
 pub use patience::{PatienceSettings, patience};
 pub use quirks::{
     CacheStyle, MaxTokensKey, Quirks, ReasoningReplay, ReasoningStyle, SchemaTarget, Temperature,

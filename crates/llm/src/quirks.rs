@@ -32,9 +32,14 @@ pub struct Quirks {
     pub long_context: bool,
     /// Preview features that are turned down here (Anthropic's protocol only).
     pub refused_betas: Vec<String>,
+    /// Ollama's own interface is spoken, and the model runs with this window (chat completions only).
+    pub ollama_window: Option<u32>,
     /// Sends the conversation's id in this field of the body.
     pub conversation_field: Option<String>,
-    /// Fields added to every body, last, over everything else.
+    /// Sends the conversation's id in this header.
+    pub conversation_header: Option<String>,
+    /// Fields added to every body, last, over everything else. `{conversation}` in their texts is the
+    /// conversation's id.
     pub extra_body: Map<String, Json>,
 }
 
@@ -64,7 +69,7 @@ pub enum Temperature {
 
 /// How effort is asked for. The words in backquotes are fields of the body.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReasoningStyle {
     /// The protocol's own way: nothing for chat completions, `reasoning` for Responses, `thinking` for
     /// Anthropic, `thinkingConfig` for Gemini.
@@ -86,6 +91,12 @@ pub enum ReasoningStyle {
         /// Effort sent when the user set nothing.
         #[serde(default)]
         default: Option<String>,
+    },
+    /// `reasoning: {enabled}` and `verbosity`, for models behind aggregators that decide themselves how
+    /// long to think and cannot be told not to.
+    Verbosity {
+        /// The levels, lowest first.
+        levels: Vec<String>,
     },
     /// `thinking: {type: enabled|disabled}`, and `reasoning_effort` when there are levels.
     ThinkingSwitch {

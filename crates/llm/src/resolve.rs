@@ -52,6 +52,8 @@ pub struct Request<'a> {
     pub embedded: Option<&'a Path>,
     /// Windows learned from refusals.
     pub learned: Option<&'a Learned>,
+    /// The file in which the programs of AWS keep key pairs.
+    pub aws_credentials: Option<&'a Path>,
 }
 
 /// What was said for one run or session; beats every setting.
@@ -120,6 +122,7 @@ impl<'a> Request<'a> {
             logins: &[],
             embedded: None,
             learned: None,
+            aws_credentials: None,
         }
     }
 

@@ -145,6 +145,17 @@ impl Route {
         format!("{}/{}", self.provider, self.model)
     }
 
+    /// Puts in a window that is known better now, in the explanation too.
+    pub(crate) fn set_window(&mut self, window: u32, from: WindowSource) {
+        self.limits.window = window;
+        self.limits.window_from = from;
+        self.limits.output = self.limits.output.map(|output| output.min(window));
+        if let Some(why) = self.why.iter_mut().find(|why| why.part == "window") {
+            why.value = window.to_string();
+            why.from = from.to_string();
+        }
+    }
+
     /// The address without user and query, for the ledger.
     pub fn address_text(&self) -> String {
         match &self.endpoint {

@@ -103,6 +103,11 @@ impl HttpModel {
         for (name, value) in wire::headers(protocol, &request.model, quirks) {
             sending = sending.header(HeaderName::from_static(name), value);
         }
+        if let Some(name) = &quirks.conversation_header
+            && let Ok(name) = name.parse::<HeaderName>()
+        {
+            sending = sending.header(name, request.conversation.as_str());
+        }
         for (name, value) in &self.address.headers {
             sending = sending.header(name.clone(), value.as_str());
         }

@@ -4,6 +4,7 @@ mod events;
 mod open;
 mod question;
 mod repl;
+mod standing;
 mod usage;
 
 use std::io::{IsTerminal, Write};

@@ -3,10 +3,12 @@
 mod cache;
 mod current;
 mod list;
+mod listing;
 mod live;
 mod pull;
 mod set;
 mod why;
+mod wizard;
 
 use std::io::IsTerminal;
 
@@ -51,9 +53,11 @@ pub(crate) fn run(args: ModelArgs, context: &Context, output: &mut Output) -> Ou
             };
             why::run(&chosen, args.json, context, output)
         }
-        None if std::io::stdout().is_terminal() => current::run(context, output),
+        None if std::io::stdout().is_terminal() && std::io::stdin().is_terminal() => {
+            wizard::run(context, output)
+        }
         None => Err(
-            Complaint::bad_request("hermes model shows an overview on a terminal only").hint(
+            Complaint::bad_request("hermes model asks its questions on a terminal only").hint(
                 "hermes model set MODEL --provider ID changes it, hermes model list shows what there is, \
                  hermes model --why explains what is set",
             ),

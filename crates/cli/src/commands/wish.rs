@@ -1,5 +1,6 @@
 //! A model that is named on the command line to be written into the settings.
 
+use hermes_llm::Route;
 use hermes_llm::resolve::{self, Flags, Request, ResolveError};
 
 use crate::complaint::Outcome;
@@ -18,6 +19,8 @@ pub(super) struct Wish {
 
 /// Who serves it, as settings call them.
 pub(super) struct Found {
+    /// What routes call the provider.
+    pub(super) id: String,
     pub(super) provider: String,
     pub(super) model: String,
     /// The key or login that is still missing.
@@ -46,10 +49,28 @@ impl Wish {
             }
             Err(error) => return Err(error.into()),
         };
+        let id = resolved.route.provider.clone();
         Ok(Found {
-            provider: resolved.route.provider,
+            provider: self.place(models, &resolved.route)?.unwrap_or(id.clone()),
+            id,
             model: resolved.route.model,
             lack,
         })
+    }
+
+    /// A server on this machine that goes by a name of its own, such as `ollama`: that name has the
+    /// address, the profile behind it has none.
+    fn place(&self, models: &Models, route: &Route) -> Outcome<Option<String>> {
+        if self.base_url.is_some() {
+            return Ok(None);
+        }
+        let profile = models.profiles.get(&route.provider);
+        let Some(profile) = profile.map_err(ResolveError::from)? else {
+            return Ok(None);
+        };
+        let address = route.address_text();
+        let mut places = profile.places.iter();
+        let place = places.find(|(_, url)| url.trim_end_matches('/') == address);
+        Ok(place.map(|(name, _)| name.clone()))
     }
 }

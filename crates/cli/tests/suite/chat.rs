@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, bytes, error, text, tool_call};
+use hermes_testkit::pty::Terminal;
 use hermes_testkit::{Output, Signal};
 use serde_json::{Value as Json, json};
 
@@ -311,6 +312,47 @@ fn the_route_that_answered_is_told_when_it_was_a_fallback() {
         None,
         "the key of another address stays home"
     );
+}
+
+// PV-34
+#[test]
+fn status_and_model_show_the_route_that_answers() {
+    let bad = ModelServer::start(Scenario::new().reply(Step::new(error(401)).repeat())).unwrap();
+    let good =
+        ModelServer::start(Scenario::new().reply(Step::new(text("Gladly.")).repeat())).unwrap();
+    let program = with_model(&bad.base_url());
+    let config = format!(
+        "{}fallback_providers: [{{provider: 'custom:spare', model: little}}]\n\
+         providers: {{spare: {{base_url: '{}', key_env: SPARE_KEY, context_length: 50000}}}}\n",
+        program.home.read("config.yaml").unwrap(),
+        good.base_url()
+    );
+    program.home.write_config(&config).unwrap();
+    program
+        .home
+        .write_env("SPARE_KEY=key-of-the-spare-1234\n")
+        .unwrap();
+    let limit = Duration::from_secs(20);
+    let terminal = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let say = |line: &str, shown: &str| {
+        terminal.send(&format!("{line}\r")).unwrap();
+        terminal.wait_for_text(shown, limit).unwrap();
+    };
+    terminal.wait_for_text("Ctrl+D ends", limit).unwrap();
+    say("/status", "none used yet");
+    say("Hello", "Gladly.");
+    say("/model", "little from custom:spare, with SPARE_KEY");
+    say("/status", "50000 tokens");
+    let page = terminal.screen().text();
+    assert!(
+        page.contains("instead of") && page.contains("failed (auth"),
+        "{page}"
+    );
+    assert!(!page.contains("key-of-the-spare"), "{page}");
+    say("/model custom:spare:other", "other from custom:spare");
+    say("/model nobody:there", "nobody:there");
+    say("/exit", "hermes chat --resume");
+    assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);
 }
 
 #[test]

@@ -7,25 +7,56 @@ use serde_json::json;
 
 use super::program::Program;
 
-const PROTOCOLS: [(&str, &str); 3] = [
-    ("chat_completions", "/v1"),
-    ("codex_responses", "/v1"),
-    ("anthropic_messages", "/anthropic"),
+/// Who speaks each of the protocols: the protocol of an own endpoint, or a provider with its variables.
+enum Speaker {
+    Own(&'static str, &'static str),
+    Provider(&'static str, &'static str, &'static str),
+}
+
+const SPEAKERS: [Speaker; 5] = [
+    Speaker::Own("chat_completions", "/v1"),
+    Speaker::Own("codex_responses", "/v1"),
+    Speaker::Own("anthropic_messages", "/anthropic"),
+    Speaker::Provider(
+        "gemini",
+        "gemini-3.5-flash",
+        "GEMINI_API_KEY=key-1234567890\nGEMINI_BASE_URL=",
+    ),
+    Speaker::Provider(
+        "bedrock",
+        "amazon.nova-pro-v1:0",
+        "AWS_BEARER_TOKEN_BEDROCK=key-1234567890\nBEDROCK_BASE_URL=",
+    ),
 ];
 
-fn configure(program: &Program, server: &ModelServer, mode: &str, path: &str) {
-    let config = format!(
-        "custom_providers:\n  - name: lab\n    base_url: {}{path}\n    api_mode: {mode}\n    model: scripted\n    context_length: 100000\n\
-         model: {{provider: 'custom:lab', default: scripted}}\n",
-        server.origin()
-    );
+fn configure(program: &Program, server: &ModelServer, speaker: &Speaker) -> &'static str {
+    let origin = server.origin();
+    let (mode, config) = match speaker {
+        Speaker::Own(mode, path) => (
+            *mode,
+            format!(
+                "custom_providers:\n  - name: lab\n    base_url: {origin}{path}\n    api_mode: {mode}\n    model: scripted\n    context_length: 100000\n\
+                 model: {{provider: 'custom:lab', default: scripted}}\n"
+            ),
+        ),
+        Speaker::Provider(id, model, variables) => {
+            program
+                .home
+                .write_env(&format!("{variables}{origin}\n"))
+                .unwrap();
+            let config =
+                format!("model: {{provider: {id}, default: '{model}', context_length: 100000}}\n");
+            (*id, config)
+        }
+    };
     program.home.write_config(&config).unwrap();
+    mode
 }
 
 // AG-34
 #[test]
 fn a_killed_turn_is_gone_on_with_and_nothing_acknowledged_is_lost() {
-    for (mode, path) in PROTOCOLS {
+    for speaker in &SPEAKERS {
         let scenario = Scenario::new()
             .reply(Step::new(text("Going on.")).when_user("and now").repeat())
             .reply(
@@ -38,7 +69,7 @@ fn a_killed_turn_is_gone_on_with_and_nothing_acknowledged_is_lost() {
             );
         let server = ModelServer::start(scenario).unwrap();
         let program = Program::new();
-        configure(&program, &server, mode, path);
+        let mode = configure(&program, &server, speaker);
         // The first one says which session is meant from here on.
         let started = program.run(&["chat", "-Q", "-q", "and now what?"]).ok();
         let session = started
@@ -74,6 +105,12 @@ fn a_killed_turn_is_gone_on_with_and_nothing_acknowledged_is_lost() {
                 answer.stderr
             );
         }
+        let spoken: Vec<_> = server
+            .requests()
+            .iter()
+            .filter_map(|request| request.protocol)
+            .collect();
+        assert!(spoken.windows(2).all(|two| two[0] == two[1]), "{mode}");
         let refused: Vec<_> = server
             .requests()
             .into_iter()

@@ -1,6 +1,6 @@
 //! `hermes model` as a user runs it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hermes_testkit::model_server::{ModelServer, Scenario};
 use hermes_testkit::pty::Terminal;
@@ -8,6 +8,7 @@ use hermes_testkit::pty::Terminal;
 use super::program::Program;
 
 const KEY: &str = "sk-test-1234567890abcdef";
+const LIMIT: Duration = Duration::from_secs(20);
 
 // PV-2
 #[test]
@@ -249,6 +250,7 @@ fn a_variable_that_wins_over_the_file_is_named() {
     );
 }
 
+// PV-26
 #[test]
 fn the_models_of_a_provider_come_from_it_and_are_kept() {
     let server = ModelServer::start(Scenario::new().models(["big", "small"])).unwrap();
@@ -264,9 +266,11 @@ fn the_models_of_a_provider_come_from_it_and_are_kept() {
     assert_eq!(program.stdout(&list), "big\nsmall\n");
     server.stop();
     let again = program.run(&list).ok();
-    assert_eq!(
-        (again.stdout.as_str(), again.stderr.as_str()),
-        ("big\nsmall\n", "")
+    assert_eq!(again.stdout, "big\nsmall\n");
+    assert!(
+        again.stderr.contains(" s old; --refresh"),
+        "{}",
+        again.stderr
     );
     let fresh = program
         .run(&["model", "list", "--provider", "custom:lab", "--refresh"])
@@ -280,10 +284,130 @@ fn the_models_of_a_provider_come_from_it_and_are_kept() {
         .iter()
         .find(|row| row["provider"] == "custom:lab");
     assert_eq!(lab.unwrap()["usable"], true);
+    assert_eq!(lab.unwrap()["models"], serde_json::json!(["big", "small"]));
     let known = program
         .run(&["model", "list", "--provider", "deepseek"])
         .ok();
     assert!(known.stdout.contains("deepseek-chat") && known.stderr.contains("DEEPSEEK_API_KEY"));
+}
+
+// PV-26
+#[test]
+fn without_a_network_the_kept_list_is_there_at_once() {
+    let program = Program::new();
+    // Nobody is at this address, and an answer from long ago is kept.
+    program
+        .home
+        .write_config("model: {provider: 'custom:lab'}\nproviders: {lab: {base_url: 'http://127.0.0.1:9/v1', model: big, context_length: 9000}}\n")
+        .unwrap();
+    let kept =
+        r#"{"address":"http://127.0.0.1:9/v1","fetched_at":1700000000,"models":["big","older"]}"#;
+    program
+        .home
+        .write("cache/models/custom_lab.json", kept)
+        .unwrap();
+    let mut waits = Vec::new();
+    for _ in 0..7 {
+        let started = Instant::now();
+        let overview = program.run(&["model", "list", "--json"]).ok().json();
+        waits.push(started.elapsed());
+        assert!(overview.to_string().contains("older"), "{overview:#}");
+    }
+    waits.sort();
+    assert!(waits[3] < Duration::from_millis(150), "{waits:?}");
+    let list = ["model", "list", "--provider", "custom:lab"];
+    let one = program.run(&list).ok();
+    assert_eq!(one.stdout, "big\nolder\n");
+    assert!(one.stderr.contains("its last answer,") && one.stderr.contains("days old"));
+}
+
+/// Types an answer once its question is on the screen.
+fn reply(terminal: &Terminal, question: &str, answer: &str) {
+    terminal.wait_for_text(question, LIMIT).unwrap();
+    terminal.send(&format!("{answer}\r")).unwrap();
+}
+
+// PV-25, PV-26
+#[test]
+fn the_wizard_switches_and_switching_again_leaves_nothing_behind() {
+    let server = ModelServer::start(Scenario::new().models(["big", "small", "smaller"])).unwrap();
+    let program = Program::new();
+    let config = |rest: &str| {
+        format!(
+            "model:\n{rest}providers: {{lab: {{base_url: '{}', context_length: 9000}}}}\n",
+            server.base_url()
+        )
+    };
+    program
+        .home
+        .write_config(&config(
+            "  provider: custom\n  default: old\n  base_url: http://127.0.0.1:9/v1\n  api_mode: anthropic_messages\n",
+        ))
+        .unwrap();
+    program
+        .home
+        .write_env(&format!("DEEPSEEK_API_KEY={KEY}\n"))
+        .unwrap();
+    let wizard = || Terminal::spawn(&program.command(&["model"]), 100, 60).unwrap();
+    let terminal = wizard();
+    reply(&terminal, "Who shall serve", "custom:lab");
+    reply(&terminal, "Which model?", "small");
+    // Two have that in their names, one is called so: that one is meant.
+    reply(&terminal, "Let small from custom:lab answer", "");
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        config("  provider: custom:lab\n  default: small\n")
+    );
+    server.stop();
+    // The list is shown as it was kept, and a part of a name narrows it down.
+    let terminal = wizard();
+    reply(&terminal, "Who shall serve", "1");
+    terminal.wait_for_text("its last answer,", LIMIT).unwrap();
+    reply(&terminal, "Which model?", "smal");
+    terminal.wait_for_text("2  smaller", LIMIT).unwrap();
+    terminal.send("2\r").unwrap();
+    reply(&terminal, "Let smaller from custom:lab answer", "y");
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+    // Nothing typed is nothing changed.
+    let before = program.home.read("config.yaml").unwrap();
+    let terminal = wizard();
+    reply(&terminal, "Who shall serve", "deepseek");
+    reply(&terminal, "Which model?", "deepseek-reasoner");
+    reply(&terminal, "Let deepseek-reasoner", "n");
+    terminal
+        .wait_for_text("Nothing was changed.", LIMIT)
+        .unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+    assert_eq!(program.home.read("config.yaml").unwrap(), before);
+    assert!(before.contains("default: smaller"), "{before}");
+}
+
+// PV-25
+#[test]
+fn a_server_with_a_name_of_its_own_is_written_by_that_name() {
+    let program = Program::new();
+    let set = ["model", "set", "qwen3", "--provider", "ollama"];
+    let output = program.run(&set).ok();
+    assert_eq!(output.stderr, "");
+    let why = program.run(&["model", "--why", "--json"]).ok().json();
+    assert_eq!(why["address"], "http://127.0.0.1:11434/v1");
+    program
+        .run(&["config", "set", "model.max_tokens", "100"])
+        .ok();
+    program
+        .run(&["model", "set", "llama3", "--provider", "ollama"])
+        .ok();
+    let file = program.home.read("config.yaml").unwrap();
+    assert!(
+        file.contains("provider: ollama") && file.contains("max_tokens: 100"),
+        "{file}"
+    );
+    program
+        .run(&["model", "set", "llama3", "--provider", "vllm"])
+        .ok();
+    let file = program.home.read("config.yaml").unwrap();
+    assert!(!file.contains("max_tokens"), "{file}");
 }
 
 // CL-13
@@ -295,11 +419,10 @@ fn without_a_terminal_the_overview_says_what_to_do() {
         assert!(output.stderr.contains("hint: hermes "), "{}", output.stderr);
     }
     let terminal = Terminal::spawn(&program.command(&["model"]), 100, 30).unwrap();
-    let limit = Duration::from_secs(20);
     terminal
-        .wait_for_text("hermes model set MODEL", limit)
+        .wait_for_text("hermes model set MODEL", LIMIT)
         .unwrap();
-    assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
 }
 
 #[test]

@@ -206,7 +206,7 @@ const PROVIDERS: &[(&str, &str)] = &[
     ("Browserbase", "browserbase"),
     ("FAL", "fal"),
     ("ElevenLabs", "elevenlabs"),
-    ("GitHub", "copilot"),
+    ("GitHub", "github"),
     ("Anthropic", "anthropic"),
 ];
 
@@ -436,7 +436,6 @@ fn dump_agrees_with_the_reference() {
         ("dashscope", "alibaba"),
         ("opencode_zen", "opencode-zen"),
         ("opencode_go", "opencode-go"),
-        ("github", "copilot"),
     ];
     for (label, wanted) in golden["api_keys"].as_object().unwrap() {
         // A subscription one signs in to; it has no key.

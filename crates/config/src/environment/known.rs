@@ -19,15 +19,13 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
     of("openrouter", "OPENROUTER_API_KEY"),
     of("openrouter", "OPENROUTER_BASE_URL"),
     of("fireworks", "FIREWORKS_API_KEY"),
+    of("fireworks", "FIREWORKS_BASE_URL"),
     of("novita", "NOVITA_API_KEY"),
     of("novita", "NOVITA_BASE_URL"),
     of("lmstudio", "LM_API_KEY"),
     of("lmstudio", "LM_BASE_URL"),
     of("anthropic", "ANTHROPIC_API_KEY"),
-    of("anthropic", "ANTHROPIC_TOKEN"),
-    of("anthropic", "CLAUDE_CODE_OAUTH_TOKEN"),
     of("anthropic", "ANTHROPIC_BASE_URL"),
-    of("anthropic", "AZURE_ANTHROPIC_KEY"),
     of("openai-api", "OPENAI_API_KEY"),
     of("openai-api", "OPENAI_BASE_URL"),
     of("nous", "NOUS_BASE_URL"),
@@ -36,7 +34,6 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
     of("alibaba", "DASHSCOPE_BASE_URL"),
     of("alibaba-coding-plan", "ALIBABA_CODING_PLAN_API_KEY"),
     of("alibaba-coding-plan", "ALIBABA_CODING_PLAN_BASE_URL"),
-    of("qwen-oauth", "HERMES_QWEN_BASE_URL"),
     of("xai", "XAI_API_KEY"),
     of("xai", "XAI_BASE_URL"),
     of("xiaomi", "XIAOMI_API_KEY"),
@@ -45,16 +42,11 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
     of("tencent-tokenhub", "TOKENHUB_BASE_URL"),
     of("nvidia", "NVIDIA_API_KEY"),
     of("nvidia", "NVIDIA_BASE_URL"),
-    of("copilot", "COPILOT_GITHUB_TOKEN"),
-    of("copilot", "GH_TOKEN"),
-    of("copilot", "GITHUB_TOKEN"),
-    of("copilot", "COPILOT_API_BASE_URL"),
     of("huggingface", "HF_TOKEN"),
     of("huggingface", "HF_BASE_URL"),
     of("gemini", "GOOGLE_API_KEY"),
     of("gemini", "GEMINI_API_KEY"),
     of("gemini", "GEMINI_BASE_URL"),
-    of("vertex", "VERTEX_CREDENTIALS_PATH"),
     of("deepseek", "DEEPSEEK_API_KEY"),
     of("deepseek", "DEEPSEEK_BASE_URL"),
     of("zai", "GLM_API_KEY"),
@@ -65,6 +57,7 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
     of("kimi-coding", "KIMI_CODING_API_KEY"),
     of("kimi-coding", "KIMI_BASE_URL"),
     of("kimi-coding-cn", "KIMI_CN_API_KEY"),
+    of("kimi-coding-cn", "KIMI_CN_BASE_URL"),
     of("stepfun", "STEPFUN_API_KEY"),
     of("stepfun", "STEPFUN_BASE_URL"),
     of("minimax", "MINIMAX_API_KEY"),
@@ -96,8 +89,10 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
     of("custom", "CUSTOM_BASE_URL"),
 ];
 
-/// Variables of tools, memory services and chat platforms.
+/// Variables of tools, memory services, chat platforms and providers that are not offered here.
 const SERVICE_NAMES: &str = "
+ANTHROPIC_TOKEN AZURE_ANTHROPIC_KEY CLAUDE_CODE_OAUTH_TOKEN COPILOT_API_BASE_URL COPILOT_GITHUB_TOKEN GH_TOKEN GITHUB_TOKEN
+HERMES_QWEN_BASE_URL VERTEX_CREDENTIALS_PATH
 AGENT_BROWSER_ENGINE AIRTABLE_API_KEY API_SERVER_ENABLED API_SERVER_HOST API_SERVER_KEY
 API_SERVER_MODEL_NAME API_SERVER_PORT BLUEBUBBLES_ALLOWED_USERS BLUEBUBBLES_ALLOW_ALL_USERS
 BLUEBUBBLES_HOME_CHANNEL BLUEBUBBLES_HOME_CHANNEL_NAME BLUEBUBBLES_PASSWORD BLUEBUBBLES_SERVER_URL

@@ -73,6 +73,11 @@ pub const VARIABLES: &[Variable] = &[
     ),
     Variable::new("NO_COLOR", "Turns colours off", Role::Process),
     Variable::new(
+        "HERMES_DUMP_REQUESTS",
+        "Writes every request to a model into cache/requests, with known secrets masked",
+        Role::Process,
+    ),
+    Variable::new(
         "HERMES_INFERENCE_MODEL",
         "Model for one run",
         Role::Override("model.default"),
@@ -107,6 +112,11 @@ pub const VARIABLES: &[Variable] = &[
         "HERMES_PREFILL_MESSAGES_FILE",
         "File with messages every session starts with",
         Role::Override("prefill_messages_file"),
+    ),
+    Variable::new(
+        "HERMES_VERIFY_ON_STOP",
+        "Sends the model back to run a check after it changed code",
+        Role::Override("agent.verify_on_stop"),
     ),
     Variable::new(
         "HERMES_ENVIRONMENT_HINT",

@@ -64,8 +64,10 @@ pub(super) fn with_model_name(key: KeyPath, raw: &str) -> KeyPath {
 /// The value a text stands for at a key.
 pub(super) fn value_for(key: &KeyPath, raw: &str, unknown: UnknownKey) -> Result<Value, SetError> {
     match (Config::shape().at(key), unknown) {
-        // A variable is only known when the settings are loaded.
-        (Some(_), _) if raw.contains("${") => Ok(Value::Text(raw.to_owned())),
+        // A variable is only known when the settings are loaded; inside brackets it is one of several values.
+        (Some(shape), _) if raw.contains("${") => {
+            Ok(collection(&shape, raw).unwrap_or_else(|| Value::Text(raw.to_owned())))
+        }
         (Some(shape), _) => coerce(&shape, raw).map_err(|unfit| SetError::NotAccepted {
             key: key.clone(),
             expected: unfit.expected,
@@ -77,6 +79,15 @@ pub(super) fn value_for(key: &KeyPath, raw: &str, unknown: UnknownKey) -> Result
             key: key.clone(),
         }),
     }
+}
+
+/// A list or map that is written out, which may hold variables.
+fn collection(shape: &Shape, raw: &str) -> Option<Value> {
+    if !raw.trim_start().starts_with(['[', '{']) {
+        return None;
+    }
+    let read = coerce(shape, raw).ok()?;
+    matches!(read, Value::List(_) | Value::Map(_)).then_some(read)
 }
 
 /// The known key that was probably meant.
@@ -141,7 +152,12 @@ pub(super) fn check_types(document: &Document, key: &KeyPath) -> Result<(), Box<
     Ok(())
 }
 
+/// Whether a variable stands in a value or in one inside it: its type is known when it is put in.
 fn is_reference(node: Option<&Node>) -> bool {
-    node.and_then(|node| node.value.as_text())
-        .is_some_and(|text| text.contains("${"))
+    node.is_some_and(|node| match &node.value {
+        Value::Text(text) => text.contains("${"),
+        Value::List(items) => items.iter().any(|item| is_reference(Some(item))),
+        Value::Map(map) => map.iter().any(|(_, item)| is_reference(Some(item))),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => false,
+    })
 }

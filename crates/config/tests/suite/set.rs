@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use hermes_config::{Change, ManagedScope, Owner, SetError, Settings, Shown, UnknownKey, Value};
+use hermes_config::{
+    Change, Document, Edit, ManagedScope, Owner, SetError, Settings, Shown, UnknownKey, Value,
+};
 
 use super::support::{TempHome, cases, json};
 
@@ -350,4 +352,61 @@ fn a_key_of_a_users_own_choosing_is_masked_by_its_name() {
     assert_eq!(change.new, Shown::Masked);
     let change = set(&home, "voice.record_key", "ctrl+x").unwrap();
     assert_eq!(change.new, Shown::Value(Value::Text("ctrl+x".into())));
+}
+
+#[test]
+fn a_list_or_map_with_variables_in_it_stays_one() {
+    let home = TempHome::with_config("");
+    set(
+        &home,
+        "fallback_providers",
+        "[{provider: '${WHO}', model: m}]",
+    )
+    .unwrap();
+    set(&home, "model.extra_headers", "{X-Team: \"${TEAM}\"}").unwrap();
+    set(&home, "model.context_length", "${WINDOW}").unwrap();
+    let text = fs::read_to_string(home.home.config_file()).unwrap();
+    let read = Document::new(&text)
+        .unwrap()
+        .value()
+        .unwrap()
+        .value
+        .to_json();
+    assert_eq!(
+        read["fallback_providers"][0]["provider"], "${WHO}",
+        "{text}"
+    );
+    assert_eq!(
+        read["model"]["extra_headers"]["X-Team"], "${TEAM}",
+        "{text}"
+    );
+    assert_eq!(read["model"]["context_length"], "${WINDOW}", "{text}");
+}
+
+// PV-25
+#[test]
+fn several_keys_change_together_or_not_at_all() {
+    let before = "model:\n  provider: custom\n  base_url: http://127.0.0.1:9/v1\n  api_mode: anthropic_messages\n";
+    let home = TempHome::with_config(before);
+    let change = |edits: &[(&str, Edit<'_>)]| run(&home, |settings| settings.change(edits));
+    let file = || fs::read_to_string(home.home.config_file()).unwrap();
+    let refused = change(&[
+        ("model.base_url", Edit::Unset),
+        ("model.provider", Edit::Set("deepseek")),
+        ("model.api_mode", Edit::Set("no such mode")),
+    ]);
+    assert!(matches!(refused, Err(SetError::NotAccepted { .. })));
+    assert_eq!(file(), before);
+    let changes = change(&[
+        ("model.base_url", Edit::Unset),
+        ("model.api_mode", Edit::Unset),
+        ("model.provider", Edit::Set("deepseek")),
+    ])
+    .unwrap();
+    assert_eq!(file(), "model:\n  provider: deepseek\n");
+    assert_eq!(changes[0].new, Shown::Absent);
+    assert_eq!(
+        changes[2].old,
+        Shown::Value(Value::Text("custom".to_owned()))
+    );
 }

@@ -2,11 +2,15 @@
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use hermes_http::{
     AddressPolicy, ClientBuilder, ClientSettings, HttpError, Resolver, Stage, Timeouts,
 };
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +21,45 @@ fn stage(error: Option<HttpError>) -> Option<Stage> {
         Some(HttpError::Timeout { stage, .. }) => Some(stage),
         _ => None,
     }
+}
+
+/// Counts connections that are kept open between requests.
+async fn keeping() -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}/", listener.local_addr().expect("an address"));
+    let opened = Arc::new(AtomicUsize::new(0));
+    let count = opened.clone();
+    tokio_util::task::TaskTracker::new().spawn(async move {
+        let tasks = tokio_util::task::TaskTracker::new();
+        while let Ok((mut stream, _)) = listener.accept().await {
+            count.fetch_add(1, Ordering::SeqCst);
+            tasks.spawn(async move {
+                while let Ok(1..) = stream.read(&mut [0; 4096]).await {
+                    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+                    if stream.write_all(answer).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (url, opened)
+}
+
+#[tokio::test]
+async fn connections_are_kept_until_they_are_forgotten() {
+    let (url, opened) = keeping().await;
+    let client = client();
+    let ask = async || {
+        let answer = client.get(url.as_str()).send().await.expect("an answer");
+        answer.bytes(100).await.expect("a body");
+    };
+    ask().await;
+    ask().await;
+    assert_eq!(opened.load(Ordering::SeqCst), 1);
+    client.forget_connections();
+    ask().await;
+    assert_eq!(opened.load(Ordering::SeqCst), 2);
 }
 
 #[tokio::test]
@@ -146,7 +189,7 @@ async fn a_cancelled_token_ends_the_reading_of_a_body() {
 #[tokio::test]
 async fn a_closed_port_is_a_connect_error() {
     let port = {
-        let listener = tokio::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .expect("a port");
         listener.local_addr().expect("an address").port()

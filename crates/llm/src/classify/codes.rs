@@ -10,6 +10,16 @@ pub(super) fn implied(code: &str) -> Option<u16> {
         .or_else(|| code.parse().ok().filter(|code| (400..600).contains(code)))
 }
 
+/// What the numbers of Z.AI stand for; nearly all of them come with status 429.
+pub(super) fn implied_by_zai(code: &str) -> Option<u16> {
+    match code {
+        "1113" => Some(402),
+        "1211" => Some(404),
+        "1305" => Some(503),
+        _ => None,
+    }
+}
+
 /// What a code stands for when it comes without a status, as it does in the middle of an answer.
 const CODES: &[(&str, u16)] = &[
     ("invalid_request_error", 400),

@@ -1,9 +1,9 @@
 //! What a provider's refusal means: its status picks a rung, its words decide there.
 
-use super::codes::implied;
+use super::codes::{implied, implied_by_zai};
 use super::phrases::{self, says};
 use super::{Facts, Fault, Pace, Reason, numbers};
-use crate::error::VendorError;
+use crate::error::{VendorError, WEB_PAGE};
 
 /// From when on a conversation counts as large.
 pub(super) struct Large {
@@ -45,12 +45,17 @@ pub(super) fn is_large(facts: &Facts<'_>, large: &Large) -> bool {
 /// What a refusal means.
 pub(super) fn classify(said: &VendorError, facts: &Facts<'_>) -> Fault {
     let code = said.code.clone().or_else(|| quoted_code(&said.message));
-    let text = format!("{} {}", code.as_deref().unwrap_or_default(), said.message).to_lowercase();
-    let status = said.status.or_else(|| code.as_deref().and_then(implied));
+    let word = code.as_deref().filter(|code| !is_number(code));
+    let text = format!("{} {}", word.unwrap_or_default(), said.message).to_lowercase();
+    let meant = code.as_deref().and_then(|code| numbered(facts, code));
+    let status = meant
+        .or(said.status)
+        .or_else(|| code.as_deref().and_then(implied));
     let reason = reason(status, &text, said.message.trim(), facts);
     let sizes = numbers::sizes(&text);
     let mut fault = Fault {
         status: said.status,
+        code,
         retry_after: said.retry_after.or_else(|| numbers::wait(&text)),
         stated_image_edge: numbers::image_edge(&text),
         ..Fault::new(reason, said.message.clone())
@@ -71,6 +76,18 @@ pub(super) fn classify(said: &VendorError, facts: &Facts<'_>) -> Fault {
         _ => {}
     }
     fault
+}
+
+fn is_number(code: &str) -> bool {
+    code.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// The status that a number of a provider's own stands for, where the status it sends says less.
+fn numbered(facts: &Facts<'_>, code: &str) -> Option<u16> {
+    facts
+        .provider
+        .starts_with("zai")
+        .then(|| implied_by_zai(code))?
 }
 
 /// One model of one provider is known to be busy for minutes at a time.
@@ -96,7 +113,7 @@ fn reason(status: Option<u16>, text: &str, message: &str, facts: &Facts<'_>) -> 
         Some(401) => Reason::Auth,
         Some(402) => payment(text),
         Some(403) => forbidden(text),
-        Some(404) => missing(text),
+        Some(404) => missing(text, message),
         Some(408) => Reason::Timeout,
         Some(413) => Reason::PayloadTooLarge,
         Some(429) => limit(text),
@@ -157,8 +174,11 @@ fn forbidden(text: &str) -> Reason {
     }
 }
 
-fn missing(text: &str) -> Reason {
-    if says(text, phrases::BILLING) {
+fn missing(text: &str, message: &str) -> Reason {
+    if message == WEB_PAGE {
+        // No API lives there: the base URL leads past it.
+        Reason::Misconfigured
+    } else if says(text, phrases::BILLING) {
         Reason::Billing
     } else if says(text, phrases::PROVIDER_POLICY) {
         Reason::ProviderPolicyBlocked

@@ -47,11 +47,14 @@ pub fn lm_studio_models(answer: &Json) -> Option<Vec<LmStudioModel>> {
         .map(|entry| {
             // Ollama's entries have no key, so this tells the two apart.
             let id = entry.get("key")?.as_str()?.to_owned();
-            let loaded = entry.pointer("/loaded_instances/0/config/context_length");
+            let loaded = entry.get("loaded_instances").and_then(Json::as_array);
+            let loaded = loaded.into_iter().flatten();
             let efforts = entry.pointer("/capabilities/reasoning/allowed_options");
             Some(LmStudioModel {
                 id,
-                loaded_window: loaded.and_then(number),
+                loaded_window: loaded
+                    .filter_map(|instance| number(instance.pointer("/config/context_length")?))
+                    .max(),
                 max_window: entry.get("max_context_length").and_then(number),
                 efforts: words(efforts),
             })

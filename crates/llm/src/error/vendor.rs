@@ -12,14 +12,14 @@ use super::VendorError;
 /// Most characters of a body without any structure that are quoted.
 const MOST_QUOTED: usize = 300;
 
+/// What is said about a page for people where an answer was expected.
+pub(crate) const WEB_PAGE: &str = "the server sent a web page instead of an answer: the base URL is \
+                                   probably wrong, or a proxy stands in between";
+
 impl VendorError {
     /// The failure in an answer whose status is not a success.
     pub fn from_status(error: &StatusError, now: Timestamp) -> Self {
-        let mut found = match serde_json::from_str::<Json>(&error.excerpt) {
-            Ok(body) => Self::from_body(&body).unwrap_or_default(),
-            Err(_) => Self::from_text(&error.excerpt),
-        };
-        found.status = Some(error.status.as_u16());
+        let mut found = Self::from_excerpt(error);
         found.retry_after = error.retry_after(now).or(found.retry_after);
         found.request_id = request_id(&error.headers);
         if found.code.is_none() {
@@ -28,6 +28,18 @@ impl VendorError {
                 .map(|name| name.split(':').next().unwrap_or(name).to_owned());
         }
         found
+    }
+
+    /// The same, without what the headers say.
+    pub(crate) fn from_excerpt(error: &StatusError) -> Self {
+        let found = match serde_json::from_str::<Json>(&error.excerpt) {
+            Ok(body) => Self::from_body(&body).unwrap_or_default(),
+            Err(_) => Self::from_text(&error.excerpt),
+        };
+        Self {
+            status: Some(error.status.as_u16()),
+            ..found
+        }
     }
 
     /// The failure in a JSON document, if it is one.
@@ -62,8 +74,13 @@ impl VendorError {
             .iter()
             .filter_map(|name| error.get(name))
             .map(plain)
-            // A number only repeats the status.
-            .find(|code| !code.is_empty() && code.parse::<u16>().is_err());
+            // Such a number only repeats the status.
+            .find(|code| {
+                let repeats = code
+                    .parse()
+                    .is_ok_and(|code: u32| (400..600).contains(&code));
+                !code.is_empty() && !repeats
+            });
         let status = error
             .get("code")
             .and_then(Json::as_u64)
@@ -82,9 +99,7 @@ impl VendorError {
     fn from_text(text: &str) -> Self {
         let trimmed = text.trim();
         let message = if trimmed.starts_with('<') {
-            "the server sent a web page instead of an answer: the address may be wrong, or a proxy \
-             stands in between"
-                .to_owned()
+            WEB_PAGE.to_owned()
         } else {
             trimmed.chars().take(MOST_QUOTED).collect()
         };

@@ -12,11 +12,11 @@ use super::KeyError;
 use super::document::{AuthDocument, Row};
 use super::file::Home;
 use super::pool::{Credential, Kept, Kind};
-use super::renewal::write;
+use super::renewal::{TOKEN_URL, write};
 use super::ring::Keyring;
 use super::row;
 use super::standing::Standing;
-use crate::oauth::Granted;
+use crate::oauth::{Flow, Granted};
 
 const PLACE: &str = "auth.json";
 
@@ -133,15 +133,22 @@ impl Keyring {
         provider: &str,
         granted: &Granted,
         label: Option<&str>,
+        flow: &Flow,
     ) -> Result<EntryView, KeyError> {
         let now = self.shared.now();
+        let write = |row: &mut Row| {
+            write(row, granted, now);
+            // A renewal goes where the login came from.
+            row.insert(TOKEN_URL.to_owned(), flow.token_url.as_str().into());
+            row.insert("client_id".to_owned(), flow.client_id.as_str().into());
+        };
         if label.is_some() {
             let mut row = self.new_row(label, "oauth", "manual:device_code");
-            write(&mut row, granted, now);
+            write(&mut row);
             return self.push(provider, row);
         }
         let mut row = Row::new();
-        write(&mut row, granted, now);
+        write(&mut row);
         let saving = self.shared.saving();
         self.shared.parts.file.change(|document| {
             document.retain(provider, |row| {

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared as SharedFuture};
+use hermes_http::BaseUrl;
 use hermes_secrets::{Secret, SecretName};
 use jiff::Timestamp;
 use serde_json::json;
@@ -20,6 +21,9 @@ use crate::oauth::{Flow, Granted, refresh};
 
 /// Says in a row that a renewal was begun, so that one that was cut off can be told from others.
 const BEGUN: &str = "refresh_started_at";
+
+/// Names the place a login came from, in its row.
+pub(super) const TOKEN_URL: &str = "token_url";
 
 type Renewed = Result<Secret, KeyError>;
 
@@ -140,6 +144,10 @@ impl Task {
                 label: self.label.clone(),
             });
         };
+        let flow = row.and_then(|row| flow_of(row, &self.flow));
+        let flow = flow.ok_or_else(|| KeyError::NotRenewable {
+            label: self.label.clone(),
+        })?;
         let cut_off = row.is_some_and(|row| row.contains_key(BEGUN));
         let now = self.shared.now();
         // Written before anything is sent: what cannot be kept must not be asked for.
@@ -147,8 +155,9 @@ impl Task {
             row.insert(BEGUN.to_owned(), json!(now.to_string()));
         }
         let mut open = self.saved(open).await?;
-        let sent = self.for_server(old.clone())?;
-        match refresh(&self.shared.parts.http, &self.flow, &sent, now).await {
+        let sent = crate::oauth::for_server(&flow, "refresh_token", old.clone())
+            .map_err(|error| self.ended(&error.to_string()))?;
+        match refresh(&self.shared.parts.http, &flow, &sent, now).await {
             Ok(granted) => {
                 for row in same_grant(&mut open, provider, &old) {
                     write(row, &granted, now);
@@ -215,11 +224,21 @@ impl Task {
             .and_then(|name| Secret::new(name, value, []))
             .map_err(|error| self.ended(&error.to_string()))
     }
+}
 
-    fn for_server(&self, value: String) -> Renewed {
-        crate::oauth::for_server(&self.flow, "refresh_token", value)
-            .map_err(|error| self.ended(&error.to_string()))
-    }
+/// Where a login is renewed: where it came from, else where its provider usually does it. `None` when
+/// its own place cannot be used; its token belongs nowhere else.
+fn flow_of(row: &Row, usual: &Flow) -> Option<Flow> {
+    let url = match (row::text(row, TOKEN_URL), row::text(row, "portal_base_url")) {
+        (Some(url), _) => url.parse().ok()?,
+        // As the reference writes it.
+        (None, Some(portal)) => {
+            let portal: BaseUrl = portal.parse().ok()?;
+            portal.join(usual.token_url.path())
+        }
+        (None, None) => return Some(usual.clone()),
+    };
+    usual.clone().of_login(url, row::text(row, "client_id"))
 }
 
 /// Every row that holds this grant: a refresh token is good for one use, wherever it stands.

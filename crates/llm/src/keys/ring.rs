@@ -60,6 +60,8 @@ pub(super) struct Shared {
 pub(super) struct State {
     pub(super) known: HashMap<String, ProviderKeys>,
     pub(super) pools: HashMap<String, Pool>,
+    /// The label of the credential that worked last, by provider.
+    worked: HashMap<String, String>,
     /// What was heard and is not in the file, or never will be.
     pub(super) outcomes: HashMap<Key, Outcome>,
 }
@@ -181,7 +183,14 @@ impl Keyring {
 
     /// Counts a call that worked for the credential it was made with.
     pub fn worked(&self, lease: &Lease) {
+        let (provider, label) = (lease.provider.clone(), lease.label.clone());
+        self.shared.state().worked.insert(provider, label);
         self.heard(lease, Some(Standing::Good));
+    }
+
+    /// The label of the credential a provider was last called with successfully, in this process.
+    pub fn in_use(&self, provider: &str) -> Option<String> {
+        self.shared.state().worked.get(provider).cloned()
     }
 
     /// Waits for renewals under way and writes what is not written yet. Blocks at its end.

@@ -93,6 +93,16 @@ impl Flow {
         .checked()
     }
 
+    /// The flow of a login that was made elsewhere than usual: where its tokens come from, and who asked.
+    pub(crate) fn of_login(mut self, token_url: Url, client_id: Option<&str>) -> Option<Self> {
+        if let Some(id) = client_id {
+            id.clone_into(&mut self.client_id);
+        }
+        let private = is_private(&token_url);
+        self.token_url = token_url;
+        private.then_some(self)
+    }
+
     fn checked(self) -> Result<Self, BadFlow> {
         for url in [&self.device_url, &self.token_url] {
             if !is_private(url) {

@@ -1,5 +1,7 @@
 //! Why there is no route, in one line and a next step.
 
+use std::path::PathBuf;
+
 use crate::profile::ProfileError;
 
 /// Why there is no route.
@@ -108,6 +110,14 @@ pub enum ResolveError {
     /// The embedded model is not on this machine.
     #[error("the built-in model has not been downloaded")]
     NoModelFile,
+    /// A profile of AWS was named, and it has no key pair.
+    #[error("{} has no key pair for the profile {profile}", file.display())]
+    NoAwsKeys {
+        /// What AWS_PROFILE says.
+        profile: String,
+        /// Where it was looked for.
+        file: PathBuf,
+    },
     /// Something that is not built in.
     #[error("{what} is not supported")]
     Unsupported {
@@ -167,6 +177,9 @@ impl ResolveError {
             Self::BadHeader { .. } => "use letters, digits and dashes, and text on one line".to_owned(),
             Self::NoModel { .. } => "name one with --model or `model.default`".to_owned(),
             Self::NoModelFile => "run `hermes model pull smollm2`".to_owned(),
+            Self::NoAwsKeys { .. } => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for a role or single \
+                 sign-on with `eval \"$(aws configure export-credentials --format env)\"`"
+                .to_owned(),
             Self::Unsupported { instead, .. } => (*instead).to_owned(),
             Self::Profile(_) => "mend the file, or take it out of the directory".to_owned(),
         }

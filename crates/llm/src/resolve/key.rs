@@ -1,11 +1,12 @@
 //! Which key opens a route. One order for every kind of provider: the flag, the variable that is named,
 //! the key that is written down, the provider's own variables, the stored login.
 
+mod aws;
 mod search;
 
 use hermes_secrets::{Origin, Secret, SecretName};
 
-use super::address::{Base, region};
+use super::address::Base;
 use super::error::ResolveError;
 use super::server::{Kind, Server};
 use super::wanted::Wanted;
@@ -13,11 +14,6 @@ use super::{Credential, KeySource, Request};
 use crate::profile::{AuthStyle, KeyNeed, Profile};
 use crate::route::Auth;
 use search::{Found, find, usable};
-
-/// The halves of an AWS key pair, and the token of a temporary one.
-const AWS_ID: &str = "AWS_ACCESS_KEY_ID";
-const AWS_SECRET: &str = "AWS_SECRET_ACCESS_KEY";
-const AWS_SESSION: &str = "AWS_SESSION_TOKEN";
 
 /// A key, how it is sent and how that is explained.
 pub(super) struct Opened {
@@ -57,7 +53,7 @@ pub(super) fn open(
         });
     }
     if *style == AuthStyle::Aws
-        && let Some(opened) = aws(request, server, base)?
+        && let Some(opened) = aws::open(request, server, base)?
     {
         return Ok(opened);
     }
@@ -133,44 +129,6 @@ fn check(
     Ok(())
 }
 
-fn aws(
-    request: &Request<'_>,
-    server: &Server<'_>,
-    base: &Base,
-) -> Result<Option<Opened>, ResolveError> {
-    let value = |name: &str| request.environment.get(name).and_then(usable);
-    let (Some(id), Some(secret)) = (value(AWS_ID), value(AWS_SECRET)) else {
-        return Ok(None);
-    };
-    if !base.tied {
-        return Err(ResolveError::ForeignKey {
-            variable: AWS_SECRET.to_owned(),
-            provider: server.id.clone(),
-            name: server.name.clone(),
-            host: base.host(),
-            from: base.from.clone(),
-        });
-    }
-    let mut pair = format!("{id}\n{secret}");
-    if let Some(token) = value(AWS_SESSION) {
-        pair.push('\n');
-        pair.push_str(token);
-    }
-    Ok(Some(Opened {
-        why: Some((
-            hermes_secrets::mask(secret),
-            request.variable_origin(AWS_SECRET),
-        )),
-        credential: Credential::Key {
-            from: KeySource::Variable(AWS_SECRET.to_owned()),
-            secret: bind(AWS_SECRET, pair, base)?,
-        },
-        auth: Auth::SigV4 {
-            region: region(request),
-        },
-    }))
-}
-
 /// What speaks for choosing a provider by itself.
 pub(super) fn presence(request: &Request<'_>, profile: &Profile) -> Option<String> {
     let has = |name: &str| request.environment.get(name).and_then(usable).is_some();
@@ -184,8 +142,8 @@ pub(super) fn presence(request: &Request<'_>, profile: &Profile) -> Option<Strin
     if let Some(variable) = variable {
         return Some(request.variable_origin(variable));
     }
-    (profile.auth == AuthStyle::Aws && has(AWS_ID) && has(AWS_SECRET))
-        .then(|| request.variable_origin(AWS_ID))
+    (profile.auth == AuthStyle::Aws && has(aws::ID) && has(aws::SECRET))
+        .then(|| request.variable_origin(aws::ID))
 }
 
 fn name_of(found: &Found) -> String {

@@ -6,6 +6,7 @@ mod calls;
 pub(crate) mod decode;
 pub(crate) mod media;
 mod messages;
+pub(crate) mod ollama;
 pub(crate) mod reasoning;
 pub(crate) mod tokens;
 
@@ -83,11 +84,28 @@ pub(crate) fn finish(
         if value.is_null() {
             body.shift_remove(key);
         } else {
-            body.insert(key.clone(), value.clone());
+            body.insert(key.clone(), filled(value, &request.conversation));
         }
     }
     body.entry(conversation).or_insert(last);
     Json::Object(body)
+}
+
+/// Puts the conversation's id where a profile asks for it.
+fn filled(value: &Json, conversation: &str) -> Json {
+    match value {
+        Json::String(text) => text.replace("{conversation}", conversation).into(),
+        Json::Array(items) => {
+            let items = items.iter();
+            items.map(|item| filled(item, conversation)).collect()
+        }
+        Json::Object(fields) => {
+            let fields = fields.iter();
+            let fields = fields.map(|(key, item)| (key.clone(), filled(item, conversation)));
+            Json::Object(fields.collect())
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => value.clone(),
+    }
 }
 
 fn tools(request: &ModelRequest, quirks: &Quirks) -> Json {

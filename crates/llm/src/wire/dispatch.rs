@@ -9,7 +9,13 @@ use crate::quirks::Quirks;
 /// The body of a request.
 pub fn encode(protocol: WireProtocol, request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     let mut body = match protocol {
-        WireProtocol::ChatCompletions => chat::encode(request, dialect),
+        WireProtocol::ChatCompletions => {
+            let body = chat::encode(request, dialect);
+            match dialect.quirks.ollama_window {
+                Some(window) => chat::ollama::body(body, window),
+                None => body,
+            }
+        }
         WireProtocol::Responses => responses::encode(request, dialect),
         WireProtocol::Anthropic => anthropic::encode(request, dialect),
         WireProtocol::Gemini => gemini::encode(request, dialect),
@@ -39,6 +45,11 @@ pub fn decoder(protocol: WireProtocol, provider: &str, model: &str) -> Box<dyn D
 /// Where the request goes, below the base whose path is given.
 pub fn path(protocol: WireProtocol, model: &str, base: &str, quirks: &Quirks) -> String {
     match protocol {
+        WireProtocol::ChatCompletions if quirks.ollama_window.is_some() => {
+            // It stands beside `/v1`, not below it.
+            let below = base.trim_end_matches('/').ends_with("/v1");
+            if below { "../api/chat" } else { "api/chat" }.to_owned()
+        }
         WireProtocol::ChatCompletions => "chat/completions".to_owned(),
         WireProtocol::Responses => "responses".to_owned(),
         WireProtocol::Anthropic if base.trim_end_matches('/').ends_with("/v1") => {
@@ -81,6 +92,7 @@ fn escaped(model: &str) -> String {
 pub fn accepts(protocol: WireProtocol, quirks: &Quirks) -> &'static str {
     match protocol {
         _ if quirks.no_streaming => "application/json",
+        WireProtocol::ChatCompletions if quirks.ollama_window.is_some() => "application/x-ndjson",
         WireProtocol::Converse => "application/vnd.amazon.eventstream",
         WireProtocol::ChatCompletions
         | WireProtocol::Responses

@@ -3,7 +3,7 @@
 use serde_json::Value as Json;
 
 use super::converse::frames::EventStream;
-use super::sse::SseParser;
+use super::sse::{MAX_FRAME_BYTES, SseParser};
 use super::{Frame, WireError};
 
 /// How a body is cut into frames.
@@ -12,6 +12,8 @@ pub(crate) enum Framing {
     Events(SseParser),
     /// Amazon's binary frames.
     Binary(EventStream),
+    /// A JSON document on each line; this is the line under way.
+    Lines(Vec<u8>),
     /// One JSON document.
     Document(Vec<u8>),
 }
@@ -29,6 +31,8 @@ impl Framing {
             Self::Events(SseParser::new())
         } else if content_type.starts_with("application/vnd.amazon.eventstream") {
             Self::Binary(EventStream::new())
+        } else if content_type.starts_with("application/x-ndjson") {
+            Self::Lines(Vec::new())
         } else {
             Self::Document(Vec::new())
         }
@@ -42,6 +46,18 @@ impl Framing {
         match self {
             Self::Events(parser) => parser.push(bytes),
             Self::Binary(parser) => parser.push(bytes),
+            Self::Lines(held) => {
+                held.extend_from_slice(bytes);
+                if held.len() > MAX_FRAME_BYTES {
+                    return Err(WireError::Malformed("a line has no end".to_owned()));
+                }
+                let Some(end) = held.iter().rposition(|byte| *byte == b'\n') else {
+                    return Ok(Vec::new());
+                };
+                let rest = held.split_off(end + 1);
+                let whole = std::mem::replace(held, rest);
+                Ok(lines(&whole))
+            }
             Self::Document(whole) => {
                 whole.extend_from_slice(bytes);
                 Ok(Vec::new())
@@ -53,9 +69,21 @@ impl Framing {
         match self {
             Self::Events(parser) => Ok(Rest::Frames(parser.finish().into_iter().collect())),
             Self::Binary(_) => Ok(Rest::Frames(Vec::new())),
+            Self::Lines(held) => Ok(Rest::Frames(lines(held))),
             Self::Document(whole) => read_document(whole),
         }
     }
+}
+
+fn lines(bytes: &[u8]) -> Vec<Frame> {
+    let text = String::from_utf8_lossy(bytes);
+    let filled = text.lines().filter(|line| !line.trim().is_empty());
+    filled
+        .map(|line| Frame {
+            event: None,
+            data: line.to_owned(),
+        })
+        .collect()
 }
 
 fn read_document(whole: &[u8]) -> Result<Rest, WireError> {

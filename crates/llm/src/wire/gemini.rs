@@ -74,6 +74,7 @@ fn generation(request: &ModelRequest, quirks: &Quirks) -> Json {
         ReasoningStyle::Native
         | ReasoningStyle::Effort { .. }
         | ReasoningStyle::Object { .. }
+        | ReasoningStyle::Verbosity { .. }
         | ReasoningStyle::ThinkingSwitch { .. }
         | ReasoningStyle::GoogleConfig
         | ReasoningStyle::Local

@@ -78,6 +78,7 @@ fn level(effort: Option<Effort>, style: &ReasoningStyle) -> Option<&str> {
         // The other styles are how chat completions ask; here there is one way.
         ReasoningStyle::Native
         | ReasoningStyle::Object { .. }
+        | ReasoningStyle::Verbosity { .. }
         | ReasoningStyle::ThinkingSwitch { .. }
         | ReasoningStyle::GoogleConfig
         | ReasoningStyle::Local

@@ -357,3 +357,18 @@ async fn a_conversation_that_is_too_long_is_handed_back() {
     );
     assert_eq!(course.window(), 8192);
 }
+
+#[tokio::test]
+async fn a_page_at_the_wrong_address_is_not_taken_for_a_missing_model() {
+    let page = bytes("<!doctype html><title>Not Found</title>")
+        .status(404)
+        .content_type("text/html");
+    let server = serve([page.into()]);
+    let lab = Lab::new();
+    let failure = lab.fail(&lab.route(CHAT, &server), &question()).await;
+    assert_eq!(failure.fault.reason, Reason::Misconfigured);
+    assert!(
+        failure.fault.message.contains("base URL is probably wrong"),
+        "{failure}"
+    );
+}

@@ -1,6 +1,7 @@
 //! Answers of chat completions, in all the shapes servers give them.
 
 mod effort;
+mod ollama;
 pub(crate) mod random;
 pub(crate) mod request;
 mod usage;

@@ -7,7 +7,7 @@ use hermes_llm::failover::{Attempt, Health, Renewal, next_step};
 use hermes_llm::wire::WireError;
 use hermes_llm::{ModelError, VendorError};
 use serde::Deserialize;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 /// One line of the fixture: what a provider sent, and what must come of it.
 #[derive(Deserialize)]
@@ -308,4 +308,30 @@ fn only_the_busy_model_is_waited_for_with_patience() {
     assert_eq!(pace("zai-coding", "GLM-5.2"), Pace::Patient);
     assert_eq!(pace("zai", "glm-4.6"), Pace::Usual);
     assert_eq!(pace("other", "glm-5.2"), Pace::Usual);
+}
+
+// AG-12
+#[test]
+fn the_numbers_of_a_provider_say_more_than_its_status() {
+    let busy = json!({"error": {"code": "1305", "message": "Please try again later."}});
+    let unpaid = json!({"error": {"code": 1113, "message": "Please recharge."}});
+    let fault = |provider, body: &Json| {
+        let said = VendorError {
+            status: Some(429),
+            ..VendorError::from_body(body).unwrap()
+        };
+        let facts = Facts {
+            provider,
+            ..Facts::default()
+        };
+        classify(&ModelError::Vendor(said), &facts)
+    };
+    let said = fault("zai", &busy);
+    assert_eq!((said.reason, said.status), (Reason::Overloaded, Some(429)));
+    assert_eq!(said.code.as_deref(), Some("1305"));
+    assert_eq!(fault("zai", &unpaid).reason, Reason::Billing);
+    assert_eq!(fault("other", &busy).reason, Reason::RateLimit);
+    // A number that repeats the status is no code.
+    let repeated = json!({"error": {"code": 429, "message": "slow", "type": "limit"}});
+    assert_eq!(fault("zai", &repeated).code.as_deref(), Some("limit"));
 }

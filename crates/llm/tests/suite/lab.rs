@@ -81,6 +81,13 @@ impl Lab {
         }
     }
 
+    /// The same with other credentials.
+    pub(crate) fn with_keys(keys: Keyring) -> Self {
+        let mut lab = Self::new();
+        lab.caller.keys = Arc::new(keys);
+        lab
+    }
+
     /// Gives a provider keys that are bound to this server.
     pub(crate) fn keys(&self, provider: &str, server: &ModelServer, values: &[&str]) {
         let origin: Origin = server.origin().parse().unwrap();

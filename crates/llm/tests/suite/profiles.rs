@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hermes_config::PROVIDER_KEYS;
 use hermes_core::Effort;
 use hermes_llm::profile::{KeyNeed, Profile, Profiles};
 use hermes_llm::resolve::{Resolved, resolve};
@@ -193,7 +194,7 @@ fn every_provider_is_reached_with_its_path_its_header_and_its_fields() {
     upstage: /v1/chat/completions | authorization: Bearer KEY | reasoning_effort="medium"
     azure-foundry: /v1/chat/completions | authorization: Bearer KEY
     huggingface: /v1/chat/completions | authorization: Bearer KEY
-    nous: /v1/chat/completions |  | tags=["product=hermes-agent","client=hermes-client-vVERSION"]
+    nous: /v1/chat/completions |  | tags=["product=hermes-agent","client=hermes-client-vVERSION","conversation=c1"]
     bedrock: /model/us.anthropic.claude-sonnet-4-6/converse-stream | authorization: Bearer KEY
     lmstudio: /v1/chat/completions | authorization: Bearer KEY
     custom: /v1/chat/completions |
@@ -234,13 +235,20 @@ fn every_effort_becomes_the_fields_of_the_provider() {
         .map(|(table, names)| format!("{}\n{table}\n", names.join(", ")))
         .collect();
     insta::assert_snapshot!(text.concat(), @r#"
-    openrouter/deepseek/x, openrouter/anthropic/x, openrouter/openai/x, openrouter/x-ai/x, openrouter/google/gemini-2x, openrouter/google/gemma-4x, openrouter/qwen/qwen3x, openrouter/tencent/hy3x, openrouter/xiaomi/x, openrouter/anthropic/claudex
+    openrouter/deepseek/x, openrouter/anthropic/x, openrouter/openai/x, openrouter/x-ai/x, openrouter/google/gemini-2x, openrouter/google/gemma-4x, openrouter/qwen/qwen3x, openrouter/tencent/hy3x, openrouter/xiaomi/x, openrouter/x-ai/grokx, openrouter/anthropic/claudex
       unset:
       none: reasoning={"enabled":false}
       minimal: reasoning={"enabled":true,"effort":"minimal"}
       medium: reasoning={"enabled":true,"effort":"medium"}
       xhigh: reasoning={"enabled":true,"effort":"xhigh"}
       max: reasoning={"enabled":true,"effort":"max"}
+    openrouter/anthropic/claude-x-4.6x, openrouter/anthropic/claude-x-4.7x, openrouter/anthropic/claude-x-4.8x, openrouter/anthropic/claude-x-5x
+      unset:
+      none:
+      minimal: reasoning={"enabled":true} verbosity="low"
+      medium: reasoning={"enabled":true} verbosity="medium"
+      xhigh: reasoning={"enabled":true} verbosity="max"
+      max: reasoning={"enabled":true} verbosity="max"
     deepseek/deepseek-reasonerx, deepseek/deepseek-v4x, deepseek/deepseek-v5x, opencode-go/deepseekx
       unset: thinking={"type":"enabled"}
       none: thinking={"type":"disabled"}
@@ -350,8 +358,9 @@ fn models_of(id: &str) -> Vec<Resolved> {
 }
 
 fn effort_fields(resolved: &Resolved, effort: Option<Effort>) -> String {
-    const FIELDS: [&str; 6] = [
+    const FIELDS: [&str; 7] = [
         "reasoning",
+        "verbosity",
         "reasoning_effort",
         "thinking",
         "think",
@@ -370,4 +379,26 @@ fn effort_fields(resolved: &Resolved, effort: Option<Effort>) -> String {
         .filter_map(|field| Some(format!("{field}={}", body.get(field)?)))
         .collect();
     parts.join(" ")
+}
+
+/// `config show` and `status` list these; a variable nobody reads, or one that is not listed, misleads.
+#[test]
+fn the_listed_variables_are_those_the_profiles_read() {
+    let elsewhere = ["AWS_PROFILE", "AWS_REGION"];
+    let profiles: Vec<_> = Profiles::built_in().map(profile).collect();
+    for listed in PROVIDER_KEYS {
+        let profile = profiles
+            .iter()
+            .find(|profile| profile.id == listed.provider);
+        let profile = profile.unwrap_or_else(|| panic!("there is no {}", listed.provider));
+        let mut read = profile.key_env.iter().chain(&profile.base_url_env);
+        let known = read.any(|name| name == listed.name) || elsewhere.contains(&listed.name);
+        assert!(known, "{} does not read {}", profile.id, listed.name);
+    }
+    for profile in &profiles {
+        for name in profile.key_env.iter().chain(&profile.base_url_env) {
+            let listed = PROVIDER_KEYS.iter().any(|key| key.name == name);
+            assert!(listed, "{name} of {} is not listed", profile.id);
+        }
+    }
 }

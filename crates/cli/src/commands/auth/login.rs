@@ -63,7 +63,7 @@ pub(super) fn run(
     super::tell_of_keys(models)?;
     let entry = models
         .keys
-        .add_login(provider, &granted, args.label.as_deref())?;
+        .add_login(provider, &granted, args.label.as_deref(), &login.flow)?;
     Ok(output.line(format!(
         "{provider}: signed in as {} ({})",
         entry.label, entry.masked

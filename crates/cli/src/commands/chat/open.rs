@@ -1,10 +1,15 @@
 //! Opening a conversation: store, models, tools and engine, wired.
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
-use hermes_agent::{Engine, Services, Session, SessionFacts, SessionSpec, ToolSource, toolsets};
+use hermes_agent::{
+    Dumps, Engine, Services, Session, SessionFacts, SessionSpec, ToolSource, toolsets,
+};
+use hermes_config::LoadMode;
 use hermes_core::{RunMode, SessionId, SystemRandom, Tool};
+use hermes_llm::Course;
+use hermes_llm::nearby::Reach;
 use hermes_store::{BackgroundImport, Store};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -12,7 +17,8 @@ use tokio_util::sync::CancellationToken;
 use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
-use crate::models::{Chosen, Models};
+use crate::models::{Chosen, Measured, Models};
+use crate::output::one_line;
 
 /// A conversation that is open.
 pub(super) struct Conversation {
@@ -21,8 +27,10 @@ pub(super) struct Conversation {
     pub(super) provider: String,
     pub(super) model: String,
     pub(super) embedded: bool,
+    /// As it was when the conversation was opened; the engine goes its own way from there.
+    pub(super) course: Course,
+    pub(super) models: Arc<Models>,
     engine: Engine,
-    models: Arc<Models>,
     /// The reference's history, on its way in behind the prompt.
     pub(super) import: Option<BackgroundImport>,
 }
@@ -52,7 +60,7 @@ impl Conversation {
             model: run.model.clone(),
             provider: run.provider.clone(),
         };
-        let course = runtime.block_on(models.measured_course(&chosen))?;
+        let course = measured(&models, &chosen, runtime)?;
         let _entered = runtime.enter();
         let (store, id, import) = store_and_id(run, attended, context)?;
         let home = context.home()?;
@@ -76,13 +84,20 @@ impl Conversation {
             redactor: context.redactor.clone(),
             home: home.path().to_owned(),
             spill: home.cache_dir().join("tool-results"),
+            dumps: Dumps {
+                folder: home.cache_dir().join("requests"),
+                every: context
+                    .environment
+                    .filled("HERMES_DUMP_REQUESTS")
+                    .is_some_and(|value| value != "0"),
+            },
             stop: CancellationToken::new(),
         });
         let session = engine.open(SessionSpec {
             id,
             surface: "cli".to_owned(),
             directory: context.directory().unwrap_or_default(),
-            course,
+            course: course.clone(),
             toolsets: run.toolsets.clone(),
             most_calls,
             effort: None,
@@ -101,6 +116,7 @@ impl Conversation {
             provider,
             model,
             embedded,
+            course,
             engine,
             models,
             import,
@@ -126,6 +142,26 @@ impl Conversation {
     pub(super) async fn settle(&self, limit: std::time::Duration) {
         let _ = tokio::time::timeout(limit, self.engine.settle()).await;
     }
+}
+
+/// The course, with a server nearby made ready for it.
+fn measured(models: &Models, chosen: &Chosen, runtime: &Runtime) -> Outcome<Course> {
+    let mode = models.loaded.config.model.lmstudio_load_mode;
+    let reach = Reach::Load {
+        mode: mode.unwrap_or(LoadMode::Explicit),
+        progress: &|line| {
+            let mut errors = std::io::stderr();
+            if errors.is_terminal() {
+                // Somebody who cannot be told waits all the same.
+                let _ = writeln!(errors, "{}", one_line(line));
+            }
+        },
+    };
+    let Measured { course, notes } = runtime.block_on(models.measured_course(chosen, reach))?;
+    for note in notes {
+        writeln!(std::io::stderr(), "note: {}", one_line(&note))?;
+    }
+    Ok(course)
 }
 
 /// Somebody at a terminal waits for nothing: the reference's history comes in behind the prompt,

@@ -7,6 +7,7 @@ use hermes_core::{Answer, Event, Op, Question, QuestionKind, TurnEnd};
 use tokio::sync::mpsc;
 
 use super::open::Conversation;
+use super::standing::RouteInUse;
 use crate::args::chat::RunArgs;
 use crate::complaint::Outcome;
 use crate::context::Context;
@@ -64,6 +65,7 @@ fn importing(conversation: &Conversation, output: &mut Output) -> Outcome {
 /// Reads lines and answers them; says whether anything was said.
 async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool> {
     let mut lines = lines();
+    let mut route = RouteInUse::new(&conversation.course);
     let mut talked = false;
     loop {
         importing(conversation, output)?;
@@ -80,6 +82,20 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
         match line.trim() {
             "" => continue,
             "/exit" | "/quit" => return Ok(talked),
+            "/status" => {
+                let session = conversation.session.id().to_string();
+                route.page(&session, &conversation.models, output)?;
+            }
+            "/model" => {
+                output.line(route.line(&conversation.models))?;
+                output.line(
+                    "/model NAME or /model PROVIDER:NAME changes it for this conversation.",
+                )?;
+            }
+            text if text.starts_with("/model ") => {
+                let name = text.trim_start_matches("/model ").trim();
+                switch(name, conversation, &mut route, output).await?;
+            }
             text => {
                 talked = true;
                 let text = text.to_owned();
@@ -87,15 +103,45 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
                     text,
                     media: Vec::new(),
                 });
-                follow(conversation, &mut lines, output).await?;
+                follow(conversation, &mut route, &mut lines, output).await?;
             }
         }
     }
 }
 
+/// Lets another model answer in this conversation.
+async fn switch(
+    name: &str,
+    conversation: &Conversation,
+    route: &mut RouteInUse,
+    output: &mut Output,
+) -> Outcome {
+    conversation.session.send(Op::SetModel {
+        model: name.to_owned(),
+        provider: None,
+    });
+    // What a title or another late helper has to say may come first.
+    while let Some(event) = conversation.session.next_event().await {
+        match event {
+            Event::RouteChanged {
+                provider,
+                model,
+                reason,
+            } => {
+                route.change(provider, model, reason);
+                return Ok(output.line(route.line(&conversation.models))?);
+            }
+            Event::Notice { text } => return Ok(output.line(printable(&text))?),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Prints a turn as it goes.
 async fn follow(
     conversation: &Conversation,
+    route: &mut RouteInUse,
     lines: &mut mpsc::Receiver<String>,
     output: &mut Output,
 ) -> Outcome {
@@ -125,7 +171,8 @@ async fn follow(
                 reason,
             }) => {
                 let line = format!("\n{provider}/{model} answers now: {reason}");
-                output.line(output.paint(Style::Faint, &line))?;
+                output.line(output.paint(Style::Faint, &printable(&line)))?;
+                route.change(provider, model, reason);
             }
             Some(Event::Ask(question)) => {
                 output.flush()?;

@@ -18,6 +18,7 @@ const LIST: &str = "fallback_providers";
 const OLDER: &str = "fallback_model";
 pub(super) fn add(wish: &Wish, models: &Models, context: &Context, output: &mut Output) -> Outcome {
     let Found {
+        id: _,
         provider,
         model,
         lack,

@@ -1,7 +1,6 @@
-//! `hermes model` on a terminal: what answers now, and how to change that.
+//! What answers now, and how to change that.
 
 use crate::complaint::Outcome;
-use crate::context::Context;
 use crate::models::{Chosen, Models};
 use crate::output::{Output, Style};
 
@@ -23,8 +22,8 @@ const WAYS: &[(&str, &str)] = &[
     ("hermes auth add PROVIDER", "add a key, or sign in"),
 ];
 
-pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
-    let models = Models::new(context, context.settings()?)?;
+/// Who answers.
+pub(super) fn headline(models: &Models, output: &mut Output) -> Outcome {
     match models.route(&Chosen::default()) {
         Ok(resolved) => {
             let route = resolved.route;
@@ -40,6 +39,11 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
             output.line(format!("To change that: {}.", error.hint()))?;
         }
     }
+    Ok(())
+}
+
+/// Commands that set a model up.
+pub(super) fn ways(output: &mut Output) -> Outcome {
     output.line("")?;
     for (command, about) in WAYS {
         output.line(format!("  {command:<38} {about}"))?;

@@ -1,25 +1,31 @@
 //! `hermes model list`: providers with the state of their keys, and the models of one.
 
+use std::io::Write;
+use std::path::Path;
+
 use hermes_config::Provider;
 use hermes_llm::resolve::{Credential, KeySource, ResolveError, Resolved};
 use serde_json::{Value as Json, json};
 
-use super::{cache, live};
+use super::listing::{self, Keep, Source};
+use super::{cache, why};
 use crate::commands::endpoints;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::models::{Chosen, Models};
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, one_line};
 use crate::table::{Table, cut};
 
 /// Room for the models of a provider in the overview.
 const SHOWN: usize = 60;
 
 /// A provider in the overview.
-struct Row {
-    id: String,
-    name: String,
-    usable: bool,
+pub(super) struct Row {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) usable: bool,
+    /// Whether something was set up for it: a key, a login, an address or a file.
+    pub(super) chosen: bool,
     state: String,
     models: Vec<String>,
 }
@@ -31,7 +37,7 @@ pub(super) fn providers(as_json: bool, context: &Context, output: &mut Output) -
     let current = current
         .as_ref()
         .map(|resolved| resolved.route.provider.as_str());
-    let rows = rows(&models)?;
+    let rows = rows(&models, context)?;
     if as_json {
         let all: Vec<Json> = rows
             .iter()
@@ -70,11 +76,13 @@ pub(super) fn providers(as_json: bool, context: &Context, output: &mut Output) -
     Ok(output.line(legend)?)
 }
 
-fn rows(models: &Models) -> Outcome<Vec<Row>> {
+/// Everybody, with the models as they last answered; nobody is asked.
+pub(super) fn rows(models: &Models, context: &Context) -> Outcome<Vec<Row>> {
+    let kept = context.home()?.cache_dir();
     let mut rows = Vec::new();
     for profile in models.profiles.all().map_err(ResolveError::from)? {
         let listed = profile.models.clone();
-        rows.push(row(models, &profile.id, &profile.name, listed));
+        rows.push(row(models, &profile.id, &profile.name, listed, &kept));
     }
     for endpoint in endpoints::all(&models.loaded.config) {
         if rows.iter().any(|row| row.id == endpoint.key) {
@@ -85,32 +93,41 @@ fn rows(models: &Models) -> Outcome<Vec<Row>> {
             "" => &endpoint.key,
             name => name,
         };
-        rows.push(row(models, &endpoint.id(), name, models_of(entry)));
+        rows.push(row(models, &endpoint.id(), name, models_of(entry), &kept));
     }
     Ok(rows)
 }
 
-fn row(models: &Models, id: &str, name: &str, listed: Vec<String>) -> Row {
+fn row(models: &Models, id: &str, name: &str, mut listed: Vec<String>, kept: &Path) -> Row {
     // Any name will do: whether there is a key does not depend on the model.
     let model = listed.first().cloned().unwrap_or_else(|| "any".to_owned());
     let chosen = Chosen {
         model: Some(model),
         provider: Some(id.to_owned()),
     };
-    let (usable, state) = match models.route(&chosen) {
-        Ok(resolved) => (true, state(&resolved)),
-        Err(error) => (false, lack(&error)),
+    let (usable, chosen, state) = match models.route(&chosen) {
+        Ok(resolved) => {
+            let address = why::address(&resolved.route);
+            if let Some(last) = cache::read(&cache::file(kept, id), &address) {
+                listed = last.models;
+            }
+            let keyless = matches!(resolved.key, Credential::None);
+            let own = id.starts_with("custom:") || resolved.route.is_embedded();
+            (true, own || !keyless, state(&resolved))
+        }
+        Err(error) => (false, false, lack(&error)),
     };
     Row {
         id: id.to_owned(),
         name: name.to_owned(),
         usable,
+        chosen,
         state,
         models: listed,
     }
 }
 
-fn models_of(entry: &Provider) -> Vec<String> {
+pub(super) fn models_of(entry: &Provider) -> Vec<String> {
     use hermes_config::Either;
     let mut names: Vec<String> = match &entry.models {
         Either::First(map) => map.keys().cloned().collect(),
@@ -152,13 +169,6 @@ fn lack(error: &ResolveError) -> String {
     }
 }
 
-/// Where a list comes from.
-enum Source {
-    Live,
-    Kept,
-    BuiltIn,
-}
-
 /// The models of one provider: from the provider, else as it last answered, else as we know them.
 pub(super) fn models(
     provider: &str,
@@ -168,80 +178,29 @@ pub(super) fn models(
     output: &mut Output,
 ) -> Outcome {
     let models = Models::new(context, context.settings()?)?;
-    let known = known_models(&models, provider)?;
-    let chosen = Chosen {
-        model: Some(known.first().cloned().unwrap_or_else(|| "any".to_owned())),
-        provider: Some(provider.to_owned()),
-    };
-    let (listed, source, note) = match models.course(&chosen) {
-        Ok(course) => {
-            let route = course.preferred();
-            let file = cache::file(&context.home()?.cache_dir(), &route.provider);
-            let address = super::why::address(route);
-            let (now, kept) = (context.clock.now(), cache::read(&file, &address));
-            match kept {
-                Some(kept) if !refresh && kept.is_fresh(now) => (kept.models, Source::Kept, None),
-                kept => {
-                    let runtime = tokio::runtime::Builder::new_current_thread()
-                        .enable_all()
-                        .build()?;
-                    match (runtime.block_on(live::ask(&models, route)), kept) {
-                        (Ok(names), _) => {
-                            let listing = cache::Listing {
-                                address,
-                                fetched_at: now.as_second(),
-                                models: names,
-                            };
-                            cache::write(&file, &listing);
-                            (listing.models, Source::Live, None)
-                        }
-                        (Err(why), Some(kept)) => (kept.models, Source::Kept, Some(why)),
-                        (Err(why), None) => (known, Source::BuiltIn, Some(why)),
-                    }
-                }
-            }
-        }
-        Err(error @ (ResolveError::MissingKey { .. } | ResolveError::MissingLogin { .. })) => (
-            known,
-            Source::BuiltIn,
-            Some(format!("{error}; {}", error.hint())),
-        ),
-        Err(error) => return Err(error.into()),
-    };
-    let source = match source {
-        Source::Live => "the provider",
-        Source::Kept => "its last answer",
-        Source::BuiltIn => "the built-in list",
-    };
+    let keep = if refresh { Keep::Nothing } else { Keep::Fresh };
+    let listed = listing::find(&models, provider, keep, context)?;
+    let source = listed.source.words();
     if as_json {
         return Ok(output.json(&json!({
             "provider": provider,
             "source": source,
-            "note": note,
-            "models": listed,
+            "age_seconds": listed.source.age(),
+            "note": listed.note,
+            "models": listed.models,
         }))?);
     }
-    for model in &listed {
-        output.line(crate::output::one_line(model))?;
+    for model in &listed.models {
+        output.line(one_line(model))?;
     }
     output.flush()?;
-    if let Some(note) = note {
-        use std::io::Write;
-        writeln!(
-            std::io::stderr(),
-            "note: this is {source}: {}",
-            crate::output::one_line(&note)
-        )?;
+    let mut aside = std::io::stderr();
+    match (&listed.note, &listed.source) {
+        (Some(note), _) => writeln!(aside, "note: this is {source}: {}", one_line(note))?,
+        (None, Source::Kept { .. }) => {
+            writeln!(aside, "note: this is {source}; --refresh asks again")?;
+        }
+        (None, Source::Live | Source::BuiltIn) => {}
     }
     Ok(())
-}
-
-fn known_models(models: &Models, provider: &str) -> Outcome<Vec<String>> {
-    if let Some(profile) = models.profiles.find(provider).map_err(ResolveError::from)? {
-        return Ok(profile.models.clone());
-    }
-    let found = endpoints::find(&models.loaded.config, provider);
-    Ok(found
-        .map(|endpoint| models_of(endpoint.entry))
-        .unwrap_or_default())
 }

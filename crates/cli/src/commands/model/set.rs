@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use hermes_config::{KeyPath, UnknownKey};
+use hermes_config::{Edit, KeyPath};
 use hermes_llm::alias;
 use hermes_llm::resolve::ResolveError;
 
@@ -35,6 +35,7 @@ pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcom
     let models = Models::new(context, context.settings()?)?;
     let before = now(&models, context)?;
     let Found {
+        id,
         provider,
         model,
         lack,
@@ -51,22 +52,18 @@ pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcom
         let path = KeyPath::of(["model", key]);
         let replaced = key == "base_url" && wish.base_url.is_some();
         if !replaced && written(context, &path)?.is_some() {
-            edit(context, |settings| settings.unset(&path.to_string()))?;
             removed.push(path.to_string());
         }
     }
-    let mut values = vec![
-        ("model.provider", provider.as_str()),
-        ("model.default", model.as_str()),
-    ];
+    let removals = removed.iter().map(|key| (key.as_str(), Edit::Unset));
+    let mut edits: Vec<(&str, Edit<'_>)> = removals.collect();
+    edits.push(("model.provider", Edit::Set(&provider)));
+    edits.push(("model.default", Edit::Set(&model)));
     if let Some(url) = &wish.base_url {
-        values.push(("model.base_url", url));
+        edits.push(("model.base_url", Edit::Set(url)));
     }
-    for (key, value) in values {
-        edit(context, |settings| {
-            settings.set(key, value, UnknownKey::Refuse)
-        })?;
-    }
+    // Half a switch would send one provider's key to another's address.
+    edit(context, |settings| settings.change(&edits))?;
     output.line(format!("{model} from {provider} answers from now on."))?;
     if !removed.is_empty() {
         output.line(format!(
@@ -75,7 +72,7 @@ pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcom
         ))?;
     }
     output.flush()?;
-    say_what_is_left(&provider, &model, lack, context)
+    say_what_is_left(&id, &model, lack, context)
 }
 
 /// What the settings say before the change.
@@ -104,12 +101,14 @@ fn now(models: &Models, context: &Context) -> Outcome<Before> {
     })
 }
 
-/// The id of a provider, however it is called.
+/// The name of a provider in the settings, however it is called.
 fn canonical(models: &Models, name: &str) -> Outcome<String> {
     let name = alias::normal(name);
     let known = models.profiles.find(&name).map_err(ResolveError::from)?;
     let own = || endpoints::find(&models.loaded.config, &name);
     Ok(match known {
+        // The name of a place is more than that of its profile: it has the address.
+        Some(profile) if profile.places.contains_key(&name) => name,
         Some(profile) => profile.id.clone(),
         None => own().map_or(name.clone(), |endpoint| endpoint.id()),
     })

@@ -2,6 +2,7 @@
 
 use hermes_llm::Route;
 use hermes_llm::keys::{EntryView, Standing};
+use hermes_llm::nearby::Reach;
 use hermes_llm::resolve;
 use serde_json::{Value as Json, json};
 
@@ -18,8 +19,11 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Outcome {
     let models = Models::new(context, context.settings()?)?;
-    let course = models.course(chosen)?;
-    let route = course.preferred();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let measured = runtime.block_on(models.measured_course(chosen, Reach::Look))?;
+    let route = measured.course.preferred();
     let credential = next_credential(&models, route)?;
     let fallbacks = resolve::fallbacks(&models.request(chosen));
     if as_json {

@@ -15,6 +15,8 @@ const SERVICES: &[(&str, &str)] = &[
     ("exa", "EXA_API_KEY"),
     ("fal", "FAL_KEY"),
     ("firecrawl", "FIRECRAWL_API_KEY"),
+    ("github", "GITHUB_TOKEN"),
+    ("github", "GH_TOKEN"),
     ("mistral", "MISTRAL_API_KEY"),
     ("parallel", "PARALLEL_API_KEY"),
     ("tavily", "TAVILY_API_KEY"),

@@ -58,6 +58,7 @@ fn plan(request: &ModelRequest, quirks: &Quirks, family: &Family, messages: &[Js
         ReasoningStyle::Native
         | ReasoningStyle::Effort { .. }
         | ReasoningStyle::Object { .. }
+        | ReasoningStyle::Verbosity { .. }
         | ReasoningStyle::ThinkingSwitch { .. }
         | ReasoningStyle::GoogleConfig
         | ReasoningStyle::Local => family.thinking,

@@ -4,7 +4,7 @@ use hermes_core::{FinishReason, ModelEvent, RawTurn, Usage, WireProtocol};
 use serde_json::{Map, Value as Json, json};
 
 use super::calls::Calls;
-use super::tokens;
+use super::{ollama, tokens};
 use crate::error::VendorError;
 use crate::wire::{Decoder, Frame, WireError};
 
@@ -48,7 +48,7 @@ impl Decoder for ChatDecoder {
             self.done = true;
             return Ok(());
         }
-        let chunk = parse(frame)?;
+        let chunk = ollama::chunk(parse(frame)?);
         self.chunk(&chunk, out)
     }
 
@@ -76,6 +76,7 @@ impl Decoder for ChatDecoder {
     }
 
     fn document(&mut self, body: &Json, out: &mut Vec<ModelEvent>) -> Result<(), WireError> {
+        let body = &ollama::chunk(body.clone());
         if body.get("choices").is_none()
             && let Some(error) = VendorError::from_body(body)
         {

@@ -57,6 +57,9 @@ pub(super) fn fields(
             level.map(|level| json!({"reasoning_effort": level}))
         }
         ReasoningStyle::Object { default } => object(effort, default.as_deref()),
+        ReasoningStyle::Verbosity { levels } => effort
+            .and_then(|effort| nearest(effort, &borrowed(levels)))
+            .map(|level| json!({"reasoning": {"enabled": true}, "verbosity": level})),
         ReasoningStyle::ThinkingSwitch {
             levels,
             only_when_set,

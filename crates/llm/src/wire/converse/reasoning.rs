@@ -75,6 +75,7 @@ pub(super) fn plan(request: &ModelRequest, quirks: &Quirks, messages: &[Json]) -
         ReasoningStyle::Native
         | ReasoningStyle::Omit
         | ReasoningStyle::Object { .. }
+        | ReasoningStyle::Verbosity { .. }
         | ReasoningStyle::ThinkingSwitch { .. }
         | ReasoningStyle::GoogleConfig
         | ReasoningStyle::Local => ThinkingStyle::None,

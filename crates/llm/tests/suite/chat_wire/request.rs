@@ -355,3 +355,17 @@ fn a_longer_conversation_begins_with_the_bytes_of_a_shorter_one() {
         assert!(longer.starts_with(prefix), "{prefix}\n{longer}");
     }
 }
+
+#[test]
+fn the_conversation_is_named_where_a_profile_asks_for_it() {
+    let quirks: Quirks = serde_json::from_value(json!({
+        "extra_body": {"tags": ["product=x", "conversation={conversation}"]},
+    }))
+    .unwrap();
+    let mut request = request(vec![user("hi")]);
+    request.conversation = "20260101_1".to_owned();
+    assert_eq!(
+        body(&request, &quirks)["tags"],
+        json!(["product=x", "conversation=20260101_1"])
+    );
+}

@@ -57,7 +57,9 @@ async fn a_device_login_waits_slows_down_and_is_granted() {
     );
 
     let ring = bench.ring();
-    let entry = ring.add_login("nous", &granted, None).unwrap();
+    let entry = ring
+        .add_login("nous", &granted, None, &bench.login().flow)
+        .unwrap();
     let until = bench
         .clock
         .now()
@@ -167,4 +169,31 @@ fn a_profile_may_declare_a_flow_of_its_own() {
     ] {
         assert!(declare(device, token).is_err(), "{device} {token}");
     }
+}
+
+// PV-14, PV-15
+#[tokio::test]
+async fn a_login_is_renewed_where_it_came_from() {
+    let (elsewhere, usual) = (Bench::new(1).await, Bench::new(1).await);
+    elsewhere
+        .portal
+        .polls
+        .lock()
+        .unwrap()
+        .push_back((200, tokens(0)));
+    let login = elsewhere.login();
+    let mut code = login.start().await.unwrap();
+    let Poll::Granted(granted) = login.poll(&mut code).await.unwrap() else {
+        panic!("not granted");
+    };
+    // This one knows the usual portal only.
+    let ring = usual.ring();
+    ring.add_login("nous", &granted, None, &login.flow).unwrap();
+    let lease = ring.lease(&elsewhere.route()).await.unwrap();
+    let renewed = ring.renew(&lease).await.unwrap();
+    assert_eq!(elsewhere.value(&renewed), "access-1");
+    assert_eq!(
+        (elsewhere.portal.refreshes(), usual.portal.refreshes()),
+        (1, 0)
+    );
 }

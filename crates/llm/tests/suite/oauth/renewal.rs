@@ -1,5 +1,8 @@
 //! Renewing logins.
 
+use hermes_testkit::model_server::{ModelServer, Scenario, error, text};
+
+use super::super::lab::{Lab, question};
 use super::*;
 
 // PV-15
@@ -214,4 +217,46 @@ async fn a_login_lent_from_the_root_is_renewed_in_place() {
         "refresh-1"
     );
     assert!(!own.exists(), "one grant, one place");
+}
+
+// PV-17
+#[tokio::test]
+async fn a_call_goes_on_with_another_credential_when_the_login_has_ended() {
+    let bench = Bench::logged_in(1).await;
+    let refused = json!({"error": "invalid_grant", "error_description": "revoked"});
+    bench
+        .portal
+        .refusals
+        .lock()
+        .unwrap()
+        .push_back((400, refused));
+    let server = ModelServer::start(
+        Scenario::new()
+            .reply(error(401).message("token expired"))
+            .reply(text("with the other one")),
+    )
+    .unwrap();
+    let mut document = bench.document();
+    let pool = document["credential_pool"]["nous"].as_array_mut().unwrap();
+    pool.push(
+        json!({"id": "spare", "label": "spare", "source": "manual", "auth_type": "api_key",
+        "priority": 9, "access_token": "spare-key-1234567890"}),
+    );
+    bench.home.write("auth.json", document.to_string()).unwrap();
+    let lab = Lab::with_keys(bench.ring());
+    let mut route = bench.route();
+    if let Endpoint::Http(address) = &mut route.endpoint {
+        address.base = server.base_url().parse().unwrap();
+    }
+    assert_eq!(
+        lab.ask(&route, &question()).await.text,
+        "with the other one"
+    );
+    let sent: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|seen| seen.header("authorization").unwrap().to_owned())
+        .collect();
+    assert_eq!(sent, ["Bearer access-0", "Bearer spare-key-1234567890"]);
+    assert_eq!(bench.portal.refreshes(), 1);
 }

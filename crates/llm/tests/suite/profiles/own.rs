@@ -62,7 +62,11 @@ fn a_mistake_in_a_profile_is_named_with_file_line_and_key() {
         ),
         (
             "id: a\nname: A\nrules:\n  - models: [x]\n    quirks:\n      reasoning: {effort: {level: [low]}}\n",
-            "line 6: quirks.reasoning.effort: missing field `levels`",
+            "line 6: quirks.reasoning.effort.level: unknown field `level`",
+        ),
+        (
+            "id: a\nname: A\nquirks:\n  reasoning: {object: {defautl: low}}\n",
+            "line 4: quirks.reasoning.object.defautl: unknown field `defautl`, expected `default`",
         ),
         (
             "id: a\nname: A\nmax_tokens: many\n",

@@ -1,0 +1,144 @@
+//! The models of one provider: from the provider, as it last answered, or as we know them.
+
+use hermes_llm::resolve::ResolveError;
+
+use super::{cache, list, live, why};
+use crate::commands::endpoints;
+use crate::complaint::Outcome;
+use crate::context::Context;
+use crate::models::{Chosen, Models};
+
+/// Which answer of an earlier time will do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    /// None: the provider is asked.
+    Nothing,
+    /// One from the last hour.
+    Fresh,
+    /// Any: nobody waits for a network that may not be there.
+    Any,
+}
+
+/// Where a list comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Source {
+    Live,
+    /// An answer of so many seconds ago.
+    Kept {
+        age: i64,
+    },
+    BuiltIn,
+}
+
+impl Source {
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::Live => "the provider".to_owned(),
+            Self::Kept { age } => format!("its last answer, {} old", span(age)),
+            Self::BuiltIn => "the built-in list".to_owned(),
+        }
+    }
+
+    pub(super) fn age(self) -> Option<i64> {
+        match self {
+            Self::Kept { age } => Some(age),
+            Self::Live | Self::BuiltIn => None,
+        }
+    }
+}
+
+/// A list, and what stood in the way of a better one.
+pub(super) struct Listed {
+    pub(super) models: Vec<String>,
+    pub(super) source: Source,
+    pub(super) note: Option<String>,
+}
+
+/// Finds the models of a provider. A provider that does not answer is not an error as long as there is
+/// something to show.
+pub(super) fn find(
+    models: &Models,
+    provider: &str,
+    keep: Keep,
+    context: &Context,
+) -> Outcome<Listed> {
+    let known = known_models(models, provider)?;
+    let chosen = Chosen {
+        model: Some(known.first().cloned().unwrap_or_else(|| "any".to_owned())),
+        provider: Some(provider.to_owned()),
+    };
+    let built_in = |note| Listed {
+        models: known.clone(),
+        source: Source::BuiltIn,
+        note: Some(note),
+    };
+    let course = match models.course(&chosen) {
+        Ok(course) => course,
+        Err(error @ (ResolveError::MissingKey { .. } | ResolveError::MissingLogin { .. })) => {
+            return Ok(built_in(format!("{error}; {}", error.hint())));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let route = course.preferred();
+    let file = cache::file(&context.home()?.cache_dir(), &route.provider);
+    let address = why::address(route);
+    let now = context.clock.now();
+    let kept = cache::read(&file, &address).map(|last| {
+        let age = (now.as_second() - last.fetched_at).max(0);
+        (last.is_fresh(now), last.models, Source::Kept { age })
+    });
+    let kept = match (kept, keep) {
+        (Some((true, models, source)), Keep::Fresh) | (Some((_, models, source)), Keep::Any) => {
+            return Ok(Listed {
+                models,
+                source,
+                note: None,
+            });
+        }
+        (kept, _) => kept,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    Ok(match (runtime.block_on(live::ask(models, route)), kept) {
+        (Ok(names), _) => {
+            let listing = cache::Listing {
+                address,
+                fetched_at: now.as_second(),
+                models: names,
+            };
+            cache::write(&file, &listing);
+            Listed {
+                models: listing.models,
+                source: Source::Live,
+                note: None,
+            }
+        }
+        (Err(why), Some((_, models, source))) => Listed {
+            models,
+            source,
+            note: Some(why),
+        },
+        (Err(why), None) => built_in(why),
+    })
+}
+
+fn known_models(models: &Models, provider: &str) -> Outcome<Vec<String>> {
+    if let Some(profile) = models.profiles.find(provider).map_err(ResolveError::from)? {
+        return Ok(profile.models.clone());
+    }
+    let found = endpoints::find(&models.loaded.config, provider);
+    Ok(found
+        .map(|endpoint| list::models_of(endpoint.entry))
+        .unwrap_or_default())
+}
+
+/// Seconds in the largest unit that fits.
+fn span(seconds: i64) -> String {
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min", seconds / 60),
+        3_600..86_400 => format!("{} h", seconds / 3_600),
+        _ => format!("{} days", seconds / 86_400),
+    }
+}

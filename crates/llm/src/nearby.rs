@@ -1,0 +1,244 @@
+//! Servers nearby decide themselves how large a window a model gets, often a small one. They are asked,
+//! and told how large it has to be.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_config::LoadMode;
+use hermes_core::WireProtocol;
+use hermes_http::HttpClient;
+use hermes_secrets::Secret;
+use serde_json::json;
+
+use crate::detect::{LocalServer, Probe, USUAL_PORTS};
+use crate::metadata::window_from_listing;
+use crate::quirks::{Quirks, ReasoningStyle};
+use crate::route::{Address, Endpoint, Route, WindowSource};
+
+/// A window in which an agent can work; asked for when the user set none.
+pub const ENOUGH: u32 = 65_536;
+
+/// Reading a large model from a slow disk takes minutes.
+const LOADING: Duration = Duration::from_secs(300);
+
+/// The profile of LM Studio.
+const LM_STUDIO: &str = "lmstudio";
+
+/// How far a look at a server may go.
+#[derive(Clone, Copy)]
+pub enum Reach<'a> {
+    /// Only ask.
+    Look,
+    /// Have the model loaded with the window that is wanted.
+    Load {
+        /// Who loads models into LM Studio.
+        mode: LoadMode,
+        /// Hears what takes long.
+        progress: &'a (dyn Fn(&str) + Sync),
+    },
+}
+
+/// A route after its server was asked.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The route, with the window that is really there.
+    pub route: Route,
+    /// What the user should know, such as a window smaller than wanted.
+    pub notes: Vec<String>,
+}
+
+/// Finds out which window the server of a route gives its model, and asks for a larger one where the
+/// server lets us. Routes to elsewhere, and servers that do not answer, stay as they are.
+pub async fn prepare(
+    http: &HttpClient,
+    mut route: Route,
+    secret: Option<&Secret>,
+    reach: Reach<'_>,
+) -> Prepared {
+    let mut notes = Vec::new();
+    if let Endpoint::Http(address) = &route.endpoint
+        && address.local
+        && let Some(probe) = Probe::new(http, &address.base, secret)
+    {
+        let visit = Visit { probe, reach };
+        let found = match server(&route, address) {
+            Some(LocalServer::LmStudio) => visit.lm_studio(&route, &mut notes).await,
+            Some(LocalServer::Ollama) => visit.ollama(&route, &mut notes).await,
+            Some(LocalServer::LlamaCpp | LocalServer::Vllm) | None => visit.listed(&route).await,
+        };
+        if let Some(found) = found {
+            found.put_into(&mut route);
+        }
+    }
+    Prepared { route, notes }
+}
+
+/// Asks the same server for the same model with the same window as a route that was prepared: with another
+/// one, Ollama would load the model anew for every helper task.
+pub fn follow(route: &mut Route, prepared: &Route) {
+    let same = route.model == prepared.model && route.address_text() == prepared.address_text();
+    if same && prepared.quirks.ollama_window.is_some() {
+        route.limits = prepared.limits;
+        let mut quirks = Quirks::clone(&route.quirks);
+        quirks.ollama_window = prepared.quirks.ollama_window;
+        quirks.reasoning = prepared.quirks.reasoning.clone();
+        route.quirks = Arc::new(quirks);
+    }
+}
+
+/// Which server a route says it leads to.
+fn server(route: &Route, address: &Address) -> Option<LocalServer> {
+    let port = address.base.join("").port();
+    let usual = USUAL_PORTS.iter().find(|(_, usual)| port == Some(*usual));
+    if route.provider == LM_STUDIO {
+        Some(LocalServer::LmStudio)
+    } else if asked_of_ollama(route).is_some() {
+        Some(LocalServer::Ollama)
+    } else {
+        usual.map(|(server, _)| *server)
+    }
+}
+
+/// The window that `model.ollama_num_ctx` asks for.
+fn asked_of_ollama(route: &Route) -> Option<u32> {
+    let options = route.quirks.extra_body.get("options")?;
+    u32::try_from(options.get("num_ctx")?.as_u64()?).ok()
+}
+
+fn configured(route: &Route) -> Option<u32> {
+    (route.limits.window_from == WindowSource::Configured).then_some(route.limits.window)
+}
+
+/// What was found out.
+struct Found {
+    window: u32,
+    /// Set when the server is Ollama: it is then asked in its own way.
+    ollama: Option<Ollama>,
+}
+
+struct Ollama {
+    /// The window every request asks for.
+    asked: u32,
+    /// Whether the model can think; asking one that cannot is an error.
+    thinks: bool,
+}
+
+impl Found {
+    fn put_into(self, route: &mut Route) {
+        // A server cannot give more than it has, whatever the settings say.
+        let kept = configured(route).is_some_and(|set| set <= self.window);
+        if !kept {
+            route.set_window(self.window, WindowSource::Endpoint);
+        }
+        let native = route.protocol() == Some(WireProtocol::ChatCompletions);
+        if let Some(ollama) = self.ollama.filter(|_| native) {
+            let mut quirks = Quirks::clone(&route.quirks);
+            quirks.ollama_window = Some(ollama.asked);
+            if !ollama.thinks {
+                quirks.reasoning = ReasoningStyle::Omit;
+            }
+            route.quirks = Arc::new(quirks);
+        }
+    }
+}
+
+struct Visit<'a> {
+    probe: Probe<'a>,
+    reach: Reach<'a>,
+}
+
+impl Visit<'_> {
+    async fn lm_studio(self, route: &Route, notes: &mut Vec<String>) -> Option<Found> {
+        let about = self.probe.lm_studio(&route.model).await?;
+        let largest = about.max_window.unwrap_or(u32::MAX);
+        let wanted = configured(route).unwrap_or(ENOUGH).min(largest);
+        let now = about.loaded_window.or(about.max_window);
+        let progress = match self.reach {
+            Reach::Load {
+                mode: LoadMode::Explicit,
+                progress,
+            } if about.loaded_window.is_none_or(|loaded| loaded < wanted) => progress,
+            Reach::Look | Reach::Load { .. } => return now.map(Found::plain),
+        };
+        progress(&loading("LM Studio", &route.model, wanted));
+        let question = json!({"model": route.model, "context_length": wanted});
+        let probe = self.probe.patience(LOADING);
+        let answer = probe.post("api/v1/models/load", &question).await;
+        let loaded = match answer {
+            Ok(Some(_)) => probe.lm_studio(&route.model).await?.loaded_window,
+            Ok(None) | Err(_) => about.loaded_window,
+        };
+        if loaded.is_none_or(|loaded| loaded < wanted) {
+            let rest = match loaded {
+                Some(loaded) => format!("it runs with {loaded}"),
+                None => "it is left to the server".to_owned(),
+            };
+            notes.push(format!(
+                "LM Studio did not load {} with a window of {wanted} tokens: {rest}. \
+                 `hermes config set model.lmstudio_load_mode jit` leaves loading to the server",
+                route.model
+            ));
+        }
+        loaded.or(now).map(Found::plain)
+    }
+
+    async fn ollama(self, route: &Route, notes: &mut Vec<String>) -> Option<Found> {
+        let mut about = self.probe.ollama(&route.model).await?;
+        let largest = about.max_window.unwrap_or(u32::MAX);
+        let wanted = asked_of_ollama(route)
+            .or(configured(route))
+            .or(about.set_window)
+            .unwrap_or(ENOUGH.min(largest));
+        let mut window = wanted;
+        if let Reach::Load { progress, .. } = self.reach {
+            if about.loaded_window != Some(wanted) {
+                progress(&loading("Ollama", &route.model, wanted));
+                // A question without words only loads the model.
+                let question = json!({
+                    "model": route.model,
+                    "stream": false,
+                    "options": {"num_ctx": wanted},
+                });
+                let probe = self.probe.patience(LOADING);
+                if let Ok(Some(_)) = probe.post("api/generate", &question).await {
+                    about.loaded_window = probe.ollama_window(&route.model).await;
+                }
+            }
+            notes.extend(about.mismatch(wanted));
+            window = about.loaded_window.map_or(wanted, |real| real.min(wanted));
+        }
+        Some(Found {
+            window,
+            ollama: Some(Ollama {
+                asked: wanted,
+                thinks: about.capabilities.iter().any(|word| word == "thinking"),
+            }),
+        })
+    }
+
+    /// Most servers say it in their list of models.
+    async fn listed(self, route: &Route) -> Option<Found> {
+        let unknown = matches!(
+            route.limits.window_from,
+            WindowSource::Guess | WindowSource::Family
+        );
+        if !unknown {
+            return None;
+        }
+        let listing = self.probe.listing().await?;
+        window_from_listing(&listing, &route.model).map(Found::plain)
+    }
+}
+
+impl Found {
+    fn plain(window: u32) -> Self {
+        Self {
+            window,
+            ollama: None,
+        }
+    }
+}
+
+fn loading(server: &str, model: &str, window: u32) -> String {
+    format!("{server} loads {model} with a window of {window} tokens…")
+}
