@@ -48,7 +48,7 @@ impl Asker for SessionAsker {
     fn ask(&self, mut question: Question, cancel: CancellationToken) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
             let nobody = Reply {
-                answer: Answer::Deny,
+                answer: Answer::no(),
                 by: AnsweredBy::Runtime,
             };
             if !self.attended {

@@ -1,6 +1,6 @@
 //! What all sessions share, and how a session is opened.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_config::Config;
@@ -55,6 +55,8 @@ pub struct SessionFacts<'a> {
     pub session: &'a SessionId,
     /// Where it runs: `cli`, `telegram`, ….
     pub surface: &'a str,
+    /// The directory relative paths start from.
+    pub directory: &'a Path,
     /// The conversation so far; tools that keep a list find it there.
     pub history: &'a [Arc<Message>],
 }
@@ -89,6 +91,8 @@ pub struct SessionSpec {
     pub effort: Option<Effort>,
     /// Whether somebody can answer questions.
     pub attended: bool,
+    /// Whether it goes on after this turn; a run that answers once does not.
+    pub lasting: bool,
     /// Leave out context files and the user's own persona.
     pub ignore_rules: bool,
     /// Give the conversation a title.

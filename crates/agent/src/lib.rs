@@ -25,6 +25,7 @@ mod edits;
 mod engine;
 mod explain;
 mod helper;
+mod host;
 mod lane;
 mod ledger;
 mod prefill;

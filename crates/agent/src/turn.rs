@@ -123,7 +123,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) history: Vec<Entry>,
     /// Messages that only the next call sees: nudges, and answers that are not complete yet.
     pub(crate) aside: Vec<Arc<Message>>,
-    pub(crate) toolbox: Toolbox,
+    pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) guard: Guard,
     pub(crate) hints: Hints,
     pub(crate) usage: Usage,

@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod fallback;
 pub(crate) mod logs;
 pub(crate) mod model;
+pub(crate) mod policy;
 pub(crate) mod profile;
 pub(crate) mod prompt_size;
 pub(crate) mod report;
@@ -70,6 +71,8 @@ pub(crate) enum Command {
     Logs(logs::LogsArgs),
     /// Show, explain and change which model answers
     Model(Box<model::ModelArgs>),
+    /// Check what commands may do, and see what was decided
+    Policy(policy::PolicyArgs),
     /// Keep several agents apart, each with a home of its own
     Profile(profile::ProfileArgs),
     /// Show what every conversation begins with, in tokens

@@ -13,6 +13,7 @@ mod fallback;
 mod insights;
 mod logs;
 mod model;
+mod policy;
 mod profile;
 mod progress;
 mod prompt_size;
@@ -62,6 +63,7 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
         Some(Command::Insights(args)) => insights::run(&args, context, output),
         Some(Command::Logs(args)) => logs::run(&args, context, output),
         Some(Command::Model(args)) => model::run(*args, context, output),
+        Some(Command::Policy(args)) => policy::run(args, context, output),
         Some(Command::Profile(args)) => profile::run(args, context, output),
         Some(Command::PromptSize(args)) => prompt_size::run(&args, context, output),
         Some(Command::Sessions(args)) => sessions::run(*args, context, output),

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod complaint;
 mod context;
+mod hands;
 mod help;
 mod logging;
 mod models;
@@ -30,6 +31,9 @@ fn main() -> ExitCode {
     )]
     let environment = std::env::vars_os().collect();
     let arguments = std::env::args_os().collect();
+    if let Some(code) = hands::become_helper(std::env::args_os()) {
+        return code;
+    }
     let mut output = output::Output::new();
     let (mut context, rest) = Context::new(environment, arguments);
     let result = Cli::try_parse_from(rest)

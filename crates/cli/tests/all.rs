@@ -10,6 +10,7 @@ mod suite {
     mod config;
     mod fallback;
     mod footprint;
+    mod hands;
     mod help;
     mod killed;
     mod logs;

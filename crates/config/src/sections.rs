@@ -88,7 +88,9 @@ pub use sessions::{Clarify, ResetMode, SessionReset, Sessions};
 pub use skills::{Curator, CuratorBackup, Skills};
 pub use streaming::{StreamTransport, Streaming};
 pub use stt::{DeepInfraEar, ElevenLabsEar, LocalEar, MistralEar, OpenAiEar, Stt};
-pub use terminal::{Backend, HomeMode, ModalMode, Terminal};
+pub use terminal::{
+    Backend, HomeMode, ModalMode, SandboxMode, SandboxNetwork, Terminal, TerminalSandbox,
+};
 pub use tool_output::ToolOutput;
 pub use tools::{CodeExecution, CodeMode, ComputerUse, ToolSearch, Tools};
 pub use tts::{

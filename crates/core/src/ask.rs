@@ -31,6 +31,10 @@ pub enum QuestionKind {
         action: String,
         /// Why it needs asking, every reason.
         reasons: Vec<String>,
+        /// The parts of the action that gave the reasons, as byte ranges.
+        marks: Vec<(usize, usize)>,
+        /// How far a yes may reach.
+        reach: Reach,
     },
     /// What was meant?
     Clarify {
@@ -46,6 +50,18 @@ pub enum QuestionKind {
     },
 }
 
+/// How far a yes may reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// This action only.
+    Once,
+    /// The like of it in this session.
+    Session,
+    /// The like of it from now on.
+    Always,
+}
+
 /// What a person said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -57,7 +73,10 @@ pub enum Answer {
     /// Yes, from now on.
     AllowAlways,
     /// No.
-    Deny,
+    Deny {
+        /// Why not, in the person's words.
+        reason: Option<String>,
+    },
     /// Free text or a picked choice.
     Text(String),
 }
@@ -72,6 +91,13 @@ pub enum AnsweredBy {
     Rule(String),
     /// Nobody could be asked, or nobody answered in time.
     Runtime,
+}
+
+impl Answer {
+    /// No, without a word.
+    pub fn no() -> Self {
+        Self::Deny { reason: None }
+    }
 }
 
 /// An answer and who gave it.

@@ -17,7 +17,7 @@ mod random;
 mod tool;
 mod usage;
 
-pub use ask::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reply};
+pub use ask::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reach, Reply};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use failure::{Failure, FailureKind};
 pub use ids::{BadId, CallId, MessageId, QuestionId, SessionId, TurnId};
@@ -29,7 +29,7 @@ pub use model::{
 pub use protocol::{Event, Op, RunMode, TurnEnd};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tool::{
-    Availability, Beside, Effect, Handling, Tool, ToolCall, ToolContext, ToolError, ToolOutcome,
-    ToolResult, ToolSpec,
+    Availability, Beside, Consultation, Effect, Handling, Tool, ToolCall, ToolContext, ToolError,
+    ToolHost, ToolOutcome, ToolResult, ToolSpec,
 };
 pub use usage::{CostStatus, Usage};

@@ -8,7 +8,7 @@ use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{Asker, CallId, Media, SessionId, TurnId};
+use crate::{Asker, CallId, Media, RunMode, SessionId, TurnId};
 
 /// What the model sees of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -148,6 +148,58 @@ pub struct ToolContext {
     pub deadline: Duration,
     /// Puts questions to the person behind the session.
     pub asker: Arc<dyn Asker>,
+    /// How actions are approved.
+    pub mode: RunMode,
+    /// Whether a person is there to ask.
+    pub attended: bool,
+    /// Whether the session can be spoken to again after this turn. A run that answers once cannot, and
+    /// nothing it starts can report back.
+    pub lasting: bool,
+    /// What the session offers its tools.
+    pub host: Arc<dyn ToolHost>,
+}
+
+/// What a session offers its tools while they run.
+///
+/// Tools call it from `Tool::call`, possibly several at once. Everything ends soon after the token of the
+/// call fires.
+pub trait ToolHost: Send + Sync {
+    /// Shows what a running call prints. Waits while the listener is behind.
+    fn show<'a>(&'a self, context: &'a ToolContext, chunk: String) -> BoxFuture<'a, ()>;
+
+    /// Asks a helper model, as `auxiliary` in the settings names the task. `None` when it gave nothing.
+    fn consult<'a>(
+        &'a self,
+        context: &'a ToolContext,
+        question: Consultation,
+    ) -> BoxFuture<'a, Option<String>>;
+
+    /// The names of the tools the session was offered.
+    fn offered(&self) -> Vec<String>;
+
+    /// Calls another tool of the session on behalf of a running one. A name that was not offered is
+    /// refused.
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        arguments: serde_json::Value,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutcome>;
+}
+
+/// A question to a helper model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Consultation {
+    /// The task, as `auxiliary` in the settings names it.
+    pub task: &'static str,
+    /// What the helper is told about its job.
+    pub system: String,
+    /// The question.
+    pub question: String,
+    /// Most tokens of the answer.
+    pub most_tokens: u32,
+    /// How long the answer is waited for.
+    pub limit: Duration,
 }
 
 /// Something the model can call.

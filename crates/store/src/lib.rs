@@ -9,6 +9,7 @@ mod backup;
 mod blobs;
 mod check;
 mod compact;
+mod decisions;
 mod error;
 mod export;
 mod filter;
@@ -21,6 +22,7 @@ mod listing;
 mod maintain;
 mod messages;
 mod open;
+mod processes;
 mod record;
 mod reference_row;
 mod repair;
@@ -41,6 +43,7 @@ pub use archive::{
 pub use backup::{copy_database, is_sound};
 pub use blobs::Blobs;
 pub use check::Check;
+pub use decisions::{Decision, DecisionOutcome};
 pub use error::StoreError;
 pub use export::{
     Document, ExportOptions, Exported, Format, Lineage, ManifestEntry, Masking, Rows,
@@ -56,6 +59,7 @@ pub use ledger::ModelCall;
 pub use listing::{Listed, Listing};
 pub use maintain::Optimized;
 pub use messages::NewRecord;
+pub use processes::{ProcessEnd, ProcessEvent, ProcessIdentity, ProcessRow};
 pub use record::{Record, Relation, Session, Visibility};
 pub use reference_row::MediaForm;
 pub use repair::{KeepCopy, Repair, repair};

@@ -9,13 +9,17 @@
 
 mod command;
 pub mod crash;
+mod dockerd;
 mod eventually;
 mod home;
 pub mod model_server;
 pub mod process;
 pub mod pty;
+mod sshd;
 pub mod strict;
 
 pub use command::{HermeticCommand, Output, Running, Signal};
+pub use dockerd::Dockerd;
 pub use eventually::eventually;
 pub use home::TempHome;
+pub use sshd::Sshd;

@@ -104,7 +104,9 @@ impl Tool for Clarify {
                     "Nobody can be asked here, or nobody answered in time. Decide yourself, choose what is \
                      easiest to undo, and say what you assumed.",
                 )),
-                (Answer::Deny, _) => Ok(text("The user did not want to answer. Decide yourself.")),
+                (Answer::Deny { .. }, _) => {
+                    Ok(text("The user did not want to answer. Decide yourself."))
+                }
                 (_, _) => Ok(text("The user agreed.")),
             }
         })

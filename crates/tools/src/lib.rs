@@ -4,23 +4,46 @@
 //! size limits, approvals and retries belong to the engine.
 
 mod arguments;
+mod checkpoints;
 mod clarify;
+mod code;
+mod edit;
+mod files;
+mod guard;
+mod patch;
+mod process;
 mod read_file;
+mod search_files;
+mod terminal;
 mod todo;
+mod workplace;
+mod write_file;
 
-use std::sync::Arc;
+use hermes_core::{Tool, ToolSpec};
 
-use hermes_core::{Message, Tool};
-
+pub use checkpoints::{
+    CheckpointError, CheckpointSettings, Checkpoints, ProjectStatus, Pruned, Restored, Snapshot,
+    Status,
+};
 pub use clarify::Clarify;
-pub use read_file::ReadFile;
+pub use code::{CodeSettings, ExecuteCode};
+pub use files::{FileLimits, FileRegistry, FileServices, FileTools};
+pub use guard::{Guard, GuardSettings, Remembers, Tirith};
+pub use process::Process;
+pub use terminal::Terminal;
 pub use todo::Todo;
+pub use workplace::{Confined, LazyConfined, Limits, Sudo, Workplace};
 
-/// All built-in tools of a session. The list of steps goes on where the history left it.
-pub fn built_in(history: &[Arc<Message>]) -> Vec<Arc<dyn Tool>> {
-    vec![
-        Arc::new(Clarify::new()),
-        Arc::new(ReadFile::new()),
-        Arc::new(Todo::from_history(history)),
-    ]
+/// What the model is told of all built-in tools.
+pub fn specs() -> Vec<ToolSpec> {
+    let mut specs = vec![
+        Clarify::new().spec().clone(),
+        Todo::from_history(&[]).spec().clone(),
+        Terminal::described(),
+        Process::described(),
+        ExecuteCode::described(),
+    ];
+    let files = FileTools::new(FileServices::default()).tools();
+    specs.extend(files.iter().map(|tool| tool.spec().clone()));
+    specs
 }

@@ -1,14 +1,12 @@
 //! How much of the window is taken before anybody has said anything.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use hermes_config::Config;
-use hermes_core::Tool;
+use hermes_core::ToolSpec;
 use jiff::Timestamp;
 
 use super::{Facts, build};
-use crate::toolbox::Toolbox;
 use crate::toolsets;
 use crate::turn::text_tokens;
 
@@ -31,7 +29,7 @@ pub struct PromptQuestion<'a> {
     /// Whether the model is a tiny one, which gets a few sentences and no tools.
     pub small: bool,
     /// The tools there are.
-    pub tools: Vec<Arc<dyn Tool>>,
+    pub tools: Vec<ToolSpec>,
     /// The time now.
     pub now: Timestamp,
 }
@@ -86,9 +84,12 @@ impl PromptSize {
 /// Measures what a session would begin with. Reads the same files as a session does.
 pub fn prompt_size(question: &PromptQuestion<'_>) -> PromptSize {
     let chosen = toolsets::chosen(question.config, question.surface, None);
-    let toolbox = Toolbox::new(question.tools.iter().cloned(), |name| {
-        !question.small && chosen.has(name)
-    });
+    let mut offered: Vec<&ToolSpec> = question
+        .tools
+        .iter()
+        .filter(|spec| !question.small && chosen.has(&spec.name))
+        .collect();
+    offered.sort_by(|left, right| left.name.cmp(&right.name));
     let made = build(&Facts {
         config: question.config,
         home: question.home,
@@ -97,7 +98,10 @@ pub fn prompt_size(question: &PromptQuestion<'_>) -> PromptSize {
         model: question.model,
         provider: question.provider,
         window: question.window,
-        tools: &toolbox.names().collect::<Vec<_>>(),
+        tools: &offered
+            .iter()
+            .map(|spec| spec.name.as_str())
+            .collect::<Vec<_>>(),
         ignore_rules: false,
         small: question.small,
         now: question.now,
@@ -107,8 +111,7 @@ pub fn prompt_size(question: &PromptQuestion<'_>) -> PromptSize {
         .iter()
         .map(|(name, text)| (tier(name), part(name, &[text])))
         .collect();
-    let tools = toolbox
-        .specs()
+    let tools = offered
         .iter()
         .map(|spec| {
             let parameters = spec.parameters.to_string();

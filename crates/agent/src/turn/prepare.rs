@@ -50,6 +50,7 @@ pub(super) async fn begin(
     let facts = SessionFacts {
         session: &around.spec.id,
         surface: &around.spec.surface,
+        directory: &around.spec.directory,
         history: &messages,
     };
     let chosen = toolsets::chosen(
@@ -76,7 +77,7 @@ pub(super) async fn begin(
         prefill,
         history,
         aside: Vec::new(),
-        toolbox,
+        toolbox: Arc::new(toolbox),
         guard,
         hints: prompt::Hints::default(),
         usage: Usage::default(),

@@ -1,6 +1,7 @@
 //! Running the tools an answer asked for.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt};
 use hermes_core::{Event, Message, Part, Role, ToolContext, TurnEnd};
@@ -12,6 +13,7 @@ use crate::batch::guard::Verdict;
 use crate::batch::plan::{self, MOST_AT_ONCE};
 use crate::batch::present::{self, Sizes, Spill};
 use crate::batch::{Ready, run};
+use crate::host::Host;
 
 /// Most characters of a result that front ends show.
 const MOST_SUMMARY: usize = 400;
@@ -88,6 +90,14 @@ impl Turn<'_> {
         batch: &[Ready],
         segment: &[usize],
     ) -> Vec<(usize, hermes_core::ToolOutcome)> {
+        let host = Arc::new(Host {
+            shared: self.around.shared.clone(),
+            session: self.around.spec.id.clone(),
+            main: self.around.spec.course.route().clone(),
+            events: self.around.events.clone(),
+            toolbox: self.toolbox.clone(),
+        });
+        let host = &host;
         let mut outcomes: Vec<_> = stream::iter(segment.iter().copied())
             .map(|index| async move {
                 let ready = &batch[index];
@@ -100,6 +110,10 @@ impl Turn<'_> {
                     cancel: self.around.cancel.child_token(),
                     deadline: ready.tool.handling().deadline,
                     asker: self.around.asker.clone(),
+                    mode: self.around.spec.mode,
+                    attended: self.around.spec.attended,
+                    lasting: self.around.spec.lasting,
+                    host: host.clone(),
                 };
                 (index, run::run(ready, &context).await)
             })

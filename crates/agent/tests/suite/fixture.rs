@@ -234,6 +234,7 @@ impl Fixture {
             most_calls: self.most_calls,
             effort: None,
             attended: self.attended,
+            lasting: true,
             ignore_rules: self.ignore_rules,
             titles: self.titles,
             mode: RunMode::Manual,

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &PromptSizeArgs, context: &Context, output: &mut Output)
             .as_ref()
             .map_or(USUAL_WINDOW, |route| route.limits.window),
         small: route.as_ref().is_some_and(|route| route.is_embedded()),
-        tools: hermes_tools::built_in(&[]),
+        tools: hermes_tools::specs(),
         now: context.clock.now(),
     });
     if args.json {

@@ -35,6 +35,8 @@ section! {
         timeout: Duration = secs(60);
         /// What happens to a dangerous command of a scheduled job.
         cron_mode: CronApproval = CronApproval::Deny;
+        /// What happens to a dangerous command when nobody can be asked.
+        @unlisted headless_mode: CronApproval = CronApproval::Deny;
         /// Patterns of commands that never run, not even with everything allowed.
         deny: Vec<String> = Vec::new();
         /// Asks before MCP servers are loaded anew, which makes the next answer dearer.

@@ -48,6 +48,49 @@ choice! {
     }
 }
 
+choice! {
+    /// How much commands on this machine may change.
+    pub enum SandboxMode {
+        /// The workspace, temporary files and the caches of package managers.
+        WorkspaceWrite = "workspace-write",
+        /// Nothing but temporary files of their own.
+        ReadOnly = "read-only",
+        /// Everything; commands are not confined.
+        Full = "full",
+    }
+}
+
+choice! {
+    /// Which network confined commands have.
+    pub enum SandboxNetwork {
+        /// All of it.
+        On = "on",
+        /// The hosts of `allow_hosts`.
+        Only = "only",
+        /// None.
+        Off = "off",
+    }
+}
+
+section! {
+    /// What commands that run on this machine may touch. See [the sandbox](sandbox.md).
+    pub struct TerminalSandbox {
+        /// How much commands may change.
+        mode: SandboxMode = SandboxMode::WorkspaceWrite;
+        /// Which network they have.
+        network: SandboxNetwork = SandboxNetwork::On;
+        /// Hosts they may reach with `network: only`; `*.example.org` is everything below, `host:port`
+        /// another port than those of the web.
+        allow_hosts: Vec<String> = Vec::new();
+        /// Directories they may write besides the workspace.
+        writable: Vec<String> = Vec::new();
+        /// Paths they must not see, besides credentials and the home of Hermes.
+        hidden: Vec<String> = Vec::new();
+        /// Refuses commands where there is no sandbox, in place of a warning.
+        required: bool = false;
+    }
+}
+
 const IMAGE: &str = "nikolaik/python-nodejs:python3.11-nodejs20";
 
 section! {
@@ -57,6 +100,8 @@ section! {
         backend: Backend = Backend::Local;
         /// Whose account Modal sandboxes run on.
         modal_mode: ModalMode = ModalMode::Auto;
+        /// What commands that run on this machine may touch.
+        @unlisted sandbox: TerminalSandbox = TerminalSandbox::default();
         /// Directory commands start in; `.` is the one Hermes was started in.
         cwd: String = text(".");
         /// Seconds a command may run unless the model asks for more.

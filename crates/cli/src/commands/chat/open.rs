@@ -3,11 +3,9 @@
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 
-use hermes_agent::{
-    Dumps, Engine, Services, Session, SessionFacts, SessionSpec, ToolSource, toolsets,
-};
-use hermes_config::LoadMode;
-use hermes_core::{RunMode, SessionId, SystemRandom, Tool};
+use hermes_agent::{Dumps, Engine, Services, Session, SessionSpec, toolsets};
+use hermes_config::{ApprovalMode, LoadMode};
+use hermes_core::{RunMode, SessionId, SystemRandom};
 use hermes_llm::Course;
 use hermes_llm::nearby::Reach;
 use hermes_store::{BackgroundImport, Store};
@@ -17,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::hands::{Hands, Parts};
 use crate::models::{Chosen, Measured, Models};
 use crate::output::one_line;
 
@@ -31,16 +30,9 @@ pub(super) struct Conversation {
     pub(super) course: Course,
     pub(super) models: Arc<Models>,
     engine: Engine,
+    hands: Arc<Hands>,
     /// The reference's history, on its way in behind the prompt.
     pub(super) import: Option<BackgroundImport>,
-}
-
-struct BuiltIn;
-
-impl ToolSource for BuiltIn {
-    fn tools(&self, facts: &SessionFacts<'_>) -> Vec<Arc<dyn Tool>> {
-        hermes_tools::built_in(facts.history)
-    }
 }
 
 impl Conversation {
@@ -73,11 +65,25 @@ impl Conversation {
         let embedded = course.route().is_embedded();
         let id = id.unwrap_or_else(|| SessionId::generate(&*context.clock, &*random));
         let most_calls = run.max_turns.unwrap_or(config.agent.max_turns);
+        let config = Arc::new(config);
+        let hands = Arc::new(Hands::new(
+            context,
+            Parts {
+                config: config.clone(),
+                store: store.clone(),
+                random: random.clone(),
+            },
+        )?);
+        let mode = match config.approvals.mode {
+            ApprovalMode::Manual => RunMode::Manual,
+            ApprovalMode::Smart => RunMode::Smart,
+            ApprovalMode::Off => RunMode::Off,
+        };
         let engine = Engine::new(Services {
             store: store.clone(),
             caller: models.caller(&store),
-            config: Arc::new(config),
-            tools: Arc::new(BuiltIn),
+            config,
+            tools: hands.clone(),
             routes: models.clone(),
             clock: context.clock.clone(),
             random,
@@ -102,13 +108,11 @@ impl Conversation {
             most_calls,
             effort: None,
             attended,
+            // Nothing here listens between two messages.
+            lasting: false,
             ignore_rules: run.ignore_rules || run.safe_mode,
             titles: attended,
-            mode: if run.yolo {
-                RunMode::Off
-            } else {
-                RunMode::Manual
-            },
+            mode: if run.yolo { RunMode::Off } else { mode },
         });
         Ok(Self {
             session,
@@ -119,6 +123,7 @@ impl Conversation {
             course,
             engine,
             models,
+            hands,
             import,
         })
     }
@@ -129,11 +134,13 @@ impl Conversation {
             session,
             engine,
             models,
+            hands,
             import,
             ..
         } = self;
         drop(session);
         engine.shut_down().await;
+        hands.close().await;
         models.keys.close().await;
         drop(import);
     }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
-use hermes_core::{Answer, Event, Op, Question, QuestionKind, TurnEnd};
+use hermes_core::{Answer, Event, Op, Question, QuestionKind, Reach, TurnEnd};
 use tokio::sync::mpsc;
 
 use super::open::Conversation;
@@ -210,6 +210,14 @@ fn finish(why: &TurnEnd, output: &mut Output) -> Outcome {
     Ok(output.flush()?)
 }
 
+fn ways_to_say_yes(reach: Reach) -> &'static str {
+    match reach {
+        Reach::Once => "y = this time, n or a reason = no",
+        Reach::Session => "y = this time, s = in this session, n or a reason = no",
+        Reach::Always => "y = this time, s = in this session, a = always, n or a reason = no",
+    }
+}
+
 async fn answer(
     question: &Question,
     lines: &mut mpsc::Receiver<String>,
@@ -223,10 +231,15 @@ async fn answer(
             }
             choices.clone()
         }
-        QuestionKind::Approval { action, reasons } => {
+        QuestionKind::Approval {
+            action,
+            reasons,
+            reach,
+            ..
+        } => {
             output.line(format!("\nMay I do this? {}", printable(action)))?;
             output.line(format!("  {}", printable(&reasons.join("; "))))?;
-            output.line("  y = this time, s = in this session, a = always, anything else = no")?;
+            output.line(format!("  {}", ways_to_say_yes(*reach)))?;
             Vec::new()
         }
         QuestionKind::Secret { prompt } => {
@@ -239,13 +252,16 @@ async fn answer(
     let said = lines.recv().await.unwrap_or_default();
     let said = said.trim();
     Ok(match &question.kind {
-        QuestionKind::Approval { .. } => match said {
+        QuestionKind::Approval { reach, .. } => match said {
             "y" | "yes" => Answer::AllowOnce,
-            "s" => Answer::AllowSession,
-            "a" => Answer::AllowAlways,
-            _ => Answer::Deny,
+            "s" if *reach >= Reach::Session => Answer::AllowSession,
+            "a" if *reach >= Reach::Always => Answer::AllowAlways,
+            "" | "n" | "no" => Answer::no(),
+            reason => Answer::Deny {
+                reason: Some(reason.to_owned()),
+            },
         },
-        _ if said.is_empty() => Answer::Deny,
+        _ if said.is_empty() => Answer::no(),
         _ => {
             let picked = said
                 .parse::<usize>()

@@ -1,9 +1,7 @@
 //! `hermes tools list`
 
-use std::sync::Arc;
-
 use hermes_agent::toolsets::{self, Toolset};
-use hermes_core::{Availability, Tool};
+use hermes_core::ToolSpec;
 use serde_json::{Value as Json, json};
 
 use super::check_platform;
@@ -29,7 +27,7 @@ pub(super) fn run(
     check_platform(platform)?;
     let loaded = context.settings()?;
     let chosen = toolsets::chosen(&loaded.config, platform, None);
-    let tools = hermes_tools::built_in(&[]);
+    let tools = hermes_tools::specs();
     let rows: Vec<Row> = toolsets::toolsets()
         .iter()
         .filter(|set| !set.tools.is_empty())
@@ -68,18 +66,8 @@ pub(super) fn run(
 }
 
 /// Why none of the tools of a set can be called.
-fn lack(set: &Toolset, tools: &[Arc<dyn Tool>]) -> Option<String> {
-    let mut reason = None;
-    for name in set.tools {
-        match tools
-            .iter()
-            .find(|tool| tool.spec().name == *name)
-            .map(|tool| tool.availability())
-        {
-            Some(Availability::Ready) => return None,
-            Some(Availability::Missing { reason: why }) => reason = Some(why),
-            None => {}
-        }
-    }
-    Some(reason.unwrap_or_else(|| "it is not part of this version".to_owned()))
+fn lack(set: &Toolset, tools: &[ToolSpec]) -> Option<String> {
+    let known = |name: &str| tools.iter().any(|spec| spec.name == name);
+    let none = !set.tools.iter().any(|name| known(name));
+    none.then(|| "it is not part of this version".to_owned())
 }

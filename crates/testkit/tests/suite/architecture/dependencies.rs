@@ -25,13 +25,22 @@ const TABLE: &[(&str, Allowed)] = &[
         "llm",
         Allowed::Only(&["core", "config", "secrets", "http", "local-model"]),
     ),
+    ("policy", Allowed::Only(&["core", "config", "secrets"])),
+    (
+        "exec",
+        Allowed::Only(&["core", "config", "secrets", "http", "store", "policy"]),
+    ),
     (
         "tools",
-        Allowed::Only(&["core", "config", "secrets", "http", "store", "llm"]),
+        Allowed::Only(&[
+            "core", "config", "secrets", "http", "store", "llm", "policy", "exec",
+        ]),
     ),
     (
         "agent",
-        Allowed::Only(&["core", "config", "secrets", "http", "store", "llm", "tools"]),
+        Allowed::Only(&[
+            "core", "config", "secrets", "http", "store", "llm", "policy", "tools",
+        ]),
     ),
     ("cli", Allowed::AllButTestkit),
     ("testkit", Allowed::Only(&["core"])),

@@ -1,0 +1,418 @@
+//! The tools that touch the world, wired: one backend and one guard for the process, one workplace and one
+//! memory of files for each session.
+
+mod places;
+mod rules;
+
+use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hermes_agent::{SessionFacts, ToolSource};
+use hermes_config::{
+    CodeMode, Config, CronApproval, Home, ManagedScope, Owner, Settings, UnknownKey,
+};
+use hermes_core::{Clock, Random, SessionId, Tool};
+use hermes_exec::sandbox::{Sandbox, confine_main};
+use hermes_exec::{
+    Backend, Place, Processes, ProcessesOptions, Shell, ShellOptions, Startup, warden_main,
+};
+use hermes_policy::Unattended;
+use hermes_policy::tirith::Failing;
+use hermes_secrets::{ChildName, RedactorHandle, Scope, Secret, SecretName};
+use hermes_store::Store;
+use hermes_tools::{
+    Checkpoints, Clarify, CodeSettings, ExecuteCode, FileLimits, FileRegistry, FileServices,
+    FileTools, Guard, GuardSettings, LazyConfined, Limits, Process, Remembers, Sudo, Terminal,
+    Tirith, Todo, Workplace,
+};
+
+use crate::context::Context;
+pub(crate) use places::{Helpers, backend, sandbox};
+
+/// Does what a helper of ours does, when this process was started as one. Comes before everything else: a
+/// helper has no home, no settings and no time.
+pub(crate) fn become_helper(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+    let role = arguments.nth(1)?;
+    if role == Helpers::WARDEN {
+        let ours = [Helpers::WARDEN.to_owned()];
+        let rest = arguments.filter_map(|argument| argument.into_string().ok());
+        return Some(warden_main(&ours, rest));
+    }
+    if role == Helpers::CONFINE {
+        let rest: Vec<OsString> = arguments.collect();
+        return Some(confine_main(&rest).unwrap_or_else(|error| {
+            // Without anybody to read it there is nothing left to say.
+            drop(writeln!(std::io::stderr(), "hermes: {error}"));
+            ExitCode::from(126)
+        }));
+    }
+    None
+}
+
+/// How long a foreground command may take at most.
+const MOST_FOREGROUND: Duration = Duration::from_secs(600);
+/// Sessions whose shells are kept; the one that came first goes first.
+const MOST_SESSIONS: usize = 256;
+
+/// What the tools of all sessions share.
+pub(crate) struct Hands {
+    config: Arc<Config>,
+    home: Home,
+    user_home: Option<PathBuf>,
+    /// What commands see, without what only we should know.
+    environment: Vec<(String, String)>,
+    project_environment: Option<PathBuf>,
+    /// When not empty, the only places the file tools write.
+    safe_roots: Vec<PathBuf>,
+    /// Where commands run, or why they cannot.
+    backend: Result<Arc<dyn Backend>, String>,
+    sandbox: Arc<Sandbox>,
+    processes: Processes,
+    guard: Arc<Guard>,
+    registry: Arc<FileRegistry>,
+    checkpoints: Option<Arc<Checkpoints>>,
+    redactor: RedactorHandle,
+    random: Arc<dyn Random>,
+    sessions: Mutex<Kits>,
+}
+
+#[derive(Default)]
+struct Kits {
+    by_session: HashMap<SessionId, Kit>,
+    order: Vec<SessionId>,
+}
+
+/// What one session holds on to between turns.
+#[derive(Clone)]
+struct Kit {
+    place: Option<Arc<Workplace>>,
+    files: Option<FileTools>,
+}
+
+/// Where a `Hands` gets its parts.
+pub(crate) struct Parts {
+    pub(crate) config: Arc<Config>,
+    pub(crate) store: Store,
+    pub(crate) random: Arc<dyn Random>,
+}
+
+impl Hands {
+    /// Wires them. Nothing is started before a tool is called; must be made inside a runtime.
+    pub(crate) fn new(context: &Context, parts: Parts) -> crate::complaint::Outcome<Self> {
+        let Parts {
+            config,
+            store,
+            random,
+        } = parts;
+        let home = context.home()?.clone();
+        let user_home = context.environment.filled("HOME").map(PathBuf::from);
+        let environment = places::environment(context, &config, &home);
+        let sandbox = Arc::new(sandbox(context));
+        let backend =
+            backend(context, &config, &home, &sandbox, &*random).map_err(|error| error.to_string());
+        let processes = Processes::new(ProcessesOptions {
+            store: store.clone(),
+            clock: context.clock.clone(),
+            random: random.clone(),
+            logs: home.cache_dir().join("processes"),
+            grace: config.terminal.daemon_term_grace_seconds,
+        });
+        let guard = Guard::new(
+            guard_settings(&config, &home, user_home.as_deref()),
+            store,
+            context.clock.clone(),
+            context.redactor.clone(),
+            Arc::new(AllowList::new(context, &config)?),
+            tirith(&config, &environment),
+        );
+        let checkpoints = checkpoints(&config, &home, user_home.clone(), context.clock.clone());
+        Ok(Self {
+            project_environment: ["VIRTUAL_ENV", "CONDA_PREFIX"]
+                .iter()
+                .find_map(|name| context.environment.filled(name))
+                .map(PathBuf::from),
+            safe_roots: context
+                .environment
+                .filled("HERMES_WRITE_SAFE_ROOT")
+                .map(|roots| std::env::split_paths(roots).collect())
+                .unwrap_or_default(),
+            config,
+            home,
+            user_home,
+            environment,
+            backend,
+            sandbox,
+            processes,
+            guard: Arc::new(guard),
+            registry: FileRegistry::new(),
+            checkpoints,
+            redactor: context.redactor.clone(),
+            random,
+            sessions: Mutex::default(),
+        })
+    }
+
+    /// Lets go of everything.
+    pub(crate) async fn close(&self) {
+        if let Ok(backend) = &self.backend
+            && let Err(error) = backend.close().await
+        {
+            tracing::warn!(%error, "the place commands ran in was not closed cleanly");
+        }
+        if let Some(checkpoints) = &self.checkpoints {
+            checkpoints.close().await;
+        }
+    }
+
+    fn kit(&self, session: &SessionId, directory: &Path) -> Kit {
+        let mut kits = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kit) = kits.by_session.get(session) {
+            return kit.clone();
+        }
+        let kit = self.make(directory);
+        kits.order.push(session.clone());
+        if kits.order.len() > MOST_SESSIONS {
+            let oldest = kits.order.remove(0);
+            kits.by_session.remove(&oldest);
+        }
+        kits.by_session.insert(session.clone(), kit.clone());
+        kit
+    }
+
+    fn make(&self, directory: &Path) -> Kit {
+        let Ok(backend) = &self.backend else {
+            return Kit {
+                place: None,
+                files: None,
+            };
+        };
+        let here = backend.place() == Place::Host;
+        Kit {
+            place: Some(Arc::new(self.workplace(backend, directory, here))),
+            files: here.then(|| FileTools::new(self.file_services())),
+        }
+    }
+
+    fn workplace(&self, backend: &Arc<dyn Backend>, directory: &Path, here: bool) -> Workplace {
+        let terminal = &self.config.terminal;
+        let directory = match (terminal.cwd.as_str(), here) {
+            ("" | "." | "auto" | "cwd", true) => directory.to_owned(),
+            ("" | "." | "auto" | "cwd", false) => PathBuf::from("~"),
+            (named, true) => directory.join(expanded(named, self.user_home.as_deref())),
+            (named, false) => PathBuf::from(named),
+        };
+        let startup = match (&terminal.shell_init_files[..], terminal.auto_source_bashrc) {
+            ([], true) => Startup::Login,
+            ([], false) => Startup::Nothing,
+            (files, _) => Startup::Files(files.to_vec()),
+        };
+        let confine = places::Confine {
+            sandbox: self.sandbox.clone(),
+            config: self.config.clone(),
+            surroundings: places::surroundings(
+                &self.config,
+                &directory,
+                backend.scratch(),
+                self.user_home.clone(),
+                self.home.path().to_owned(),
+            ),
+            here,
+        };
+        let environment = match here {
+            true => self.environment.clone(),
+            false => Vec::new(),
+        };
+        let shell = |startup| {
+            Shell::new(ShellOptions {
+                backend: backend.clone(),
+                directory: directory.clone(),
+                environment: environment.clone(),
+                startup,
+                output_limit: self.config.tool_output.max_bytes as usize,
+                random: self.random.clone(),
+            })
+        };
+        Workplace {
+            shell: shell(startup.clone()),
+            outside: shell(startup),
+            backend: backend.clone(),
+            confinement: LazyConfined::new(Arc::new(move || confine.find())),
+            environment: environment.clone(),
+            processes: self.processes.clone(),
+            guard: self.guard.clone(),
+            redactor: self.redactor.clone(),
+            random: self.random.clone(),
+            limits: Limits {
+                usual: terminal.timeout,
+                most: MOST_FOREGROUND.max(terminal.timeout),
+            },
+            sudo: Sudo::new(self.sudo_password()),
+        }
+    }
+
+    fn sudo_password(&self) -> Option<Secret> {
+        let text = self.config.terminal.sudo_password.as_ref()?;
+        let name = SecretName::new("SUDO_PASSWORD").ok()?;
+        Secret::builder(name, text.expose().to_owned())
+            .child(ChildName::new("sudo"))
+            .build()
+            .ok()
+    }
+
+    fn file_services(&self) -> FileServices {
+        let output = &self.config.tool_output;
+        FileServices {
+            rules: Arc::new(rules::of(
+                &self.home,
+                self.user_home.clone(),
+                self.safe_roots.clone(),
+            )),
+            registry: self.registry.clone(),
+            redactor: self.redactor.clone(),
+            masking: match self.config.security.redact_secrets {
+                true => Scope::Code,
+                false => Scope::Known,
+            },
+            checkpoints: self.checkpoints.clone(),
+            limits: FileLimits {
+                lines: output.max_lines as usize,
+                line_length: output.max_line_length as usize,
+                characters: self.config.file_read_max_chars as usize,
+            },
+            user_home: self.user_home.clone(),
+            python: places::found("python3", &self.environment),
+        }
+    }
+
+    fn code_settings(&self) -> CodeSettings {
+        let code = &self.config.code_execution;
+        CodeSettings {
+            in_project: code.mode == CodeMode::Project,
+            timeout: code.timeout,
+            most_calls: code.max_tool_calls,
+            passthrough: self.config.terminal.env_passthrough.clone(),
+            time_zone: Some(self.config.timezone.clone()).filter(|zone| !zone.is_empty()),
+            project_environment: self.project_environment.clone(),
+        }
+    }
+}
+
+impl ToolSource for Hands {
+    fn tools(&self, facts: &SessionFacts<'_>) -> Vec<Arc<dyn Tool>> {
+        let mut tools: Vec<Arc<dyn Tool>> = vec![
+            Arc::new(Clarify::new()),
+            Arc::new(Todo::from_history(facts.history)),
+        ];
+        let kit = self.kit(facts.session, facts.directory);
+        if let Some(files) = kit.files {
+            tools.extend(files.tools());
+        }
+        if let Some(place) = kit.place {
+            tools.push(Arc::new(Terminal::new(place.clone())));
+            tools.push(Arc::new(Process::new(place.clone())));
+            tools.push(Arc::new(ExecuteCode::new(place, self.code_settings())));
+        }
+        tools
+    }
+}
+
+fn guard_settings(config: &Config, home: &Home, user_home: Option<&Path>) -> GuardSettings {
+    let approvals = &config.approvals;
+    let terminal = &config.terminal;
+    GuardSettings {
+        patience: approvals.timeout,
+        headless: match approvals.headless_mode {
+            CronApproval::Approve => Unattended::Approve,
+            CronApproval::Deny => Unattended::Deny,
+        },
+        deny: approvals.deny.clone(),
+        allow: config.command_allowlist.clone(),
+        home: user_home.unwrap_or(Path::new("/")).display().to_string(),
+        product_home: home.path().display().to_string(),
+        mounts: terminal.docker_mount_cwd_to_workspace || !terminal.docker_volumes.is_empty(),
+    }
+}
+
+fn tirith(config: &Config, environment: &[(String, String)]) -> Option<Tirith> {
+    let security = &config.security;
+    if !security.tirith_enabled {
+        return None;
+    }
+    let failing = match security.tirith_fail_open {
+        true => Failing::Open,
+        false => Failing::Closed,
+    };
+    let found = places::found(&security.tirith_path, environment);
+    // Without it nothing is lost that was promised, unless the user insists on it.
+    let program = match (found, failing) {
+        (Some(program), _) => program.into_os_string(),
+        (None, Failing::Closed) => security.tirith_path.clone().into(),
+        (None, Failing::Open) => return None,
+    };
+    let limit = security.tirith_timeout;
+    Some(Tirith::new(program, environment.to_vec(), limit, failing))
+}
+
+fn checkpoints(
+    config: &Config,
+    home: &Home,
+    user_home: Option<PathBuf>,
+    clock: Arc<dyn Clock>,
+) -> Option<Arc<Checkpoints>> {
+    config
+        .checkpoints
+        .enabled
+        .then(|| Checkpoints::new(places::checkpoint_settings(config, home, user_home, clock)))
+}
+
+fn expanded(path: &str, user_home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~/"), user_home) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// A yes that holds from now on is a line in the user's settings.
+struct AllowList {
+    home: Home,
+    owner: Owner,
+    managed: ManagedScope,
+    entries: Mutex<Vec<String>>,
+}
+
+impl AllowList {
+    fn new(context: &Context, config: &Config) -> crate::complaint::Outcome<Self> {
+        Ok(Self {
+            home: context.home()?.clone(),
+            owner: context.owner()?,
+            managed: ManagedScope::find(&context.environment).scope,
+            entries: Mutex::new(config.command_allowlist.clone()),
+        })
+    }
+}
+
+impl Remembers for AllowList {
+    fn always(&self, categories: &BTreeSet<String>) {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let new: Vec<String> = categories
+            .iter()
+            .filter(|category| !entries.contains(category))
+            .cloned()
+            .collect();
+        entries.extend(new);
+        let list = serde_json::Value::from(entries.clone()).to_string();
+        let settings = Settings {
+            home: &self.home,
+            owner: &self.owner,
+            managed: &self.managed,
+        };
+        if let Err(error) = settings.set("command_allowlist", &list, UnknownKey::Refuse) {
+            tracing::warn!(%error, "the allow list could not be changed");
+        }
+    }
+}

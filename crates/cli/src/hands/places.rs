@@ -1,0 +1,223 @@
+//! Where commands run and what surrounds them, from the settings.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_config::{Config, Home, SandboxMode, SandboxNetwork, Terminal as TerminalSettings};
+use hermes_core::{Clock, Random};
+use hermes_exec::sandbox::{Choice, Helper, Need, Sandbox, choose};
+use hermes_exec::{
+    Backend, BackendConfig, ChildEnvironment, ExecError, LocalOptions, Surroundings as Around,
+    WardenProgram, open, passed_through,
+};
+use hermes_policy::confine::Surroundings;
+use hermes_policy::{Confinement, Mode, Network};
+use hermes_tools::{CheckpointSettings, Confined};
+use nix::unistd::{Gid, Uid};
+
+use crate::context::Context;
+
+/// The hidden arguments with which this program becomes one of its helpers.
+pub(crate) struct Helpers;
+
+impl Helpers {
+    /// Watches over commands.
+    pub(crate) const WARDEN: &str = "__warden";
+    /// Confines one command.
+    pub(crate) const CONFINE: &str = "__confine";
+}
+
+const MEGABYTE: u64 = 1024 * 1024;
+const DAY: u64 = 24 * 60 * 60;
+
+/// What confines commands on this machine; what works is found out when it is first needed.
+pub(crate) fn sandbox(context: &Context) -> Sandbox {
+    let search = context.environment.filled("PATH").unwrap_or_default();
+    let helper = Helper {
+        program: program(),
+        argument: Helpers::CONFINE.to_owned(),
+    };
+    Sandbox::new(helper, std::env::split_paths(search).collect())
+}
+
+/// This program. Started from a place that is gone by now, it is found again by its name.
+fn program() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("hermes"))
+}
+
+/// The backend the settings name. There is no other one to fall back to.
+pub(crate) fn backend(
+    context: &Context,
+    config: &Config,
+    home: &Home,
+    sandbox: &Arc<Sandbox>,
+    random: &dyn Random,
+) -> Result<Arc<dyn Backend>, ExecError> {
+    let around = Around {
+        home: home.path().to_owned(),
+        launched_in: context.directory().unwrap_or_default(),
+        sockets: std::env::temp_dir().join(format!("hermes-ssh-{}", Uid::current())),
+        environment: owned(context).into_iter().collect(),
+        user: (Uid::current().as_raw(), Gid::current().as_raw()),
+        task: "default".to_owned(),
+        profile: home.profile().to_string(),
+        offers: Vec::new(),
+        clock: context.clock.clone(),
+        local: local(&config.terminal, sandbox, random),
+    };
+    open(BackendConfig::resolve(&config.terminal, around)?, random)
+}
+
+fn local(terminal: &TerminalSettings, sandbox: &Arc<Sandbox>, random: &dyn Random) -> LocalOptions {
+    let folder = format!("hermes-{:016x}", random.next_u64());
+    LocalOptions {
+        warden: WardenProgram {
+            program: program(),
+            arguments: vec![Helpers::WARDEN.to_owned()],
+            grace: terminal.daemon_term_grace_seconds,
+        },
+        scratch: std::env::temp_dir().join(folder),
+        confiner: Some(sandbox.clone()),
+    }
+}
+
+fn owned(context: &Context) -> Vec<(String, String)> {
+    let pairs = context.environment.iter();
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// What commands on this machine see of our environment.
+pub(super) fn environment(
+    context: &Context,
+    config: &Config,
+    home: &Home,
+) -> Vec<(String, String)> {
+    let ours = owned(context);
+    let program = program();
+    let child = ChildEnvironment {
+        ours: &ours,
+        session: &[],
+        home_mode: config.terminal.home_mode,
+        hermes_home: home.path(),
+        in_container: Path::new("/.dockerenv").exists(),
+        program_folder: program.parent(),
+    };
+    let mut environment = child.build();
+    for passed in passed_through(&ours, &config.terminal.env_passthrough) {
+        if !environment.contains(&passed) {
+            environment.push(passed);
+        }
+    }
+    environment
+}
+
+/// The directories a session's confinement is made from.
+pub(super) fn surroundings(
+    config: &Config,
+    workspace: &Path,
+    scratch: PathBuf,
+    user_home: Option<PathBuf>,
+    product_home: PathBuf,
+) -> Surroundings {
+    let sandbox = &config.terminal.sandbox;
+    let expanded = |paths: &[String]| -> Vec<PathBuf> {
+        let paths = paths.iter();
+        paths
+            .map(|path| super::expanded(path, user_home.as_deref()))
+            .collect()
+    };
+    Surroundings {
+        workspace: workspace.to_owned(),
+        scratch,
+        temporary: vec![std::env::temp_dir(), PathBuf::from("/var/tmp")],
+        writable: expanded(&sandbox.writable),
+        hidden: expanded(&sandbox.hidden),
+        home: user_home,
+        product_home,
+    }
+}
+
+/// Finds out how a session's commands are confined.
+pub(super) struct Confine {
+    pub(super) sandbox: Arc<Sandbox>,
+    pub(super) config: Arc<Config>,
+    pub(super) surroundings: Surroundings,
+    pub(super) here: bool,
+}
+
+impl Confine {
+    /// Blocks for a moment.
+    pub(super) fn find(&self) -> Confined {
+        if !self.here {
+            return Confined::Not("the place itself".to_owned());
+        }
+        let settings = &self.config.terminal.sandbox;
+        let mode = match settings.mode {
+            SandboxMode::WorkspaceWrite => Mode::WorkspaceWrite,
+            SandboxMode::ReadOnly => Mode::ReadOnly,
+            SandboxMode::Full => Mode::Full,
+        };
+        let need = match settings.required {
+            true => Need::Required,
+            false => Need::Preferred,
+        };
+        if mode == Mode::Full {
+            return Confined::Not("off".to_owned());
+        }
+        let network = match settings.network {
+            SandboxNetwork::On => Network::On,
+            SandboxNetwork::Off => Network::Off,
+            SandboxNetwork::Only => Network::Only(settings.allow_hosts.clone()),
+        };
+        match choose(mode, need, self.sandbox.mechanism()) {
+            Choice::Confine => {
+                let confinement = Confinement::for_workspace(mode, &self.surroundings, network);
+                let words = format!("{} ({})", settings.mode.word(), self.sandbox.describe());
+                Confined::By(Arc::new(confinement), words)
+            }
+            Choice::Open { warning } => Confined::Not(warning.unwrap_or_else(|| "off".to_owned())),
+            Choice::Refuse { why } => Confined::Refused(why),
+        }
+    }
+}
+
+/// A program on the path commands have.
+pub(super) fn found(name: &str, environment: &[(String, String)]) -> Option<PathBuf> {
+    if name.contains('/') {
+        let path = PathBuf::from(name);
+        return path.is_file().then_some(path);
+    }
+    let path = environment.iter().find(|(name, _)| name == "PATH")?;
+    std::env::split_paths(&path.1)
+        .map(|folder| folder.join(name))
+        .find(|candidate| candidate.is_file())
+}
+
+/// How snapshots are taken and kept.
+pub(crate) fn checkpoint_settings(
+    config: &Config,
+    home: &Home,
+    user_home: Option<PathBuf>,
+    clock: Arc<dyn Clock>,
+) -> CheckpointSettings {
+    let checkpoints = &config.checkpoints;
+    let bytes = |megabytes: u32| (megabytes > 0).then(|| u64::from(megabytes) * MEGABYTE);
+    CheckpointSettings {
+        directory: home.path().join("checkpoints"),
+        git: PathBuf::from("git"),
+        user_home,
+        most_snapshots: checkpoints.max_snapshots as usize,
+        most_bytes: bytes(checkpoints.max_total_size_mb),
+        largest_file: bytes(checkpoints.max_file_size_mb),
+        retention: Duration::from_secs(u64::from(checkpoints.retention_days) * DAY),
+        delete_orphans: checkpoints.delete_orphans,
+        clean_every: checkpoints
+            .auto_prune
+            .then(|| Duration::from_secs_f64(checkpoints.min_interval_hours * 3600.0)),
+        timeout: Duration::from_secs(30),
+        clock,
+    }
+}

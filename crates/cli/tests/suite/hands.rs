@@ -1,0 +1,322 @@
+//! The tools that touch the world, through the binary: what the model is answered, what really happened.
+
+use std::time::Duration;
+
+use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
+use hermes_testkit::pty::Terminal;
+use serde_json::{Value as Json, json};
+
+use super::chat::with_model;
+use super::program::Program;
+
+/// A run of the binary in which the model makes these calls, one after the other.
+struct Run {
+    program: Program,
+    results: Vec<Json>,
+}
+
+fn run(more: &str, calls: &[(&str, Json)], flags: &[&str]) -> Run {
+    let mut scenario = Scenario::new();
+    for (name, arguments) in calls {
+        scenario = scenario.reply(tool_call(*name, arguments.clone()));
+    }
+    let server = ModelServer::start(scenario.reply(text("done"))).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    program
+        .home
+        .write_config(&format!("{settings}{more}"))
+        .unwrap();
+    let mut arguments = vec!["-z", "go"];
+    arguments.extend(flags);
+    let output = program.run(&arguments).ok();
+    assert_eq!(output.stdout, "done\n");
+    let requests = server.requests();
+    let results = results_in(requests.last().unwrap().expect_json());
+    Run { program, results }
+}
+
+/// What a request tells the model about its calls.
+fn results_in(request: &Json) -> Vec<Json> {
+    let messages = request["messages"].as_array().unwrap();
+    messages
+        .iter()
+        .filter(|message| message["role"] == "tool")
+        .map(|message| {
+            let content = message["content"].as_str().unwrap();
+            serde_json::from_str(content).unwrap_or_else(|_| Json::String(content.to_owned()))
+        })
+        .collect()
+}
+
+fn terminal(command: &str) -> (&'static str, Json) {
+    ("terminal", json!({ "command": command }))
+}
+
+// EX-1, EX-2, EX-4
+#[test]
+fn commands_answer_with_the_usual_fields_and_go_on_where_they_ended() {
+    let run = run(
+        "",
+        &[
+            terminal("echo hi; cd /usr && export A=1; exit 2"),
+            terminal("pwd; echo $A"),
+        ],
+        &[],
+    );
+    let [first, second] = &run.results[..] else {
+        panic!("{:?}", run.results);
+    };
+    assert_eq!(first["output"], "hi");
+    assert_eq!(first["exit_code"], 2);
+    assert_eq!(first["error"], Json::Null);
+    assert_eq!(first["backend"], "local");
+    assert!(
+        first["sandbox"]
+            .as_str()
+            .unwrap()
+            .starts_with("workspace-write"),
+        "{first}"
+    );
+    assert_eq!(second["output"], "/usr\n1");
+}
+
+// EX-52, EX-55
+#[test]
+fn with_nobody_to_ask_a_dangerous_command_does_not_run_and_the_decision_is_kept() {
+    let run = run(
+        "",
+        &[terminal("echo x > keep; rm -r keep; rm -rf /")],
+        &["--yolo"],
+    );
+    assert_eq!(run.results[0]["status"], "blocked");
+    assert_eq!(run.results[0]["exit_code"], -1);
+    let again = self::run("", &[terminal("mkdir d; rm -r d")], &[]);
+    assert_eq!(again.results[0]["status"], "blocked", "{:?}", again.results);
+    let told = again.results[0]["error"].as_str().unwrap();
+    assert!(told.contains("No person refused it"), "{told}");
+    let log = again.program.run(&["policy", "log", "--json"]).ok();
+    let log: Json = serde_json::from_str(&log.stdout).unwrap();
+    assert_eq!(log["decisions"][0]["outcome"], "refused");
+    assert_eq!(log["decisions"][0]["decided_by"], "runtime");
+    assert_eq!(log["decisions"][0]["categories"][0], "recursive-delete");
+}
+
+// EX-55
+#[test]
+fn who_opted_in_gets_dangerous_commands_without_a_person() {
+    let run = run(
+        "approvals: {headless_mode: approve}\n",
+        &[terminal("mkdir d && rm -r d && echo gone")],
+        &[],
+    );
+    assert_eq!(run.results[0]["output"], "gone", "{:?}", run.results);
+}
+
+// EX-68
+#[test]
+fn commands_are_kept_in_their_sandbox() {
+    let file = format!("/var/hermes-planted-{}", std::process::id());
+    let write = format!("echo x > {file}");
+    let run = run(
+        "",
+        &[
+            terminal(&write),
+            terminal("cat $HERMES_HOME/.env; ls $HERMES_HOME"),
+        ],
+        &[],
+    );
+    assert_ne!(run.results[0]["exit_code"], 0, "{:?}", run.results);
+    assert!(!std::path::Path::new(&file).exists());
+    assert!(
+        !run.results[1].to_string().contains("config.yaml"),
+        "{:?}",
+        run.results
+    );
+}
+
+// EX-32, EX-35, EX-58
+#[test]
+fn scripts_call_tools_and_pass_the_same_policy() {
+    let code = "from hermes_tools import terminal, read_file\n\
+                print(terminal('echo from the shell')['output'])\n\
+                open('note.txt', 'w').write('kept')\n\
+                print(read_file('note.txt')['content'])\n";
+    let bad = "import subprocess\nsubprocess.run(['rm', '-rf', '/'])\n";
+    let run = run(
+        "",
+        &[
+            ("execute_code", json!({ "code": code })),
+            ("execute_code", json!({ "code": bad })),
+        ],
+        &[],
+    );
+    let [good, refused] = &run.results[..] else {
+        panic!("{:?}", run.results);
+    };
+    assert_eq!(good["status"], "success", "{good}");
+    assert_eq!(good["tool_calls_made"], 2);
+    let output = good["output"].as_str().unwrap();
+    assert!(
+        output.contains("from the shell") && output.contains("1|kept"),
+        "{output}"
+    );
+    assert_eq!(refused["status"], "error", "{refused}");
+    assert_eq!(refused["tool_calls_made"], 0);
+}
+
+// EX-14
+#[test]
+fn a_background_process_is_started_waited_for_and_listed() {
+    let server = ModelServer::start(
+        Scenario::new()
+            .reply(tool_call(
+                "terminal",
+                json!({"command": "echo one; read line; echo got $line", "background": true}),
+            ))
+            .reply(tool_call("process", json!({"action": "list"})))
+            .reply(text("done")),
+    )
+    .unwrap();
+    let program = with_model(&server.base_url());
+    program.run(&["-z", "go"]).ok();
+    let requests = server.requests();
+    let last = requests.last().unwrap().expect_json().to_string();
+    assert!(last.contains("proc_"), "{last}");
+    assert!(
+        last.contains("notify") || last.contains("running"),
+        "{last}"
+    );
+}
+
+// EX-37, EX-40, EX-42, EX-47
+#[test]
+fn files_are_read_written_and_patched_within_the_rules() {
+    let run = run(
+        "",
+        &[
+            (
+                "write_file",
+                json!({"path": "a.txt", "content": "alpha\nbeta\n"}),
+            ),
+            (
+                "patch",
+                json!({"path": "a.txt", "old_string": "beta", "new_string": "gamma"}),
+            ),
+            ("read_file", json!({"path": "a.txt"})),
+            (
+                "write_file",
+                json!({"path": "~/.ssh/authorized_keys", "content": "x"}),
+            ),
+        ],
+        &[],
+    );
+    assert_eq!(run.results[0]["bytes_written"], 11, "{:?}", run.results);
+    assert_eq!(run.results[1]["success"], true);
+    assert_eq!(run.results[2]["content"], "1|alpha\n2|gamma\n");
+    assert!(
+        run.results[3].to_string().contains("credentials"),
+        "{:?}",
+        run.results[3]
+    );
+}
+
+// EX-52: a person is asked, a yes for the session covers the like of it, a no carries its reason.
+#[test]
+fn a_person_allows_for_the_session_and_refuses_with_a_reason() {
+    let delete = |name: &str| {
+        tool_call(
+            "terminal",
+            json!({"command": format!("mkdir {name}; rm -r {name}")}),
+        )
+    };
+    let scenario = Scenario::new()
+        .reply(delete("one"))
+        .reply(delete("two"))
+        .reply(text("deleted"))
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "git push --force"}),
+        ))
+        .reply(text("not pushed"));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    let manual = "approvals: {mode: manual}\nauxiliary: {title_generation: {enabled: false}}\n";
+    program
+        .home
+        .write_config(&format!("{settings}{manual}"))
+        .unwrap();
+    let limit = Duration::from_secs(30);
+    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let say = |line: &str, shown: &str| {
+        screen.send(&format!("{line}\r")).unwrap();
+        screen.wait_for_text(shown, limit).unwrap();
+    };
+    screen.wait_for_text("Ctrl+D ends", limit).unwrap();
+    say("delete them", "s = in this session");
+    say("s", "deleted");
+    say("push", "May I do this? git push --force");
+    say("use a branch", "not pushed");
+    say("/exit", "hermes chat --resume");
+    assert_eq!(screen.wait_exit(limit).unwrap().code, 0);
+    let last = server.requests().last().unwrap().expect_json().to_string();
+    assert!(last.contains("saying: use a branch"), "{last}");
+    let log = program.run(&["policy", "log", "--json"]).ok();
+    let log: Json = serde_json::from_str(&log.stdout).unwrap();
+    let outcomes: Vec<&str> = log["decisions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|decision| decision["outcome"].as_str().unwrap())
+        .collect();
+    assert_eq!(outcomes, ["refused", "once", "session"], "{log}");
+}
+
+// EX-68: what the sandbox refused is asked about once, and runs outside without anything made inside.
+#[test]
+fn a_command_let_out_of_the_sandbox_means_what_it_says() {
+    let file = format!("/var/hermes-let-out-{}", std::process::id());
+    let command = format!("probe; touch {file}");
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "probe() { echo made inside; }"}),
+        ))
+        .reply(tool_call("terminal", json!({ "command": command })))
+        .reply(text("finished"));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    program
+        .home
+        .write_config(&format!("{settings}approvals: {{mode: manual}}\n"))
+        .unwrap();
+    let limit = Duration::from_secs(30);
+    let screen = Terminal::spawn(&program.command(&["chat"]), 160, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends", limit).unwrap();
+    screen.send("go\r").unwrap();
+    screen
+        .wait_for_text("refused by the sandbox", limit)
+        .unwrap();
+    screen.send("y\r").unwrap();
+    screen.wait_for_text("finished", limit).unwrap();
+    screen.send("/exit\r").unwrap();
+    assert_eq!(screen.wait_exit(limit).unwrap().code, 0);
+    let made = std::fs::remove_file(&file);
+    // The last request may be about the title.
+    let results: Vec<Json> = server
+        .requests()
+        .iter()
+        .map(|request| results_in(request.expect_json()))
+        .max_by_key(Vec::len)
+        .unwrap();
+    let ran = results.last().unwrap();
+    assert_eq!(ran["exit_code"], 0, "{ran}");
+    assert_eq!(ran["sandbox"], "outside the sandbox, as allowed");
+    assert!(
+        !ran["output"].as_str().unwrap().contains("made inside"),
+        "{ran}"
+    );
+    made.unwrap();
+}

@@ -1,0 +1,209 @@
+//! What a container is made of.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use bollard::models::{ContainerCreateBody, HostConfig, SystemInfo};
+use sha2::{Digest, Sha256};
+
+use super::{DockerConfig, arguments, unavailable};
+use crate::ExecError;
+
+pub(super) const LABEL: &str = "hermes-agent";
+pub(super) const TASK: &str = "hermes-task-id";
+pub(super) const PROFILE: &str = "hermes-profile";
+/// Two containers with the same value were made alike.
+pub(super) const CONFIG: &str = "hermes-config";
+/// How many seconds the container may be idle.
+pub(super) const LIFETIME: &str = "hermes-lifetime";
+
+const MAX_LABEL: usize = 63;
+const MAX_PROCESSES: i64 = 256;
+const WORKSPACE: &str = "/workspace";
+
+/// What is known about the image and the engine when a container is made.
+pub(super) struct Surroundings {
+    pub(super) engine: SystemInfo,
+    pub(super) entrypoint: Vec<String>,
+}
+
+/// A label's value: what engines accept everywhere.
+pub(super) fn label(text: &str) -> String {
+    text.chars()
+        .filter(|character| character.is_ascii_alphanumeric() || "_.-".contains(*character))
+        .take(MAX_LABEL)
+        .collect()
+}
+
+/// The directories of this machine that a persistent container writes to.
+pub(super) fn kept(config: &DockerConfig) -> [PathBuf; 2] {
+    let base = config.sandboxes.join("docker").join(label(&config.task));
+    [base.join("home"), base.join("workspace")]
+}
+
+/// The container to make, with the hash of its making among its labels.
+pub(super) fn container(
+    config: &DockerConfig,
+    surroundings: &Surroundings,
+) -> Result<ContainerCreateBody, ExecError> {
+    // Images with their own init must be process 1 and run programs from /run.
+    let own_init = surroundings
+        .entrypoint
+        .first()
+        .is_some_and(|first| first == "/init");
+    let mut capabilities = vec!["DAC_OVERRIDE", "CHOWN", "FOWNER"];
+    if config.run_as.is_none() {
+        capabilities.extend(["SETUID", "SETGID"]);
+    }
+    let (binds, tmpfs) = storage(config, own_init);
+    let mut host = HostConfig {
+        cap_drop: Some(vec!["ALL".to_owned()]),
+        cap_add: Some(capabilities.into_iter().map(str::to_owned).collect()),
+        security_opt: Some(vec!["no-new-privileges".to_owned()]),
+        init: (!own_init).then_some(true),
+        binds: Some(binds),
+        tmpfs: Some(tmpfs),
+        network_mode: (!config.network).then(|| "none".to_owned()),
+        ..HostConfig::default()
+    };
+    limits(config, &surroundings.engine, &mut host);
+    let mut body = ContainerCreateBody {
+        image: Some(config.image.clone()),
+        cmd: Some(vec!["sleep".to_owned(), "infinity".to_owned()]),
+        working_dir: Some(config.directory.clone()),
+        user: config.run_as.map(|(user, group)| format!("{user}:{group}")),
+        env: Some(
+            config
+                .environment
+                .iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect(),
+        ),
+        host_config: Some(host),
+        ..ContainerCreateBody::default()
+    };
+    arguments::apply(&config.arguments, &mut body)?;
+    if !config.network {
+        // Whatever the further arguments say: off means off.
+        body.host_config.get_or_insert_default().network_mode = Some("none".to_owned());
+    }
+    let hash = hash(&body)?;
+    let mut labels = body.labels.take().unwrap_or_default();
+    labels.extend([
+        (LABEL.to_owned(), "1".to_owned()),
+        (TASK.to_owned(), label(&config.task)),
+        (PROFILE.to_owned(), label(&config.profile)),
+        (CONFIG.to_owned(), hash),
+        (LIFETIME.to_owned(), config.lifetime.as_secs().to_string()),
+    ]);
+    body.labels = Some(labels);
+    Ok(body)
+}
+
+fn storage(config: &DockerConfig, own_init: bool) -> (Vec<String>, HashMap<String, String>) {
+    let run = if own_init {
+        "size=64m,nosuid,exec"
+    } else {
+        "size=64m,noexec,nosuid"
+    };
+    let mut tmpfs: BTreeMap<&str, String> = BTreeMap::from([
+        ("/tmp", "size=512m,mode=1777,nosuid,exec".to_owned()),
+        ("/var/tmp", "size=256m,mode=1777,noexec,nosuid".to_owned()),
+        ("/run", run.to_owned()),
+    ]);
+    let mut binds = Vec::new();
+    let targets: Vec<&str> = config
+        .volumes
+        .iter()
+        .filter_map(|volume| volume.split(':').nth(1))
+        .collect();
+    let own_workspace = config.workspace.is_some() || targets.contains(&WORKSPACE);
+    if config.persistent {
+        let [home, workspace] = kept(config);
+        binds.push(format!("{}:/root", home.display()));
+        if !own_workspace {
+            binds.push(format!("{}:{WORKSPACE}", workspace.display()));
+        }
+    } else {
+        // Memory starts out as root's.
+        let owner = config.run_as.map_or_else(String::new, |(user, group)| {
+            format!(",uid={user},gid={group}")
+        });
+        tmpfs.extend([
+            ("/home", format!("size=1g,exec{owner}")),
+            ("/root", format!("size=1g,exec{owner}")),
+        ]);
+        if !own_workspace {
+            tmpfs.insert(WORKSPACE, format!("size=10g,exec{owner}"));
+        }
+    }
+    if let Some(workspace) = &config.workspace {
+        binds.push(format!("{}:{WORKSPACE}", workspace.display()));
+    }
+    for offer in &config.offers {
+        binds.push(format!("{}:{}:ro", offer.from.display(), offer.to));
+    }
+    binds.extend(config.volumes.iter().cloned());
+    let tmpfs = tmpfs
+        .into_iter()
+        .filter(|(target, _)| !targets.contains(target))
+        .map(|(target, options)| (target.to_owned(), options))
+        .collect();
+    (binds, tmpfs)
+}
+
+/// Limits, as far as the engine says that its machine can hold them.
+fn limits(config: &DockerConfig, engine: &SystemInfo, host: &mut HostConfig) {
+    if config.cpus > 0.0 && engine.cpu_cfs_quota == Some(true) {
+        // Settings allow a few thousand processors at most, so this is exact.
+        host.nano_cpus = Some((config.cpus * 1e9).round() as i64);
+    }
+    if config.memory_mb > 0 && engine.memory_limit == Some(true) {
+        host.memory = Some(i64::from(config.memory_mb) << 20);
+    }
+    if engine.pids_limit == Some(true) {
+        host.pids_limit = Some(MAX_PROCESSES);
+    }
+    let backing = |name: &str| {
+        engine.driver_status.iter().flatten().any(|pair| {
+            pair.first().is_some_and(|key| key == "Backing Filesystem")
+                && pair.get(1).is_some_and(|value| value == name)
+        })
+    };
+    if config.disk_mb > 0 && engine.driver.as_deref() == Some("overlay2") && backing("xfs") {
+        let size = format!("{}m", config.disk_mb);
+        host.storage_opt = Some(HashMap::from([("size".to_owned(), size)]));
+    }
+}
+
+/// The same for containers made alike: keys are sorted, so the order of maps does not matter.
+fn hash(body: &ContainerCreateBody) -> Result<String, ExecError> {
+    let value = serde_json::to_value(body)
+        .map_err(|error| unavailable(error.to_string(), "Check terminal.docker_*.".to_owned()))?;
+    let mut digest = Sha256::new();
+    digest.update(sorted(&value));
+    let mut text = String::new();
+    for byte in digest.finalize().iter().take(8) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+fn sorted(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Object(map) => {
+            let sorted: BTreeMap<_, _> = map
+                .iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
+            format!("{sorted:?}")
+        }
+        serde_json::Value::Array(items) => {
+            let items: Vec<_> = items.iter().map(sorted).collect();
+            format!("{items:?}")
+        }
+        other => other.to_string(),
+    }
+}

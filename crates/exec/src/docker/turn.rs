@@ -1,0 +1,55 @@
+//! One process at a time.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::{DockerConfig, spec};
+use crate::ExecError;
+
+/// How long another process may be busy with finding or making the same container.
+const TURN: Duration = Duration::from_secs(180);
+const TURN_STEP: Duration = Duration::from_millis(50);
+
+/// Waits until no other process finds or makes this container; the turn ends when the file is dropped.
+pub(super) async fn take(config: &DockerConfig) -> Result<File, ExecError> {
+    let folder = config
+        .sandboxes
+        .join("docker")
+        .join(spec::label(&config.task));
+    let file = lock_file(&folder).map_err(|source| ExecError::Io {
+        what: format!("cannot write to {}", folder.display()),
+        source,
+    })?;
+    let wait = async {
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::WouldBlock) => tokio::time::sleep(TURN_STEP).await,
+                Err(TryLockError::Error(source)) => return Err(source),
+            }
+        }
+    };
+    match timeout(TURN, wait).await {
+        Ok(Ok(())) => Ok(file),
+        Ok(Err(source)) => Err(ExecError::Io {
+            what: "cannot lock the sandbox".to_owned(),
+            source,
+        }),
+        Err(_) => Err(ExecError::TimedOut {
+            what: "waiting for another process to make the container".to_owned(),
+            limit: TURN,
+        }),
+    }
+}
+
+fn lock_file(folder: &Path) -> std::io::Result<File> {
+    std::fs::create_dir_all(folder)?;
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(folder.join("lock"))
+}

@@ -1,0 +1,177 @@
+//! Following one process to its end: output, input, deadline, stop.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep_until};
+use tokio_util::sync::CancellationToken;
+
+use crate::{Control, Ending, ExecError, Exit, Process};
+
+/// How long a process that was asked to end may take before it is killed.
+const GRACE: Duration = Duration::from_secs(1);
+/// The same when a person waits for it.
+const SHORT_GRACE: Duration = Duration::from_millis(300);
+/// How long a killed process may take to be gone.
+const GONE_WITHIN: Duration = Duration::from_secs(5);
+/// Once the process has ended, silence of this length is the end of its output: something it left behind
+/// may hold it open for ever.
+const SILENCE: Duration = Duration::from_millis(100);
+/// Output is read no longer than this after the end, however much of it comes.
+const MOST_AFTER_EXIT: Duration = Duration::from_millis(500);
+const CHUNK: usize = 64 << 10;
+
+/// Why a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself.
+    Done,
+    /// Its time was up.
+    TimedOut,
+    /// Somebody stopped it.
+    Interrupted,
+}
+
+/// What following needs to know.
+pub(crate) struct Follow<'a> {
+    pub(crate) timeout: Duration,
+    pub(crate) cancel: &'a CancellationToken,
+    /// Written to standard input, which then ends.
+    pub(crate) input: Vec<u8>,
+}
+
+/// Whether more output can come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum More {
+    Expected,
+    /// The process has said its last word; only what it left behind may still write.
+    Unlikely,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    Running,
+    /// It has ended by itself; the rest of its output is read until the second time.
+    Draining {
+        last: Instant,
+    },
+    /// It was asked to end.
+    Ending(Ended),
+    /// It was killed.
+    Killed(Ended),
+}
+
+/// Follows a process to its end. With any other end than `Ended::Done` nothing of it is left.
+pub(crate) async fn follow(
+    process: Process,
+    how: Follow<'_>,
+    on_output: &mut (dyn FnMut(&[u8]) -> More + Send),
+) -> Result<(Ended, Option<Exit>), ExecError> {
+    let Process {
+        mut output,
+        mut input,
+        mut exit,
+        control,
+        ..
+    } = process;
+    let mut unfinished = Unfinished(Some(Arc::clone(&control)));
+    let mut chunk = vec![0; CHUNK];
+    let mut to_write = how.input.as_slice();
+    let mut phase = Phase::Running;
+    let mut deadline = Instant::now() + how.timeout;
+    let mut code = None;
+    let (mut open, mut more) = (true, More::Expected);
+    loop {
+        match phase {
+            Phase::Draining { .. } if !open || more == More::Unlikely => {
+                unfinished.0 = None;
+                return Ok((Ended::Done, code));
+            }
+            Phase::Ending(why) if code.is_some() && !open => {
+                // Whatever closed the output but goes on.
+                control.end(Ending::Kill).await?;
+                return Ok((why, code));
+            }
+            Phase::Killed(why) if code.is_some() => return Ok((why, code)),
+            Phase::Running | Phase::Draining { .. } | Phase::Ending(_) | Phase::Killed(_) => {}
+        }
+        let stopping = matches!(phase, Phase::Ending(_) | Phase::Killed(_));
+        tokio::select! {
+            biased;
+            () = how.cancel.cancelled(), if matches!(phase, Phase::Running) => {
+                control.end(Ending::Terminate).await?;
+                phase = Phase::Ending(Ended::Interrupted);
+                deadline = Instant::now() + SHORT_GRACE;
+            }
+            ended = &mut exit, if code.is_none() => {
+                code = Some(ended?);
+                if !stopping {
+                    let now = Instant::now();
+                    phase = Phase::Draining { last: now + MOST_AFTER_EXIT };
+                    deadline = now + SILENCE;
+                }
+            }
+            () = sleep_until(deadline) => match phase {
+                Phase::Running => {
+                    control.end(Ending::Terminate).await?;
+                    phase = Phase::Ending(Ended::TimedOut);
+                    deadline = Instant::now() + GRACE;
+                }
+                Phase::Draining { .. } => {
+                    unfinished.0 = None;
+                    return Ok((Ended::Done, code));
+                }
+                Phase::Ending(why) => {
+                    control.end(Ending::Kill).await?;
+                    phase = Phase::Killed(why);
+                    deadline = Instant::now() + GONE_WITHIN;
+                }
+                Phase::Killed(why) => return Ok((why, code)),
+            },
+            read = output.read(&mut chunk), if open => match read {
+                // A place that went away is reported by the exit.
+                Ok(0) | Err(_) => open = false,
+                Ok(count) => {
+                    more = on_output(chunk.get(..count).unwrap_or_default());
+                    if let Phase::Draining { last } = phase {
+                        deadline = last.min(Instant::now() + SILENCE);
+                    }
+                }
+            },
+            written = write(&mut input, to_write), if input.is_some() => match written {
+                Some(count) if count < to_write.len() => to_write = to_write.split_at(count).1,
+                // All of it, or nobody reads it.
+                Some(_) | None => input = None,
+            },
+        }
+    }
+}
+
+/// Ends a process whose follower was dropped: nobody else would.
+struct Unfinished(Option<Arc<dyn Control>>);
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // Without a runtime we are ending ourselves, and everything with us.
+        if let (Some(control), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            runtime.spawn(async move {
+                if let Err(error) = control.end(Ending::Kill).await {
+                    tracing::warn!(%error, "an abandoned command could not be ended");
+                }
+            });
+        }
+    }
+}
+
+/// Writes some of it. `None` when nobody reads, or nothing is left.
+async fn write(
+    input: &mut Option<Box<dyn tokio::io::AsyncWrite + Send + Unpin>>,
+    bytes: &[u8],
+) -> Option<usize> {
+    match input {
+        Some(input) if !bytes.is_empty() => input.write(bytes).await.ok(),
+        Some(_) | None => None,
+    }
+}

@@ -1,0 +1,242 @@
+//! What is said about a command before and after it runs. Pure functions over its text.
+
+use std::time::Duration;
+
+use crate::shell::commands::{Simple, commands};
+use crate::shell::lexer::{Kind, tokens};
+
+/// Programs that take a command out of our sight.
+const DETACHING: [&str; 3] = ["nohup", "disown", "setsid"];
+/// Programs that only run the one after them.
+const WRAPPERS: [&str; 6] = ["sudo", "env", "command", "exec", "npx", "bunx"];
+const ASKS_ABOUT_ITSELF: [&str; 4] = ["--help", "-h", "--version", "-V"];
+/// Commands that serve until they are stopped: each is what its first words can be.
+const SERVERS: &[&[&[&str]]] = &[
+    &[
+        &["npm", "pnpm", "yarn", "bun"],
+        &["dev", "start", "serve", "watch"],
+    ],
+    &[
+        &["npm", "pnpm", "yarn", "bun"],
+        &["run"],
+        &["dev", "start", "serve", "watch"],
+    ],
+    &[&["docker", "podman"], &["compose"], &["up"]],
+    &[&["docker-compose", "podman-compose"], &["up"]],
+    &[&["next"], &["dev"]],
+    &[&["vite"], &["dev", "serve", "preview"]],
+    &[&["nodemon", "uvicorn", "gunicorn"]],
+    &[&["python", "python3"], &["-m"], &["http.server"]],
+];
+/// Arguments with which such a command comes back at once.
+const RETURNS: [&str; 3] = ["-d", "--detach", "--daemon"];
+
+/// Why a command should not run in the foreground, as the model is told; `None` when it may.
+pub fn foreground_refusal(command: &str) -> Option<String> {
+    const INSTEAD: &str =
+        "Start it with background=true; it is then followed, and can be read and stopped";
+    for simple in &commands(command) {
+        let argv = program(simple);
+        let Some(name) = argv.first() else { continue };
+        if argv.iter().any(|word| ASKS_ABOUT_ITSELF.contains(word)) {
+            continue;
+        }
+        if DETACHING.contains(name) {
+            return Some(format!("`{name}` hides a process from us. {INSTEAD}"));
+        }
+        if is_server(argv) {
+            return Some(format!(
+                "`{}` does not end by itself. {INSTEAD}",
+                argv.join(" ")
+            ));
+        }
+    }
+    tokens(command)
+        .iter()
+        .any(|token| token.kind == Kind::Background)
+        .then(|| format!("`&` leaves a process behind that nobody follows. {INSTEAD}"))
+}
+
+fn is_server(argv: &[&str]) -> bool {
+    let known = SERVERS.iter().any(|pattern| {
+        pattern.len() <= argv.len()
+            && pattern
+                .iter()
+                .zip(argv)
+                .all(|(choices, word)| choices.contains(word))
+    });
+    (known || argv == ["vite"]) && !argv.iter().any(|word| RETURNS.contains(word))
+}
+
+/// Program and arguments behind wrappers.
+fn program<'s, 'a>(simple: &'s Simple<'a>) -> &'s [&'a str] {
+    let mut argv = simple.argv();
+    while let Some((first, rest)) = argv.split_first() {
+        let next = rest.first().copied().unwrap_or("-");
+        if !WRAPPERS.contains(first) || next.starts_with('-') {
+            break;
+        }
+        let assignments = rest
+            .iter()
+            .take_while(|word| *first == "env" && word.contains('='))
+            .count();
+        argv = rest.split_at(assignments).1;
+    }
+    argv
+}
+
+/// How long a foreground command may take, or why not that long.
+pub fn foreground_timeout(
+    asked: Option<Duration>,
+    usual: Duration,
+    most: Duration,
+) -> Result<Duration, String> {
+    match asked {
+        Some(asked) if asked > most => Err(format!(
+            "a command in the foreground may take {} s at most, not {}; start longer ones with \
+             background=true and notify_on_complete=true",
+            most.as_secs(),
+            asked.as_secs()
+        )),
+        Some(asked) => Ok(asked),
+        None => Ok(usual.min(most)),
+    }
+}
+
+/// The first character that a working directory must not have.
+pub fn bad_workdir_character(workdir: &str) -> Option<char> {
+    workdir
+        .chars()
+        .find(|c| !(c.is_alphanumeric() || " /\\:_-.~+@=,".contains(*c)))
+}
+
+/// Commands whose exit codes other than 0 are not failures, the code, and what it means.
+const NOTES: &[(&[&str], i32, &str)] = &[
+    (
+        &["grep", "egrep", "fgrep", "rg", "ag", "ack"],
+        1,
+        "nothing matched; this is not an error",
+    ),
+    (
+        &["diff", "colordiff"],
+        1,
+        "the files differ; this is not an error",
+    ),
+    (
+        &["find"],
+        1,
+        "some places could not be searched; what was found is listed",
+    ),
+    (
+        &["test", "["],
+        1,
+        "the condition is false; this is not an error",
+    ),
+    (
+        &["git"],
+        1,
+        "git often says with this that something differs or is absent, not that it failed",
+    ),
+    (&["curl"], 6, "the host's name could not be resolved"),
+    (&["curl"], 7, "the host could not be connected to"),
+    (&["curl"], 22, "the server answered with an error status"),
+    (&["curl"], 28, "the time for the transfer was up"),
+];
+
+/// What an exit code means for the command that gave it, where that is not obvious.
+pub fn exit_code_note(command: &str, code: i32) -> Option<&'static str> {
+    let commands = commands(command);
+    let argv = commands.last()?.argv();
+    let name = argv.first()?.rsplit('/').next()?;
+    NOTES
+        .iter()
+        .find(|(names, number, _)| names.contains(&name) && *number == code)
+        .map(|(_, _, note)| *note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // EX-9
+    #[test]
+    fn what_would_not_end_is_refused_in_the_foreground() {
+        let refused = [
+            "nohup ./server",
+            "make && setsid x",
+            "sleep 5 &",
+            "(a; b) & wait",
+            "npm run dev",
+            "cd web && PORT=3 yarn start",
+            "docker compose up",
+            "npx vite",
+            "uvicorn app:app",
+            "python3 -m http.server 8000",
+            "sudo nohup x",
+            "bun watch",
+        ];
+        for command in refused {
+            assert!(foreground_refusal(command).is_some(), "{command}");
+        }
+        let accepted = [
+            "echo 'nohup x &'",
+            "grep -r \"npm start\" .",
+            "npm run build",
+            "npm start --help",
+            "vite build",
+            "vite --version",
+            "docker compose up -d",
+            "a && b 2>&1 &>log",
+            "echo nohup",
+            "python3 -m pytest",
+            "cat <<E\nnohup x &\nE",
+            "curl 'http://x/?a=1&b=2'",
+        ];
+        for command in accepted {
+            assert_eq!(foreground_refusal(command), None, "{command}");
+        }
+    }
+
+    // EX-9
+    #[test]
+    fn times_and_directories_have_limits() {
+        let seconds = Duration::from_secs;
+        let check =
+            |asked: Option<u64>| foreground_timeout(asked.map(seconds), seconds(180), seconds(600));
+        assert_eq!(check(None), Ok(seconds(180)));
+        assert_eq!(check(Some(600)), Ok(seconds(600)));
+        assert!(check(Some(601)).is_err());
+        assert_eq!(bad_workdir_character("/a b/ü_c-d.e~+@=,:\\x"), None);
+        for bad in ["/a;b", "$(x)", "a\nb", "a'b", "a`b", "a|b", "a&b"] {
+            assert!(bad_workdir_character(bad).is_some(), "{bad}");
+        }
+    }
+
+    // EX-10
+    #[test]
+    fn codes_that_are_no_failures_are_explained() {
+        let explained = [
+            ("grep x f", 1),
+            ("cat f | rg x", 1),
+            ("cd a && LC_ALL=C diff a b", 1),
+            ("find / -name x", 1),
+            ("[ -f x ]", 1),
+            ("/usr/bin/git diff --exit-code", 1),
+            ("curl http://x", 6),
+            ("curl http://x", 28),
+        ];
+        for (command, code) in explained {
+            assert!(exit_code_note(command, code).is_some(), "{command}");
+        }
+        let plain = [
+            ("grep x f", 2),
+            ("grep x f | sort", 1),
+            ("echo 'grep x'", 1),
+            ("make", 1),
+            ("", 1),
+        ];
+        for (command, code) in plain {
+            assert_eq!(exit_code_note(command, code), None, "{command}");
+        }
+    }
+}

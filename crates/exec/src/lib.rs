@@ -1,0 +1,52 @@
+//! Where commands run.
+//!
+//! A `Backend` starts processes somewhere and can end each one's whole tree by its id, also after we are
+//! gone. Above it, `shell` makes a session out of single commands (directory, variables, functions and
+//! aliases carry over), `processes` keeps what runs in the background, `capture` holds output in bounded
+//! memory and `files` reads and writes where the commands run. Below it, `sandbox` confines what runs on
+//! this machine.
+
+mod ansi;
+mod backend;
+mod capture;
+mod docker;
+mod environment;
+mod error;
+mod files;
+mod follow;
+pub mod guidance;
+mod lease;
+mod local;
+mod processes;
+mod remote;
+pub mod sandbox;
+mod shell;
+mod singularity;
+mod ssh;
+mod supervise;
+mod sync;
+mod warden;
+
+pub use ansi::strip_ansi;
+pub use backend::{Backend, Control, Ending, Exit, Input, Launch, Place, Process, RunId};
+pub use capture::{Capture, Captured, Decoder};
+pub use docker::{DockerConfig, Offer, sandboxes};
+pub use environment::{ChildEnvironment, is_held_back, passed_through};
+pub use error::ExecError;
+pub use files::{
+    Content, Expect, FileEntry, FileHash, FileKind, FileReader, FileStat, Files, FilesError,
+    FramedFiles, NativeFiles,
+};
+pub use follow::Ended;
+pub use lease::{Lease, Leases, Owner};
+pub use local::{Confiner, LocalBackend, LocalOptions};
+pub use processes::{
+    EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Processes,
+    ProcessesOptions, Recovered, StartProcess, StartedProcess, Waited,
+};
+pub use remote::{BackendConfig, Surroundings, open};
+pub use shell::{Command, Finished, Shell, ShellOptions, Startup, sudo_count, sudo_rejected};
+pub use singularity::SingularityConfig;
+pub use ssh::SshConfig;
+pub use sync::{Change, FileSync, Pulled, Pushed, Source, SourceKind, Urgency};
+pub use warden::{WardenProgram, warden_main};

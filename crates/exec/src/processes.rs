@@ -1,0 +1,367 @@
+//! What runs in the background: started here, followed to its end, told about exactly once.
+//!
+//! One task owns all of it. What a conversation has to hear is a row before anybody is offered it, written
+//! in the same step as the end it reports, and stays until whoever passed it on acknowledges it. Flags
+//! are part of the start, so a process that ends at once is told like any other.
+
+mod entry;
+mod follower;
+mod owner;
+mod recover;
+mod rolling;
+mod types;
+mod watch;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_store::{ProcessEnd, ProcessEvent, ProcessRow};
+use tokio::sync::watch as signal;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::{Control, Ending, ExecError, Place};
+use owner::{Message, Owner};
+pub use recover::Recovered;
+pub use types::{
+    EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, ProcessesOptions,
+    StartProcess, StartedProcess, Waited,
+};
+
+/// Events handed out at once.
+const MOST_EVENTS: usize = 64;
+/// How long a process may take to read what is typed to it.
+const TYPING_LIMIT: Duration = Duration::from_secs(10);
+/// How long a killed process may take to be gone.
+const GONE_WITHIN: Duration = Duration::from_secs(5);
+
+/// The registry, shared by cloning.
+#[derive(Clone)]
+pub struct Processes {
+    shared: Arc<Shared>,
+    messages: tokio::sync::mpsc::Sender<Message>,
+}
+
+pub(crate) struct Shared {
+    options: ProcessesOptions,
+    tasks: TaskTracker,
+    changed: signal::Receiver<u64>,
+    /// Who we are in the rows of processes we follow.
+    name: String,
+}
+
+impl Processes {
+    /// A registry. Must be made inside a runtime.
+    pub fn new(options: ProcessesOptions) -> Self {
+        let tasks = TaskTracker::new();
+        let (messages, changed) =
+            owner::start(&tasks, options.store.clone(), Arc::clone(&options.clock));
+        Self {
+            shared: Arc::new(Shared {
+                options,
+                tasks,
+                changed,
+                name: recover::our_name(),
+            }),
+            messages,
+        }
+    }
+
+    /// Starts a process.
+    pub async fn start(&self, start: StartProcess) -> Result<StartedProcess, ProcessError> {
+        let this = self.clone();
+        // In a task of its own: a caller that goes away in the middle leaves nothing half done.
+        let started = self
+            .shared
+            .tasks
+            .spawn(async move { this.begin(start).await });
+        started
+            .await
+            .unwrap_or(Err(ProcessError::Exec(ExecError::Cancelled)))
+    }
+
+    async fn begin(&self, start: StartProcess) -> Result<StartedProcess, ProcessError> {
+        let options = &self.shared.options;
+        let id = format!("proc_{:012x}", options.random.next_u64() & 0xffff_ffff_ffff);
+        let log = options.logs.join(format!("{id}.log"));
+        let directory = start.directory.display().to_string();
+        let row = ProcessRow {
+            id: id.clone(),
+            session: start.session.clone(),
+            command: start.command.clone(),
+            directory,
+            place: place_name(&start.backend.place()),
+            owner: self.shared.name.clone(),
+            process: None,
+            log: log.display().to_string(),
+            notify: start.notify_on_complete,
+            started_at: options.clock.now().as_duration().as_secs_f64(),
+        };
+        let equal_running = self
+            .ask(|reply| Message::Reserve {
+                row: row.clone(),
+                watch_patterns: start.watch_patterns,
+                reply,
+            })
+            .await?
+            .map_err(ProcessError::TooMany)?;
+        let mut launch = start.launch;
+        launch.id = crate::RunId::new(id.trim_start_matches("proc_"));
+        let begun = async {
+            options.store.add_process(row).await?;
+            let process = start.backend.spawn(launch).await?;
+            if let (Place::Host, Some(pid)) = (start.backend.place(), process.pid)
+                && let Some(identity) = recover::identify(pid)
+            {
+                options.store.identify_process(&id, identity).await?;
+            }
+            Ok::<_, ProcessError>(process)
+        };
+        let mut process = match begun.await {
+            Ok(process) => process,
+            Err(error) => {
+                self.tell(Message::NeverRan { id: id.clone() }).await?;
+                let end = ProcessEnd {
+                    exit_code: None,
+                    reason: "never_started".to_owned(),
+                };
+                options.store.end_process(&id, end, None).await?;
+                return Err(error);
+            }
+        };
+        let pid = process.pid;
+        let typing = process
+            .input
+            .take()
+            .map(|input| follower::typing(&self.shared.tasks, input));
+        self.tell(Message::Began {
+            id: id.clone(),
+            pid,
+            control: Arc::clone(&process.control),
+            typing,
+        })
+        .await?;
+        let owner = Owner::of(&self.messages);
+        self.shared
+            .tasks
+            .spawn(follower::follow(id.clone(), process, log, owner));
+        Ok(StartedProcess {
+            id,
+            pid,
+            equal_running,
+        })
+    }
+
+    /// All processes, oldest first.
+    pub async fn list(&self) -> Result<Vec<ProcessInfo>, ProcessError> {
+        self.ask(|reply| Message::List { reply }).await
+    }
+
+    /// One process with the last `tail` characters of its output. Does not count as having seen its end.
+    pub async fn poll(&self, id: &str, tail: usize) -> Result<ProcessInfo, ProcessError> {
+        self.ask(|reply| Message::Look {
+            id: id.to_owned(),
+            tail,
+            reply,
+        })
+        .await?
+        .ok_or_else(|| ProcessError::NotFound(id.to_owned()))
+    }
+
+    /// `limit` lines of output from line `offset` on; the last ones when it is 0. Reading the last line of
+    /// a process that has ended counts as having seen its end.
+    pub async fn log(
+        &self,
+        id: &str,
+        offset: usize,
+        limit: usize,
+    ) -> Result<ProcessLog, ProcessError> {
+        let log = self
+            .ask(|reply| Message::Log {
+                id: id.to_owned(),
+                offset,
+                limit,
+                reply,
+            })
+            .await?
+            .ok_or_else(|| ProcessError::NotFound(id.to_owned()))?;
+        let to_the_end = log.first_line + log.line_count >= log.total_lines;
+        if to_the_end && log.info.state != ProcessState::Running {
+            self.seen(id).await?;
+        }
+        Ok(log)
+    }
+
+    /// Waits for the end. Seeing it here is having seen it.
+    pub async fn wait(
+        &self,
+        id: &str,
+        limit: Duration,
+        cancel: &CancellationToken,
+        tail: usize,
+    ) -> Result<Waited, ProcessError> {
+        let reach = self.reach(id).await?;
+        let mut done = reach.done;
+        let interrupted = tokio::select! {
+            biased;
+            () = cancel.cancelled() => true,
+            _ = timeout(limit, done.wait_for(|done| *done)) => false,
+        };
+        let info = self.poll(id, tail).await?;
+        Ok(match (info.state, interrupted) {
+            (ProcessState::Exited { .. }, _) => {
+                self.seen(id).await?;
+                Waited::Exited(info)
+            }
+            (ProcessState::Running, true) => Waited::Interrupted(info),
+            (ProcessState::Running, false) => Waited::TimedOut(info),
+        })
+    }
+
+    /// Ends a process and everything it started.
+    pub async fn kill(&self, id: &str, tail: usize) -> Result<Killed, ProcessError> {
+        let info = self.poll(id, tail).await?;
+        if info.state != ProcessState::Running {
+            return Ok(Killed::AlreadyExited(info));
+        }
+        self.tell(Message::Killing { id: id.to_owned() }).await?;
+        let reach = self.reach(id).await?;
+        let Some(control) = reach.control else {
+            return Ok(Killed::Survived(info));
+        };
+        let mut done = reach.done;
+        let grace = self.shared.options.grace;
+        control.end(Ending::Terminate).await?;
+        if !grace.is_zero() {
+            // What ignores the first signal may outlive the process itself, so the second one always goes out.
+            let _ = timeout(grace, done.wait_for(|done| *done)).await;
+            control.end(Ending::Kill).await?;
+        }
+        let gone = timeout(GONE_WITHIN, done.wait_for(|done| *done))
+            .await
+            .is_ok();
+        let info = self.poll(id, tail).await?;
+        if !gone {
+            return Ok(Killed::Survived(info));
+        }
+        self.seen(id).await?;
+        Ok(Killed::Killed(info))
+    }
+
+    /// Writes to the standard input of a process. Answers how many bytes.
+    pub async fn write(&self, id: &str, data: &[u8]) -> Result<usize, ProcessError> {
+        let reach = self.reach(id).await?;
+        if *reach.done.borrow() {
+            return Err(ProcessError::NoInput("it has ended"));
+        }
+        let typing = reach.typing.ok_or(ProcessError::NoInput(
+            "it was started without, or it was closed",
+        ))?;
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        let typed = follower::Typed {
+            bytes: data.to_vec(),
+            reply,
+        };
+        let written = timeout(TYPING_LIMIT, async {
+            typing.send(typed).await.ok()?;
+            answer.await.ok()
+        });
+        match written.await {
+            Ok(Some(Ok(()))) => Ok(data.len()),
+            Ok(Some(Err(_)) | None) => Err(ProcessError::NoInput("it has closed it")),
+            Err(_) => Err(ProcessError::NoInput("it does not read it")),
+        }
+    }
+
+    /// Writes a line.
+    pub async fn submit(&self, id: &str, line: &str) -> Result<usize, ProcessError> {
+        self.write(id, format!("{line}\n").as_bytes()).await
+    }
+
+    /// Ends the standard input of a process.
+    pub async fn close_input(&self, id: &str) -> Result<(), ProcessError> {
+        let found = self
+            .ask(|reply| Message::CloseInput {
+                id: id.to_owned(),
+                reply,
+            })
+            .await?;
+        match found {
+            Some(true) => Ok(()),
+            Some(false) => Err(ProcessError::NoInput(
+                "it was started without, or it was closed",
+            )),
+            None => Err(ProcessError::NotFound(id.to_owned())),
+        }
+    }
+
+    /// Whether something runs in a place: what it runs in must stay then.
+    pub async fn any_running_in(&self, place: &Place) -> Result<bool, ProcessError> {
+        let place = place_name(place);
+        self.ask(|reply| Message::AnyIn { place, reply }).await
+    }
+
+    /// What a conversation has not heard yet, oldest first.
+    pub async fn events(&self, session: &str) -> Result<Vec<ProcessEvent>, ProcessError> {
+        let store = &self.shared.options.store;
+        Ok(store.open_process_events(session, MOST_EVENTS).await?)
+    }
+
+    /// Marks an event as passed on. Whoever gets `false` must not pass it on: somebody else has.
+    pub async fn acknowledge(&self, event: i64) -> Result<bool, ProcessError> {
+        let store = &self.shared.options.store;
+        Ok(store.acknowledge_process_event(event).await?)
+    }
+
+    /// Changes whenever there may be a new event for somebody.
+    pub fn changed(&self) -> signal::Receiver<u64> {
+        self.shared.changed.clone()
+    }
+
+    async fn seen(&self, id: &str) -> Result<(), ProcessError> {
+        let store = &self.shared.options.store;
+        store.acknowledge_process_end(id).await?;
+        Ok(())
+    }
+
+    async fn reach(&self, id: &str) -> Result<Reach, ProcessError> {
+        self.ask(|reply| Message::Reach {
+            id: id.to_owned(),
+            reply,
+        })
+        .await?
+        .ok_or_else(|| ProcessError::NotFound(id.to_owned()))
+    }
+
+    async fn tell(&self, message: Message) -> Result<(), ProcessError> {
+        let told = self.messages.send(message).await;
+        told.map_err(|_| ProcessError::Exec(ExecError::Cancelled))
+    }
+
+    async fn ask<T>(
+        &self,
+        message: impl FnOnce(tokio::sync::oneshot::Sender<T>) -> Message,
+    ) -> Result<T, ProcessError> {
+        let (reply, answer) = tokio::sync::oneshot::channel();
+        self.tell(message(reply)).await?;
+        answer
+            .await
+            .map_err(|_| ProcessError::Exec(ExecError::Cancelled))
+    }
+}
+
+/// The ways to reach a process.
+pub(crate) struct Reach {
+    control: Option<Arc<dyn Control>>,
+    typing: Option<tokio::sync::mpsc::Sender<follower::Typed>>,
+    done: signal::Receiver<bool>,
+}
+
+/// A place in the words of rows.
+fn place_name(place: &Place) -> String {
+    match place {
+        Place::Host => "host".to_owned(),
+        Place::Away { kind, label } => format!("{kind} {label}"),
+    }
+}

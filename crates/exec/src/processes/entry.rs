@@ -1,0 +1,97 @@
+//! What is known of one background process.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_store::ProcessRow;
+use jiff::Timestamp;
+use serde_json::json;
+use tokio::sync::{mpsc, watch as signal};
+
+use super::follower::Typed;
+use super::rolling::Rolling;
+use super::watch::Watch;
+use super::{ProcessInfo, ProcessLog, ProcessState, Reach};
+use crate::Control;
+
+/// One process, as its owner knows it.
+pub(super) struct Entry {
+    pub(super) row: ProcessRow,
+    pub(super) pid: Option<u32>,
+    pub(super) control: Option<Arc<dyn Control>>,
+    pub(super) typing: Option<mpsc::Sender<Typed>>,
+    pub(super) output: Rolling,
+    pub(super) watch: Watch,
+    pub(super) state: ProcessState,
+    pub(super) killing: bool,
+    pub(super) detached: bool,
+    pub(super) ended_at: Option<Timestamp>,
+    pub(super) done: signal::Sender<bool>,
+}
+
+impl Entry {
+    pub(super) fn new(row: ProcessRow, watch: Watch) -> Self {
+        Self {
+            row,
+            pid: None,
+            control: None,
+            typing: None,
+            output: Rolling::default(),
+            watch,
+            state: ProcessState::Running,
+            killing: false,
+            detached: false,
+            ended_at: None,
+            done: signal::Sender::new(false),
+        }
+    }
+
+    /// What an event says about every process, and more.
+    pub(super) fn body(&self, more: serde_json::Value) -> serde_json::Value {
+        let mut body = json!({ "session_id": self.row.id, "command": self.row.command });
+        if let (Some(body), serde_json::Value::Object(more)) = (body.as_object_mut(), more) {
+            body.extend(more);
+        }
+        body
+    }
+
+    pub(super) fn reach(&self) -> Reach {
+        Reach {
+            control: self.control.clone(),
+            typing: self.typing.clone(),
+            done: self.done.subscribe(),
+        }
+    }
+
+    pub(super) fn info(&self, tail: usize, now: Timestamp) -> ProcessInfo {
+        let until = self.ended_at.unwrap_or(now).as_duration().as_secs_f64();
+        ProcessInfo {
+            id: self.row.id.clone(),
+            session: self.row.session.clone(),
+            command: self.row.command.clone(),
+            directory: PathBuf::from(&self.row.directory),
+            pid: self.pid,
+            started_at: self.row.started_at,
+            uptime: Duration::try_from_secs_f64(until - self.row.started_at).unwrap_or_default(),
+            state: self.state,
+            notify_on_complete: self.row.notify,
+            watch_patterns: self.watch.patterns().to_vec(),
+            watch_hit: self.watch.hit,
+            detached: self.detached,
+            output: self.output.tail(tail).to_owned(),
+        }
+    }
+
+    pub(super) fn log(&self, offset: usize, limit: usize, now: Timestamp) -> ProcessLog {
+        let lines = self.output.lines(offset, limit);
+        ProcessLog {
+            info: self.info(0, now),
+            text: lines.text,
+            total_lines: lines.total,
+            first_line: lines.first,
+            line_count: lines.count,
+            beginning_lost: self.output.has_forgotten(),
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! From settings to a backend.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_config::{Backend as Choice, Terminal};
+use hermes_core::{Clock, Random};
+
+use crate::{
+    Backend, DockerConfig, ExecError, LocalBackend, LocalOptions, Offer, SingularityConfig,
+    SshConfig, docker, singularity, ssh,
+};
+
+const CONNECT: Duration = Duration::from_secs(10);
+const DOCKER_SOCKET: &str = "unix:///var/run/docker.sock";
+/// Where commands in containers start.
+const CONTAINER_HOME: &str = "/root";
+/// All that programs which carry commands elsewhere may see of our environment: nothing secret.
+const CARRIED: [&str; 12] = [
+    "APPTAINER_CACHEDIR",
+    "APPTAINER_TMPDIR",
+    "HOME",
+    "LANG",
+    "LOGNAME",
+    "PATH",
+    "SINGULARITY_CACHEDIR",
+    "SSH_AUTH_SOCK",
+    "TMPDIR",
+    "USER",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+];
+
+/// Where commands are to run, with everything that is needed for it. Resolved once for a session, so that
+/// nothing that changes later can move its commands elsewhere.
+pub enum BackendConfig {
+    /// On this machine.
+    Local(LocalOptions),
+    /// In a container.
+    Docker(DockerConfig),
+    /// In a container of Apptainer or Singularity.
+    Singularity(SingularityConfig),
+    /// On another machine.
+    Ssh(SshConfig),
+}
+
+/// What a backend needs to know beside the settings.
+pub struct Surroundings {
+    /// Our home directory.
+    pub home: PathBuf,
+    /// The directory the program was started in.
+    pub launched_in: PathBuf,
+    /// A private directory with a short path, for sockets.
+    pub sockets: PathBuf,
+    /// The program's environment.
+    pub environment: BTreeMap<String, String>,
+    /// User and group that run the program.
+    pub user: (u32, u32),
+    /// Whose sandbox it is: the same name finds it again.
+    pub task: String,
+    /// The profile in use.
+    pub profile: String,
+    /// Files and directories that sandboxes may read.
+    pub offers: Vec<Offer>,
+    /// Tells idle time.
+    pub clock: Arc<dyn Clock>,
+    /// What the backend on this machine needs.
+    pub local: LocalOptions,
+}
+
+impl BackendConfig {
+    /// What the settings ask for. Values of `docker_forward_env` come from the surroundings' environment.
+    pub fn resolve(settings: &Terminal, around: Surroundings) -> Result<Self, ExecError> {
+        match settings.backend {
+            Choice::Local => Ok(Self::Local(around.local)),
+            Choice::Docker => Ok(Self::Docker(container(settings, around))),
+            Choice::Singularity => Ok(Self::Singularity(instance(settings, around))),
+            Choice::Ssh => Ok(Self::Ssh(machine(settings, around))),
+            Choice::Modal => Err(missing("modal")),
+            Choice::Daytona => Err(missing("daytona")),
+        }
+    }
+}
+
+/// Makes the backend that is configured. Nothing is started or connected yet: what is wrong with the place
+/// is found by the first command, which then fails and runs nowhere else.
+pub fn open(config: BackendConfig, random: &dyn Random) -> Result<Arc<dyn Backend>, ExecError> {
+    match config {
+        BackendConfig::Local(options) => Ok(Arc::new(LocalBackend::new(options))),
+        BackendConfig::Docker(config) => Ok(docker::backend(config, random)),
+        BackendConfig::Singularity(config) => Ok(singularity::backend(config, random)),
+        BackendConfig::Ssh(config) => ssh::backend(config, random),
+    }
+}
+
+fn container(settings: &Terminal, around: Surroundings) -> DockerConfig {
+    let address = around.environment.get("DOCKER_HOST");
+    let forwarded = settings.docker_forward_env.iter().filter_map(|name| {
+        let value = around.environment.get(name)?;
+        Some((name.clone(), value.clone()))
+    });
+    DockerConfig {
+        engine: address.map_or(DOCKER_SOCKET, String::as_str).to_owned(),
+        image: settings.docker_image.clone(),
+        directory: directory(settings, &around),
+        cpus: settings.container_cpu,
+        memory_mb: settings.container_memory,
+        disk_mb: settings.container_disk,
+        persistent: settings.container_persistent,
+        across_processes: settings.docker_persist_across_processes,
+        reaper: settings.docker_orphan_reaper,
+        lifetime: settings.lifetime_seconds,
+        network: settings.docker_network,
+        run_as: settings.docker_run_as_host_user.then_some(around.user),
+        workspace: settings
+            .docker_mount_cwd_to_workspace
+            .then(|| around.launched_in.clone()),
+        volumes: settings.docker_volumes.clone(),
+        environment: settings.docker_env.clone(),
+        forwarded: forwarded.collect(),
+        arguments: settings.docker_extra_args.clone(),
+        sandboxes: sandboxes(settings, &around.home),
+        task: around.task,
+        profile: around.profile,
+        offers: around.offers,
+        clock: around.clock,
+    }
+}
+
+fn instance(settings: &Terminal, around: Surroundings) -> SingularityConfig {
+    let path = around.environment.get("PATH");
+    let folders: Vec<PathBuf> = path.map_or_else(Vec::new, |path| {
+        path.split(':').map(PathBuf::from).collect()
+    });
+    let programs = ["apptainer", "singularity"]
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    let sandboxes = sandboxes(settings, &around.home);
+    let scratch = around.environment.get("TERMINAL_SCRATCH_DIR");
+    SingularityConfig {
+        programs: programs.collect(),
+        environment: carried(&around.environment),
+        image: settings.singularity_image.clone(),
+        directory: directory(settings, &around),
+        cpus: settings.container_cpu,
+        memory_mb: settings.container_memory,
+        persistent: settings.container_persistent,
+        scratch: scratch.map_or_else(|| sandboxes.clone(), PathBuf::from),
+        sandboxes,
+        task: around.task,
+        offers: around.offers,
+        clock: around.clock,
+    }
+}
+
+fn machine(settings: &Terminal, around: Surroundings) -> SshConfig {
+    let key = settings.ssh_key.as_str();
+    let home = around.environment.get("HOME");
+    let key = match (key.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => Path::new(home).join(rest),
+        (Some(_) | None, _) => PathBuf::from(key),
+    };
+    SshConfig {
+        host: settings.ssh_host.clone(),
+        user: settings.ssh_user.clone(),
+        port: settings.ssh_port,
+        key: (!settings.ssh_key.is_empty()).then_some(key),
+        known_hosts: None,
+        program: PathBuf::from("ssh"),
+        environment: carried(&around.environment),
+        sockets: around.sockets,
+        connect: CONNECT,
+    }
+}
+
+/// The directory in the settings, unless it is one of this machine.
+fn directory(settings: &Terminal, around: &Surroundings) -> String {
+    let path = Path::new(&settings.cwd);
+    let home = around.environment.get("HOME").map(PathBuf::from);
+    let here = [
+        Some(around.launched_in.clone()),
+        Some(around.home.clone()),
+        home,
+    ];
+    let foreign = ["/home", "/Users"]
+        .iter()
+        .any(|folder| path.starts_with(folder));
+    let ours = here.iter().flatten().any(|folder| {
+        folder != Path::new(CONTAINER_HOME) && folder != Path::new("/") && path.starts_with(folder)
+    });
+    if path.is_absolute() && !foreign && !ours {
+        settings.cwd.clone()
+    } else {
+        CONTAINER_HOME.to_owned()
+    }
+}
+
+fn sandboxes(settings: &Terminal, home: &Path) -> PathBuf {
+    match settings.sandbox_dir.as_str() {
+        "" => home.join("sandboxes"),
+        folder => PathBuf::from(folder),
+    }
+}
+
+fn carried(environment: &BTreeMap<String, String>) -> Vec<(String, String)> {
+    let known = CARRIED.iter().filter_map(|name| {
+        let value = environment.get(*name)?;
+        Some(((*name).to_owned(), value.clone()))
+    });
+    known.collect()
+}
+
+fn missing(backend: &'static str) -> ExecError {
+    ExecError::Unavailable {
+        backend,
+        cause: "this version cannot use it".to_owned(),
+        next: "Set terminal.backend to local, docker, ssh or singularity.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::WardenProgram;
+    use hermes_core::SystemClock;
+
+    fn around() -> Surroundings {
+        let variables = [
+            ("HOME", "/root"),
+            ("PATH", "/a:/b"),
+            ("SSH_AUTH_SOCK", "/agent"),
+            ("OPENAI_API_KEY", "secret"),
+            ("TOKEN", "wanted"),
+        ];
+        Surroundings {
+            home: PathBuf::from(concat!("/root", "/.hermes")),
+            launched_in: PathBuf::from("/srv/project"),
+            sockets: PathBuf::from("/tmp/s"),
+            environment: variables
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            user: (1, 2),
+            task: "default".to_owned(),
+            profile: "main".to_owned(),
+            offers: Vec::new(),
+            clock: Arc::new(SystemClock),
+            local: LocalOptions {
+                warden: WardenProgram {
+                    program: PathBuf::from("hermes"),
+                    arguments: Vec::new(),
+                    grace: Duration::ZERO,
+                },
+                scratch: PathBuf::from("/tmp"),
+                confiner: None,
+            },
+        }
+    }
+
+    fn settings(backend: Choice) -> Terminal {
+        Terminal {
+            backend,
+            ..Terminal::default()
+        }
+    }
+
+    // EX-30
+    #[test]
+    fn every_choice_is_that_backend_or_an_error_and_never_this_machine() {
+        let resolve = |backend| BackendConfig::resolve(&settings(backend), around());
+        assert!(matches!(
+            resolve(Choice::Local),
+            Ok(BackendConfig::Local(_))
+        ));
+        assert!(matches!(
+            resolve(Choice::Docker),
+            Ok(BackendConfig::Docker(_))
+        ));
+        assert!(matches!(
+            resolve(Choice::Singularity),
+            Ok(BackendConfig::Singularity(_))
+        ));
+        assert!(matches!(resolve(Choice::Ssh), Ok(BackendConfig::Ssh(_))));
+        for backend in [Choice::Modal, Choice::Daytona] {
+            assert!(matches!(
+                resolve(backend),
+                Err(ExecError::Unavailable { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_container_gets_what_the_settings_say_and_no_directory_of_this_machine() {
+        let mut settings = settings(Choice::Docker);
+        settings.docker_forward_env = vec!["TOKEN".to_owned(), "ABSENT".to_owned()];
+        settings.docker_mount_cwd_to_workspace = true;
+        let cases = [
+            (".", "/root"),
+            ("/srv/project/sub", "/root"),
+            ("/home/me", "/root"),
+            ("/workspace", "/workspace"),
+            (concat!("/root", "/work"), concat!("/root", "/work")),
+        ];
+        for (given, expected) in cases {
+            settings.cwd = given.to_owned();
+            let config = container(&settings, around());
+            assert_eq!(config.directory, expected, "{given}");
+        }
+        let config = container(&settings, around());
+        assert_eq!(
+            config.forwarded,
+            [("TOKEN".to_owned(), "wanted".to_owned())]
+        );
+        assert_eq!(config.workspace, Some(PathBuf::from("/srv/project")));
+        assert_eq!(
+            config.sandboxes,
+            Path::new(concat!("/root", "/.hermes/sandboxes"))
+        );
+        assert_eq!(config.engine, DOCKER_SOCKET);
+    }
+
+    #[test]
+    fn programs_that_carry_commands_elsewhere_see_no_keys() {
+        let mut settings = settings(Choice::Ssh);
+        settings.ssh_key = "~/.ssh/other".to_owned();
+        let config = machine(&settings, around());
+        let names: Vec<_> = config
+            .environment
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        assert_eq!(names, ["HOME", "PATH", "SSH_AUTH_SOCK"]);
+        assert_eq!(
+            config.key,
+            Some(PathBuf::from(concat!("/root", "/.ssh/other")))
+        );
+        let config = instance(&settings, around());
+        let first = [
+            "/a/apptainer",
+            "/b/apptainer",
+            "/a/singularity",
+            "/b/singularity",
+        ];
+        assert_eq!(config.programs, first.map(PathBuf::from));
+    }
+}

@@ -1,0 +1,239 @@
+//! What happens between our starting a command and its first instruction: this program, started once more,
+//! confines itself and then becomes the command.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use hermes_policy::{Confinement, Network};
+use nix::fcntl::{FcntlArg, FdFlag, fcntl};
+use nix::sys::resource::{Resource, setrlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+use serde::{Deserialize, Serialize};
+
+use super::bubblewrap::{self, Wrapping};
+use super::places::{self, Access, Place};
+use super::seccomp::{self, Sockets};
+use super::{Helper, Mechanism, Rights, bridge, mounts, ruleset};
+use crate::ExecError;
+
+/// What the helper is told.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Order {
+    /// Confine yourself, then become the command.
+    Confine(Box<Confine>),
+    /// Carry connections to the proxy while the command runs; said inside the sandbox.
+    Bridge {
+        /// The proxy's socket.
+        socket: PathBuf,
+    },
+}
+
+/// How the helper confines itself.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Confine {
+    /// What the command may touch.
+    pub(super) confinement: Confinement,
+    /// With what.
+    pub(super) mechanism: Mechanism,
+    /// Where the command starts.
+    pub(super) directory: Option<PathBuf>,
+    /// The socket of the proxy that lets the allowed hosts through, and who carries connections to it.
+    pub(super) proxy: Option<(PathBuf, Helper)>,
+}
+
+/// The whole program behind the hidden argument: `arguments` are what follows it, an order, `--` and the
+/// command. Returns when it failed or when the command ran beside it; otherwise it has become the command. Must
+/// be called before there is a second thread.
+///
+/// # Errors
+///
+/// The confinement cannot be had, or the command cannot be started.
+pub fn confine_main(arguments: &[OsString]) -> Result<ExitCode, ExecError> {
+    let (order, command) = parse(arguments)?;
+    match order {
+        Order::Confine(confine) => match confined(&confine, command)? {},
+        Order::Bridge { socket } => bridge::run(&socket, command),
+    }
+}
+
+fn parse(arguments: &[OsString]) -> Result<(Order, &[OsString]), ExecError> {
+    let [order, dashes, command @ ..] = arguments else {
+        return Err(refused("no order"));
+    };
+    if dashes != "--" || command.is_empty() {
+        return Err(refused("no command"));
+    }
+    let order = order.to_str().ok_or_else(|| refused("no text"))?;
+    let order = serde_json::from_str(order).map_err(|error| refused(&error.to_string()))?;
+    Ok((order, command))
+}
+
+fn refused(why: &str) -> ExecError {
+    ExecError::Confinement(format!("the order cannot be read: {why}"))
+}
+
+fn confined(order: &Confine, command: &[OsString]) -> Result<Infallible, ExecError> {
+    // A dump of memory would land outside.
+    setrlimit(Resource::RLIMIT_CORE, 0, 0)
+        .map_err(|error| ExecError::Confinement(format!("limiting dumps: {error}")))?;
+    let needed: Vec<PathBuf> = order
+        .proxy
+        .iter()
+        .flat_map(|(socket, helper)| [socket.clone(), helper.program.clone()])
+        .collect();
+    let places = places::survey(&order.confinement, &needed);
+    let directory = match &order.directory {
+        Some(directory) => directory.clone(),
+        None => std::env::current_dir().map_err(|source| ExecError::Io {
+            what: "finding the current directory".into(),
+            source,
+        })?,
+    };
+    match &order.mechanism {
+        Mechanism::Bubblewrap {
+            program,
+            rights,
+            own_processes,
+            ..
+        } => wrapped(
+            program,
+            Wrapping {
+                rights: *rights,
+                own_processes: *own_processes,
+                network: order.confinement.network == Network::On,
+                places: &places,
+                devices: &places::devices(),
+                directory: &directory,
+                filter: -1,
+            },
+            &inner(order, command)?,
+        ),
+        Mechanism::Landlock { mounts, .. } => restricted(
+            *mounts,
+            &order.confinement.network,
+            &places,
+            &directory,
+            command,
+        ),
+        Mechanism::None { why } => Err(ExecError::Confinement(why.clone())),
+    }
+}
+
+/// The command as it is started inside.
+fn inner(order: &Confine, command: &[OsString]) -> Result<Vec<OsString>, ExecError> {
+    let Some((socket, helper)) = &order.proxy else {
+        return Ok(command.to_vec());
+    };
+    let socket = socket.clone();
+    let mut inner = helper.command(&Order::Bridge { socket })?;
+    inner.extend(command.iter().cloned());
+    Ok(inner)
+}
+
+fn wrapped(
+    program: &Path,
+    mut wrapping: Wrapping<'_>,
+    command: &[OsString],
+) -> Result<Infallible, ExecError> {
+    ruleset::scope()?;
+    let filter = piped(&seccomp::bytes(Sockets::Internet)?)?;
+    wrapping.filter = filter.as_raw_fd();
+    let mut start = Command::new(program);
+    start.args(bubblewrap::arguments(&wrapping)).args(command);
+    become_it(&mut start, program)
+}
+
+/// A descriptor that the next program inherits and reads these bytes from; they fit into a pipe.
+fn piped(bytes: &[u8]) -> Result<OwnedFd, ExecError> {
+    let io = |source| ExecError::Io {
+        what: "handing over the filter".into(),
+        source,
+    };
+    let (reader, mut writer) = std::io::pipe().map_err(io)?;
+    writer.write_all(bytes).map_err(io)?;
+    fcntl(&reader, FcntlArg::F_SETFD(FdFlag::empty())).map_err(|error| io(error.into()))?;
+    Ok(reader.into())
+}
+
+fn restricted(
+    mounts: Option<Rights>,
+    network: &Network,
+    places: &[Place],
+    directory: &Path,
+    command: &[OsString],
+) -> Result<Infallible, ExecError> {
+    let covered = mounts.is_some();
+    let unreachable = covered || !places::hide_sockets(places);
+    let sockets = match network {
+        _ if !unreachable => Sockets::None,
+        Network::On => Sockets::Internet,
+        Network::Off => Sockets::Local,
+        Network::Only(_) => return Err(needs_bubblewrap()),
+    };
+    if let Some(rights) = mounts {
+        mounts::apply(rights, places)?;
+    }
+    drop_capabilities()?;
+    // Mounts hide and protect by themselves; Landlock alone hides, and cannot protect what is below the
+    // writable.
+    let granted: Vec<Place> = places
+        .iter()
+        .filter(|place| {
+            place.access == Access::Write
+                || (!covered && (place.access == Access::Hidden || place.covered))
+        })
+        .cloned()
+        .collect();
+    ruleset::restrict(&granted, &places::devices())?;
+    let (program, rest) = command.split_first().ok_or_else(|| refused("no command"))?;
+    let mut start = Command::new(program);
+    // By its path: the directory we are in lies below the mounts.
+    start.args(rest).current_dir(directory);
+    seccomp::apply(sockets)?;
+    become_it(&mut start, Path::new(program))
+}
+
+/// The network of some hosts needs a network namespace with a way out of our own.
+pub(super) fn needs_bubblewrap() -> ExecError {
+    ExecError::Confinement(
+        "a network of listed hosts needs bubblewrap; install it, or set terminal.sandbox.network to on or off"
+            .into(),
+    )
+}
+
+/// Leaves root what it needs to handle files of other users, and nobody else anything.
+fn drop_capabilities() -> Result<(), ExecError> {
+    let failed = |error| ExecError::Confinement(format!("dropping privileges: {error}"));
+    let had = capabilities(None).map_err(failed)?;
+    let kept = if nix::unistd::geteuid().is_root() {
+        CapabilitySet::CHOWN
+            | CapabilitySet::DAC_OVERRIDE
+            | CapabilitySet::FOWNER
+            | CapabilitySet::FSETID
+    } else {
+        CapabilitySet::empty()
+    };
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: had.permitted & kept,
+            permitted: had.permitted & kept,
+            inheritable: CapabilitySet::empty(),
+        },
+    )
+    .map_err(failed)
+}
+
+fn become_it(start: &mut Command, program: &Path) -> Result<Infallible, ExecError> {
+    let source = start.exec();
+    Err(ExecError::Io {
+        what: format!("starting {}", program.display()),
+        source,
+    })
+}

@@ -1,0 +1,362 @@
+//! One conversation's shell: single commands that go on where the last one ended.
+//!
+//! Every command is a bash of its own. What carries over — directory, exported variables, functions,
+//! aliases — is handed on in files where the commands run, so it works the same on every backend. A
+//! command that does not get to its end leaves the state as it was.
+
+pub(crate) mod commands;
+pub(crate) mod lexer;
+mod rewrite;
+mod script;
+mod slots;
+mod trailer;
+mod types;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use hermes_secrets::ChildName;
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use crate::capture::{Capture, Decoder};
+use crate::follow::{Ended, Follow, More, follow};
+use crate::{ExecError, Exit, Input, Launch, Place, RunId};
+pub use rewrite::{sudo_count, sudo_rejected};
+use script::{Script, Start};
+use slots::Slots;
+use trailer::Filter;
+pub use types::{Command, Finished, ShellOptions, Startup};
+
+/// How long the user's start-up files may take.
+const STARTUP_LIMIT: Duration = Duration::from_secs(30);
+const STARTUP_OUTPUT: usize = 4 << 10;
+const TIMED_OUT: i32 = 124;
+const INTERRUPTED: i32 = 130;
+/// What shells add to the number of a signal.
+const BY_SIGNAL: i32 = 128;
+/// The name a password is bound to.
+const SUDO: &str = "sudo";
+
+/// One conversation's shell.
+pub struct Shell {
+    options: ShellOptions,
+    /// Where our files are, where commands run.
+    folder: PathBuf,
+    state: Mutex<State>,
+    prepared: OnceCell<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    directory: PathBuf,
+    slots: Slots,
+}
+
+impl Shell {
+    /// A shell; nothing runs before it is used.
+    pub fn new(options: ShellOptions) -> Self {
+        let name = format!("hermes-shell-{:016x}", options.random.next_u64());
+        Self {
+            folder: options.backend.scratch().join(name),
+            state: Mutex::new(State {
+                directory: options.directory.clone(),
+                slots: Slots::default(),
+            }),
+            prepared: OnceCell::new(),
+            options,
+        }
+    }
+
+    /// Where the next command starts.
+    pub fn directory(&self) -> PathBuf {
+        self.with_state(|state| state.directory.clone())
+    }
+
+    /// Reads the start-up files unless that was done. The first command does it too; calling this earlier
+    /// saves that command the wait.
+    pub async fn prepare(&self) -> Result<(), ExecError> {
+        self.prepared.get_or_try_init(|| self.start_up()).await?;
+        Ok(())
+    }
+
+    /// Runs a command. It is stopped when `cancel` fires, with everything it started, and `on_output` gets
+    /// what it says as it says it.
+    pub async fn run(
+        &self,
+        command: Command,
+        cancel: &CancellationToken,
+        on_output: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<Finished, ExecError> {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Ok(self.never_ran()),
+            prepared = self.prepare() => prepared?,
+        }
+        let (lease, directory) =
+            self.with_state(|state| (state.slots.lease(), state.directory.clone()));
+        let outcome = self
+            .run_in(command, lease, &directory, cancel, on_output)
+            .await;
+        self.with_state(|state| match &outcome {
+            Ok((_, Some(trailer))) => {
+                state.slots.give_back(lease, trailer.saved);
+                state.directory.clone_from(&trailer.directory);
+            }
+            Ok((_, None)) | Err(_) => state.slots.give_back(lease, false),
+        });
+        let (mut finished, trailer) = outcome?;
+        if trailer.is_some_and(|trailer| trailer.moved) {
+            finished.missing_directory = Some(directory);
+        }
+        finished.directory = self.directory();
+        Ok(finished)
+    }
+
+    async fn run_in(
+        &self,
+        command: Command,
+        lease: slots::Lease,
+        directory: &Path,
+        cancel: &CancellationToken,
+        on_output: &mut (dyn FnMut(&str) + Send),
+    ) -> Result<(Finished, Option<trailer::Trailer>), ExecError> {
+        let word = self.unique();
+        let (text, mut input) = with_password(&command)?;
+        let has_input = !input.is_empty() || command.input.is_some();
+        input.extend_from_slice(command.input.as_deref().unwrap_or_default());
+        let session = directory.to_string_lossy();
+        let built = Script {
+            word: &word,
+            from: lease.from.map(|slot| self.file(slot)).as_deref(),
+            to: &self.file(lease.to),
+            start: match &command.workdir {
+                Some(workdir) => Start::At(workdir),
+                None => Start::Near(&session),
+            },
+            command: &text,
+            has_input,
+        }
+        .build();
+        if let Some(mut ahead) = built.ahead {
+            ahead.append(&mut input);
+            input = ahead;
+        }
+        let stdin = match command.terminal {
+            Some(_) if !input.is_empty() && command.input.is_none() => {
+                return Err(ExecError::Io {
+                    what: "typing the command into a terminal".to_owned(),
+                    source: std::io::ErrorKind::ArgumentListTooLong.into(),
+                });
+            }
+            Some((rows, columns)) => Input::Terminal { rows, columns },
+            None if input.is_empty() && command.input.is_none() => Input::None,
+            None => Input::Pipe,
+        };
+        let process = self
+            .spawn(vec!["-c".to_owned(), built.script], stdin, &command)
+            .await?;
+        let mut capture = Capture::new(self.options.output_limit);
+        let mut filter = Filter::new(&word);
+        let mut decoder = Decoder::default();
+        let how = Follow {
+            timeout: command.timeout,
+            cancel,
+            input,
+        };
+        let (ended, exit) = follow(process, how, &mut |bytes| {
+            filter.push(bytes, &mut |output| {
+                capture.push(output);
+                on_output(&decoder.push(output));
+            });
+            match filter.trailer {
+                Some(_) if !built.goes_on => More::Unlikely,
+                Some(_) | None => More::Expected,
+            }
+        })
+        .await?;
+        filter.finish(&mut |output| capture.push(output));
+        let finished = Finished {
+            output: capture.finish(),
+            exit_code: exit_code(ended, exit),
+            ended,
+            directory: directory.to_owned(),
+            missing_directory: None,
+            place: self.options.backend.place(),
+        };
+        Ok((finished, filter.trailer))
+    }
+
+    /// What starts a command in the background, from the state this shell has now. What it changes stays
+    /// its own.
+    pub async fn background(&self, command: &Command) -> Result<Launch, ExecError> {
+        self.prepare().await?;
+        let (from, directory) =
+            self.with_state(|state| (state.slots.current(), state.directory.clone()));
+        let session = directory.to_string_lossy();
+        let script = script::detached(
+            from.map(|slot| self.file(slot)).as_deref(),
+            match &command.workdir {
+                Some(workdir) => Start::At(workdir),
+                None => Start::Near(&session),
+            },
+            &command.text,
+        )?;
+        let mut environment = self.options.environment.clone();
+        // Otherwise nothing would be seen of a program until it has said a lot.
+        environment.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
+        Ok(Launch {
+            id: RunId::new(self.unique()),
+            argv: vec!["bash".to_owned(), "-c".to_owned(), script],
+            directory: None,
+            environment,
+            input: match command.terminal {
+                Some((rows, columns)) => Input::Terminal { rows, columns },
+                None => Input::Pipe,
+            },
+            confinement: command.confinement.clone(),
+        })
+    }
+
+    /// Makes the folder and the first state.
+    async fn start_up(&self) -> Result<(), ExecError> {
+        let folder = script_path(&self.folder);
+        let make = format!("\\builtin umask 077; mkdir -p -- {folder} || \\builtin exit 1\n");
+        let read = match &self.options.startup {
+            Startup::Nothing => String::new(),
+            Startup::Login => "[[ ! -r ~/.bashrc ]] || \\builtin source ~/.bashrc\n".to_owned(),
+            Startup::Files(files) => files
+                .iter()
+                .map(|file| format!("\\builtin source {}\n", script::quote_path(file)))
+                .collect(),
+        };
+        let lease = self.with_state(|state| state.slots.lease());
+        let save = format!(
+            "{{ \\builtin export -p; \\builtin declare -f; \\builtin alias -p; }} >| {}\n",
+            script_path(&self.file(lease.to))
+        );
+        let login = self.options.startup == Startup::Login;
+        // Files that end the shell, hang or fail must not keep the user from the first command: then it
+        // starts without them, once the folder is there.
+        let tries = [
+            (login, true, format!("{make}{read}{save}")),
+            (false, false, make),
+        ];
+        let mut saved = false;
+        for (login, saves, text) in tries {
+            let flag = if login { "-lc" } else { "-c" };
+            let command = Command {
+                timeout: STARTUP_LIMIT,
+                ..Command::default()
+            };
+            let process = self
+                .spawn(vec![flag.to_owned(), text], Input::None, &command)
+                .await?;
+            let mut output = Capture::new(STARTUP_OUTPUT);
+            let how = Follow {
+                timeout: STARTUP_LIMIT,
+                cancel: &CancellationToken::new(),
+                input: Vec::new(),
+            };
+            let (_, exit) = follow(process, how, &mut |bytes| {
+                output.push(bytes);
+                More::Expected
+            })
+            .await?;
+            if exit == Some(Exit::Code(0)) {
+                saved = saves;
+                break;
+            }
+            tracing::warn!(output = output.finish().text, "shell start-up files failed");
+        }
+        self.with_state(|state| state.slots.give_back(lease, saved));
+        Ok(())
+    }
+
+    async fn spawn(
+        &self,
+        arguments: Vec<String>,
+        input: Input,
+        command: &Command,
+    ) -> Result<crate::Process, ExecError> {
+        let mut argv = vec!["bash".to_owned()];
+        argv.extend(arguments);
+        let launch = Launch {
+            id: RunId::new(self.unique()),
+            argv,
+            directory: None,
+            environment: self.options.environment.clone(),
+            input,
+            confinement: command.confinement.clone(),
+        };
+        let spawned = self.options.backend.spawn(launch).await;
+        match spawned {
+            Err(ExecError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                Err(ExecError::Unavailable {
+                    backend: match self.options.backend.place() {
+                        Place::Host => "local",
+                        Place::Away { kind, .. } => kind,
+                    },
+                    cause: "there is no bash on the PATH".to_owned(),
+                    next: "Install bash, or set PATH so that it is found".to_owned(),
+                })
+            }
+            other => other,
+        }
+    }
+
+    fn never_ran(&self) -> Finished {
+        Finished {
+            output: Capture::new(0).finish(),
+            exit_code: INTERRUPTED,
+            ended: Ended::Interrupted,
+            directory: self.directory(),
+            missing_directory: None,
+            place: self.options.backend.place(),
+        }
+    }
+
+    fn file(&self, slot: u32) -> PathBuf {
+        self.folder.join(format!("state-{slot}"))
+    }
+
+    fn unique(&self) -> String {
+        format!("{:016x}", self.options.random.next_u64())
+    }
+
+    fn with_state<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// The text with every `sudo` made to read a password, and the lines it reads.
+fn with_password(command: &Command) -> Result<(String, Vec<u8>), ExecError> {
+    let text = rewrite::detach_lists(&command.text);
+    let Some(password) = &command.sudo_password else {
+        return Ok((text, Vec::new()));
+    };
+    let (text, count) = rewrite::feed_sudo(&text);
+    let password = password
+        .expose_to_child(&ChildName::new(SUDO))
+        .map_err(|error| ExecError::Unavailable {
+            backend: "local",
+            cause: format!("the sudo password cannot be used: {error}"),
+            next: "Bind it to the child `sudo`".to_owned(),
+        })?;
+    Ok((text, format!("{password}\n").repeat(count).into_bytes()))
+}
+
+fn exit_code(ended: Ended, exit: Option<Exit>) -> i32 {
+    match (ended, exit) {
+        (Ended::TimedOut, _) => TIMED_OUT,
+        (Ended::Interrupted, _) => INTERRUPTED,
+        (Ended::Done, Some(Exit::Code(code))) => code,
+        (Ended::Done, Some(Exit::Signal(signal))) => BY_SIGNAL + signal,
+        (Ended::Done, None) => -1,
+    }
+}
+
+fn script_path(path: &Path) -> String {
+    crate::supervise::quote(&path.to_string_lossy())
+}

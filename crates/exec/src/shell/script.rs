@@ -1,0 +1,191 @@
+//! The text bash is started with: takes the state over, runs the command, hands the state on.
+//!
+//! Everything happens in builtins, called so that no alias or function of the user gets in between: a
+//! command costs no process but its own.
+
+use std::path::Path;
+
+use crate::ExecError;
+use crate::supervise::quote;
+use crate::warden::MARKER;
+
+/// A longer script does not fit into one argument; the command then arrives on standard input.
+const LONGEST_ARGUMENT: usize = 96 << 10;
+
+/// How a command is put together.
+pub(super) struct Script<'a> {
+    /// Said in front of the trailer.
+    pub(super) word: &'a str,
+    /// The file with the state to go on from.
+    pub(super) from: Option<&'a Path>,
+    /// The file the state goes to.
+    pub(super) to: &'a Path,
+    pub(super) start: Start<'a>,
+    pub(super) command: &'a str,
+    /// Whether something else comes on standard input.
+    pub(super) has_input: bool,
+}
+
+/// Where a command starts.
+pub(super) enum Start<'a> {
+    /// There or not at all.
+    At(&'a str),
+    /// There, or as near to it as still exists.
+    Near(&'a str),
+}
+
+/// What is started.
+pub(super) struct Built {
+    pub(super) script: String,
+    /// What has to come on standard input before everything else.
+    pub(super) ahead: Option<Vec<u8>>,
+    /// Whether something of the command may still speak after the trailer.
+    pub(super) goes_on: bool,
+}
+
+impl Script<'_> {
+    pub(super) fn build(&self) -> Built {
+        let mut script = begin(self.from, &self.start);
+        let careful = needs_care(self.command);
+        if careful {
+            script.push_str("\\builtin exec {__hermes_f}>&1\n");
+        }
+        script.push_str(&format!("__hermes_leave={}\n", quote(&self.leave(careful))));
+        script.push_str(&format!("\\builtin trap {} EXIT\n", quote(AT_END)));
+        if careful {
+            script.push_str(&format!("__hermes_end={}\n", quote(AT_END)));
+            script.push_str(CARE);
+        }
+        let inline = format!("{script}\\builtin eval -- {}\n", quote(self.command));
+        if inline.len() <= LONGEST_ARGUMENT {
+            return Built {
+                script: inline,
+                ahead: None,
+                goes_on: careful,
+            };
+        }
+        script.push_str(&format!(
+            "__hermes_c=$(head -c {})\n{}\\builtin eval -- \"$__hermes_c\"\n",
+            self.command.len(),
+            if self.has_input {
+                ""
+            } else {
+                "\\builtin exec </dev/null\n"
+            },
+        ));
+        Built {
+            script,
+            ahead: Some(self.command.as_bytes().to_vec()),
+            goes_on: careful,
+        }
+    }
+
+    /// What is done at the end: save the state, say where we are. In the shell itself, never in a subshell
+    /// that happens to end.
+    fn leave(&self, careful: bool) -> String {
+        let to = quote(&self.to.to_string_lossy());
+        let save = format!(
+            "if {{ \\builtin export -p; \\builtin declare -f; \\builtin alias -p; }} >| {to} 2>/dev/null; \
+             then __hermes_k=1; else __hermes_k=0; fi\n\
+             \\builtin printf '\\036{}\\037%s\\037%s\\037%s\\036' \"$__hermes_k\" \"$__hermes_l\" \"$PWD\"",
+            self.word
+        );
+        if careful {
+            // Something of the command may run afterwards and must find its settings as they were.
+            format!(
+                "if [[ $BASHPID == $$ ]]; then\n\\builtin unset -f trap\n\
+                 __hermes_u=$(\\builtin umask); \\builtin umask 077\n{save} >&$__hermes_f\n\
+                 \\builtin umask \"$__hermes_u\"\nfi\n\
+                 {{ [[ $__hermes_x != *x* ]] || \\builtin set -x; }} 2>/dev/null"
+            )
+        } else {
+            format!("if [[ $BASHPID == $$ ]]; then \\builtin umask 077\n{save}\nfi")
+        }
+    }
+}
+
+/// Takes the state over and goes to where the command starts.
+fn begin(from: Option<&Path>, start: &Start<'_>) -> String {
+    let mut script = String::new();
+    if let Some(from) = from {
+        // The state carries the variable that marks the run before this one.
+        script.push_str(&format!(
+            "__hermes_m=${MARKER}\n\\builtin source {} >/dev/null 2>&1\n\
+             \\builtin export {MARKER}=\"$__hermes_m\"\n\\builtin unset -f trap\n",
+            quote(&from.to_string_lossy()),
+        ));
+    }
+    script.push_str("\\builtin shopt -s expand_aliases\n__hermes_o=$OLDPWD __hermes_l=0\n");
+    script.push_str(&match start {
+        Start::At(directory) => format!(
+            "\\builtin cd -- {} || \\builtin exit 126\n",
+            quote_path(directory)
+        ),
+        Start::Near(directory) => format!(
+            "__hermes_d={}\nuntil \\builtin cd -- \"${{__hermes_d:-/}}\" 2>/dev/null; do \
+             __hermes_l=1; [[ $__hermes_d == */* ]] || __hermes_d=; \
+             __hermes_d=${{__hermes_d%/*}}; done\n",
+            quote_path(directory)
+        ),
+    });
+    // `cd -` means where the command before this one came from.
+    script.push_str("[[ -z $__hermes_o ]] || OLDPWD=$__hermes_o\n");
+    script
+}
+
+/// A command that goes on from the state and hands none on.
+pub(super) fn detached(
+    from: Option<&Path>,
+    start: Start<'_>,
+    command: &str,
+) -> Result<String, ExecError> {
+    let script = format!(
+        "{}\\builtin eval -- {}\n",
+        begin(from, &start),
+        quote(command)
+    );
+    if script.len() > LONGEST_ARGUMENT {
+        return Err(ExecError::Io {
+            what: "starting a command in the background".to_owned(),
+            source: std::io::ErrorKind::ArgumentListTooLong.into(),
+        });
+    }
+    Ok(script)
+}
+
+/// What the shell does when it ends. A command that shows what it does must not show this.
+const AT_END: &str = r#"{ __hermes_s=$? __hermes_x=$-; \builtin set +x; } 2>/dev/null
+\builtin eval "$__hermes_leave""#;
+
+/// For commands that use `exec` or `trap` themselves: the state is saved before the shell is replaced, and
+/// a handler of theirs for the end comes after ours instead of in its place. It stands in both branches
+/// because only there it finds the status the command ended with.
+const CARE: &str = r#"trap() {
+  \builtin trap "$@" || \builtin return
+  [[ $BASHPID == $$ ]] || \builtin return 0
+  \builtin local __hermes_t="$(\builtin trap -p EXIT)"
+  [[ $__hermes_t != *__hermes_leave* ]] || \builtin return 0
+  \builtin eval "\\builtin set -- $__hermes_t"
+  __hermes_t=$__hermes_end
+  [[ -z $3 ]] || __hermes_t+=$'\n''if (\builtin exit $__hermes_s); then'$'\n'"$3"$'\n''else'$'\n'"$3"$'\n''fi'
+  \builtin trap "$__hermes_t" EXIT
+}
+\builtin set -T
+\builtin trap 'if [[ $BASH_COMMAND == *exec\ * ]]; then \builtin eval "$__hermes_end"; fi' DEBUG
+"#;
+
+/// Whether a command mentions what would get past the usual way of ending.
+fn needs_care(command: &str) -> bool {
+    command
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .any(|word| matches!(word, "exec" | "trap"))
+}
+
+/// A path as one word; a tilde in front still means the home directory there.
+pub(super) fn quote_path(path: &str) -> String {
+    match path.strip_prefix('~') {
+        Some("") => "\"$HOME\"".to_owned(),
+        Some(rest) if rest.starts_with('/') => format!("\"$HOME\"{}", quote(rest)),
+        Some(_) | None => quote(path),
+    }
+}

@@ -1,0 +1,76 @@
+//! What a shell is told and tells.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_core::Random;
+use hermes_policy::Confinement;
+use hermes_secrets::Secret;
+
+use crate::capture::Captured;
+use crate::follow::Ended;
+use crate::{Backend, Place};
+
+/// What a shell needs.
+pub struct ShellOptions {
+    /// Where commands run.
+    pub backend: Arc<dyn Backend>,
+    /// Where the first command starts; absolute where commands run, or `~`.
+    pub directory: PathBuf,
+    /// The environment of its commands.
+    pub environment: Vec<(String, String)>,
+    /// What is read before the first command.
+    pub startup: Startup,
+    /// Most bytes of output kept of a command.
+    pub output_limit: usize,
+    /// Makes names nobody else has.
+    pub random: Arc<dyn Random>,
+}
+
+/// What is read before the first command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Startup {
+    /// Nothing.
+    Nothing,
+    /// What a login shell reads, and `~/.bashrc`.
+    Login,
+    /// These files.
+    Files(Vec<String>),
+}
+
+/// A command.
+#[derive(Debug, Default)]
+pub struct Command {
+    /// The text.
+    pub text: String,
+    /// Where it starts instead of where the last one ended.
+    pub workdir: Option<String>,
+    /// How long it may take.
+    pub timeout: Duration,
+    /// What it reads. `None` is empty.
+    pub input: Option<Vec<u8>>,
+    /// Runs it on a terminal of this many rows and columns.
+    pub terminal: Option<(u16, u16)>,
+    /// The password its `sudo`s are given, bound to the child `sudo`.
+    pub sudo_password: Option<Secret>,
+    /// What it may touch.
+    pub confinement: Option<Arc<Confinement>>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    /// What it said, standard error included.
+    pub output: Captured,
+    /// 124 when its time was up, 130 when it was stopped.
+    pub exit_code: i32,
+    /// Why it ended.
+    pub ended: Ended,
+    /// Where the next command starts.
+    pub directory: PathBuf,
+    /// Where it should have started, when that is gone.
+    pub missing_directory: Option<PathBuf>,
+    /// Where it ran.
+    pub place: Place,
+}

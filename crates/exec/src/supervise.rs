@@ -1,0 +1,279 @@
+//! What every backend that is not this machine has in common.
+//!
+//! A backend brings a [`Carrier`]: a way to run a shell over there with its standard input and output
+//! here. Over one such channel runs a guard (`guard.sh`), which hears our orders, reports how commands end and
+//! ends all of them when we are gone; each command runs over a channel of its own behind a launcher
+//! (`launch.sh`) that tells the guard about it. Channels of commands so carry nothing but the command's own
+//! bytes, and ending a tree or changing a terminal's size works alike everywhere.
+
+mod channel;
+mod guard;
+mod line;
+mod program;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use hermes_core::Random;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{Mutex, oneshot};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::{Backend, Control, Ending, ExecError, Exit, Input, Launch, Place, Process, RunId};
+pub(crate) use channel::{Channel, Closed, tail};
+use channel::{Marker, Watched, read_marker};
+use guard::Guard;
+pub(crate) use line::quote;
+pub(crate) use program::start as start_program;
+
+/// How long a command may take to start once its channel is open.
+const START: Duration = Duration::from_secs(30);
+/// How long the two ends of a finished command may lie apart.
+const SETTLE: Duration = Duration::from_millis(500);
+/// How long what the far side still has to say about a broken channel may take.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How long the far side may take to end everything.
+const LEAVE: Duration = Duration::from_secs(10);
+
+/// What a channel is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The guard's: the first one of a connection, so the place is made ready for it.
+    Guard,
+    /// A command's with pipes.
+    Pipes,
+    /// A command's with a terminal.
+    Terminal,
+}
+
+impl Role {
+    /// What the far side's shell runs: it reads one line and does what it says. Short and free of
+    /// anything that some login shell would read differently, since ssh hands it to one.
+    pub(crate) fn boot(self) -> &'static str {
+        match self {
+            Self::Guard | Self::Pipes => {
+                r#"hermes_nl=$(printf "\nx");hermes_nl=${hermes_nl%x};IFS= read -r hermes_line&&eval "$hermes_line""#
+            }
+            Self::Terminal => {
+                r#"hermes_nl=$(printf "\nx");hermes_nl=${hermes_nl%x};stty raw -echo&&printf "\001hermes ready\n"&&IFS= read -r hermes_line&&eval "$hermes_line""#
+            }
+        }
+    }
+}
+
+/// The tasks that serve one connection, and the token that ends them.
+#[derive(Clone, Default)]
+pub(crate) struct Crew {
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
+}
+
+/// How often the far side hears from us, and how long it lives without.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pulse {
+    /// Between two beats.
+    pub(crate) every: Duration,
+    /// After one to two times this long without a beat it takes us for dead.
+    pub(crate) patience: Duration,
+}
+
+/// Opens channels to the place where commands run.
+///
+/// `Supervised` calls `open` with `Role::Guard` first, and again after a channel was `Gone`; every other
+/// channel is opened while a guard is there. `close` comes last, when all channels have ended.
+pub(crate) trait Carrier: Send + Sync + 'static {
+    fn place(&self) -> Place;
+
+    fn scratch(&self) -> PathBuf;
+
+    fn pulse(&self) -> Pulse;
+
+    /// Runs `role.boot()` in `/bin/sh` over there. Fails with `Gone` when the place has to be made again.
+    fn open(&self, role: Role, crew: &Crew) -> BoxFuture<'_, Result<Channel, ExecError>>;
+
+    /// Why a channel ended before anything started.
+    fn explain(&self, closed: &Closed) -> ExecError;
+
+    /// Told at every beat how many commands run, so that what is in use can be told from what is not.
+    fn beat(&self, running: usize) -> BoxFuture<'_, ()>;
+
+    fn close(&self) -> BoxFuture<'_, Result<(), ExecError>>;
+}
+
+/// A backend made of a carrier.
+pub(crate) struct Supervised<C> {
+    carrier: Arc<C>,
+    /// Marks everything this backend starts.
+    name: String,
+    generation: AtomicU32,
+    guard: Mutex<Option<Arc<Guard>>>,
+}
+
+impl<C: Carrier> Supervised<C> {
+    pub(crate) fn new(carrier: C, random: &dyn Random) -> Self {
+        Self {
+            carrier: Arc::new(carrier),
+            name: format!("{:016x}", random.next_u64()),
+            generation: AtomicU32::new(0),
+            guard: Mutex::new(None),
+        }
+    }
+
+    async fn guard(&self) -> Result<Arc<Guard>, ExecError> {
+        let mut slot = self.guard.lock().await;
+        if let Some(guard) = slot.as_ref().filter(|guard| guard.is_there()) {
+            return Ok(Arc::clone(guard));
+        }
+        if let Some(old) = slot.take() {
+            old.retire(Duration::ZERO).await;
+        }
+        let generation = self.generation.fetch_add(1, Ordering::Relaxed);
+        let guard = Arc::new(Guard::start(&self.carrier, &self.name, generation).await?);
+        *slot = Some(Arc::clone(&guard));
+        Ok(guard)
+    }
+
+    async fn forget(&self, guard: &Arc<Guard>) {
+        let mut slot = self.guard.lock().await;
+        if slot.as_ref().is_some_and(|known| Arc::ptr_eq(known, guard)) {
+            *slot = None;
+        }
+        drop(slot);
+        guard.retire(Duration::ZERO).await;
+    }
+
+    async fn open(&self, role: Role) -> Result<(Arc<Guard>, Channel), ExecError> {
+        let guard = self.guard().await?;
+        match self.carrier.open(role, guard.crew()).await {
+            Ok(channel) => Ok((guard, channel)),
+            // The place vanished behind our back. Nothing was started yet, so once more is safe.
+            Err(ExecError::Gone(_)) => {
+                self.forget(&guard).await;
+                let guard = self.guard().await?;
+                let channel = self.carrier.open(role, guard.crew()).await?;
+                Ok((guard, channel))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn start(&self, launch: Launch) -> Result<Process, ExecError> {
+        let role = match launch.input {
+            Input::None | Input::Pipe => Role::Pipes,
+            Input::Terminal { .. } => Role::Terminal,
+        };
+        let (guard, channel) = self.open(role).await?;
+        let line = line::launch(&launch, &self.name, guard.home())?;
+        let Channel {
+            mut input,
+            mut output,
+            mut closed,
+        } = channel;
+        let exit = guard.watch(&launch.id).await?;
+        let begin = async {
+            if role == Role::Terminal {
+                read_marker(&mut output, "ready").await?;
+            }
+            input.write_all(line.as_bytes()).await?;
+            input.flush().await?;
+            read_marker(&mut output, launch.id.as_str()).await
+        };
+        let marker = timeout(START, begin)
+            .await
+            .map_err(|_| ExecError::TimedOut {
+                what: "starting the command".to_owned(),
+                limit: START,
+            })?;
+        let Ok(Marker { pid, rest }) = marker else {
+            let closed = timeout(LAST_WORDS, &mut closed).await.unwrap_or_default();
+            return Err(self.carrier.explain(&closed));
+        };
+        let ended = CancellationToken::new();
+        let output = Watched::new(std::io::Cursor::new(rest).chain(output), ended.clone());
+        let gone = guard.gone();
+        Ok(Process {
+            pid,
+            output: Box::new(output),
+            input: (launch.input != Input::None).then_some(input),
+            exit: Box::pin(ending(exit, closed, gone, ended)),
+            control: Arc::new(Reach {
+                guard,
+                run: launch.id,
+            }),
+        })
+    }
+}
+
+/// Waits for the guard's word on how a command ended, or for its channel or the guard to break.
+async fn ending(
+    mut exit: oneshot::Receiver<i32>,
+    mut closed: BoxFuture<'static, Closed>,
+    gone: CancellationToken,
+    ended: CancellationToken,
+) -> Result<Exit, ExecError> {
+    let code = tokio::select! {
+        biased;
+        Ok(code) = &mut exit => code,
+        closed = &mut closed => match timeout(LAST_WORDS, exit).await {
+            Ok(Ok(code)) => code,
+            Ok(Err(_)) | Err(_) => closed.code.ok_or(ExecError::Gone(closed.complaint))?,
+        },
+        () = gone.cancelled() => match timeout(LAST_WORDS, closed).await {
+            Ok(Closed { code: Some(code), .. }) => code,
+            Ok(_) | Err(_) => return Err(ExecError::Gone("the connection to it broke".to_owned())),
+        },
+    };
+    // The word travels beside the output and may be faster than its end.
+    tokio::select! {
+        () = ended.cancelled() => {}
+        () = tokio::time::sleep(SETTLE) => {}
+    }
+    Ok(Exit::Code(code))
+}
+
+struct Reach {
+    guard: Arc<Guard>,
+    run: RunId,
+}
+
+impl Control for Reach {
+    fn end(&self, how: Ending) -> BoxFuture<'_, Result<(), ExecError>> {
+        Box::pin(self.guard.end(&self.run, how))
+    }
+
+    fn resize(&self, rows: u16, columns: u16) -> BoxFuture<'_, Result<(), ExecError>> {
+        Box::pin(self.guard.resize(&self.run, rows, columns))
+    }
+}
+
+impl<C: Carrier> Backend for Supervised<C> {
+    fn place(&self) -> Place {
+        self.carrier.place()
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.carrier.scratch()
+    }
+
+    fn spawn(&self, launch: Launch) -> BoxFuture<'_, Result<Process, ExecError>> {
+        Box::pin(self.start(launch))
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), ExecError>> {
+        Box::pin(async move {
+            let guard = self.guard.lock().await.take();
+            if let Some(guard) = guard {
+                guard.retire(LEAVE).await;
+            }
+            self.carrier.close().await
+        })
+    }
+}

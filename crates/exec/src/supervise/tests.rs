@@ -1,0 +1,280 @@
+use std::path::Path;
+
+use hermes_core::SystemRandom;
+use hermes_testkit::{eventually, process};
+use tokio::process::Command;
+
+use super::*;
+
+/// The far side is a shell on this machine.
+struct Here {
+    shell: &'static [&'static str],
+    scratch: PathBuf,
+    patience: Duration,
+    every: Duration,
+}
+
+impl Carrier for Here {
+    fn place(&self) -> Place {
+        Place::Away {
+            kind: "here",
+            label: self.shell.join(" "),
+        }
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.scratch.clone()
+    }
+
+    fn pulse(&self) -> Pulse {
+        Pulse {
+            every: self.every,
+            patience: self.patience,
+        }
+    }
+
+    fn open(&self, role: Role, crew: &Crew) -> BoxFuture<'_, Result<Channel, ExecError>> {
+        let mut command = Command::new(self.shell[0]);
+        command.args(&self.shell[1..]).args(["-c", role.boot()]);
+        let channel = start_program(command, crew);
+        Box::pin(async move {
+            channel.map_err(|source| ExecError::Io {
+                what: "shell".to_owned(),
+                source,
+            })
+        })
+    }
+
+    fn explain(&self, closed: &Closed) -> ExecError {
+        ExecError::Gone(closed.complaint.clone())
+    }
+
+    fn beat(&self, _running: usize) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), ExecError>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+const SHELLS: [&[&str]; 3] = [&["bash"], &["dash"], &["busybox", "sh"]];
+const LONG: Duration = Duration::from_secs(30);
+
+fn backend(shell: &'static [&'static str], scratch: &Path) -> Supervised<Here> {
+    let carrier = Here {
+        shell,
+        scratch: scratch.to_owned(),
+        patience: Duration::ZERO,
+        every: Duration::from_secs(3600),
+    };
+    Supervised::new(carrier, &SystemRandom)
+}
+
+fn launch(id: &str, argv: &[&str], input: Input) -> Launch {
+    Launch {
+        id: RunId::new(id),
+        argv: argv.iter().map(|text| (*text).to_owned()).collect(),
+        directory: None,
+        environment: Vec::new(),
+        input,
+        confinement: None,
+    }
+}
+
+async fn text(process: &mut Process) -> String {
+    let mut output = Vec::new();
+    process.output.read_to_end(&mut output).await.unwrap();
+    String::from_utf8(output).unwrap()
+}
+
+fn survivors(backend: &Supervised<Here>, run: &str) -> Vec<process::Process> {
+    process::find_by_env_marker("HERMES_RUN", &format!("{}.{run}.", backend.name))
+}
+
+#[tokio::test]
+async fn a_command_gets_its_words_its_directory_and_its_variables_whatever_is_in_them() {
+    let odd = "it's \"a\"\n$HOME `x` \\ back\tslash é";
+    for shell in SHELLS {
+        let scratch = tempfile::tempdir().unwrap();
+        let directory = scratch.path().join("it's a\ndirectory");
+        std::fs::create_dir(&directory).unwrap();
+        let backend = backend(shell, scratch.path());
+        let mut run = launch("odd1", &["printf", "%s|%s", odd, "last"], Input::None);
+        run.directory = Some(directory.clone());
+        let mut process = backend.spawn(run).await.unwrap();
+        assert_eq!(text(&mut process).await, format!("{odd}|last"), "{shell:?}");
+        assert_eq!(process.exit.await.unwrap(), Exit::Code(0));
+
+        let mut run = launch(
+            "odd2",
+            &["sh", "-c", "pwd; printf %s \"$odd\"; exit 7"],
+            Input::None,
+        );
+        run.directory = Some(directory.clone());
+        run.environment = vec![("odd".to_owned(), odd.to_owned())];
+        let mut process = backend.spawn(run).await.unwrap();
+        let expected = format!("{}\n{odd}", directory.display());
+        assert_eq!(text(&mut process).await, expected, "{shell:?}");
+        assert_eq!(process.exit.await.unwrap(), Exit::Code(7));
+        backend.close().await.unwrap();
+        assert_eq!(
+            std::fs::read_dir(scratch.path()).unwrap().count(),
+            1,
+            "{shell:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_megabyte_of_input_and_its_end_reach_the_command() {
+    for shell in SHELLS {
+        let scratch = tempfile::tempdir().unwrap();
+        let backend = backend(shell, scratch.path());
+        let run = launch(
+            "sum",
+            &["sh", "-c", "wc -c; echo over >&2; exit 3"],
+            Input::Pipe,
+        );
+        let mut process = backend.spawn(run).await.unwrap();
+        let mut input = process.input.take().unwrap();
+        input.write_all(&vec![7; 1 << 20]).await.unwrap();
+        input.shutdown().await.unwrap();
+        drop(input);
+        assert_eq!(
+            text(&mut process).await.trim(),
+            "1048576\nover",
+            "{shell:?}"
+        );
+        assert_eq!(process.exit.await.unwrap(), Exit::Code(3));
+    }
+}
+
+// EX-23
+#[tokio::test]
+async fn ending_a_command_ends_also_what_left_its_group_or_dropped_its_environment() {
+    let tree = "trap '' TERM; setsid sleep 987 & (setsid sh -c 'env -i sleep 987 & sleep 987' &) ; env -i sleep 987 & echo up; wait; sleep 987";
+    for shell in SHELLS {
+        let scratch = tempfile::tempdir().unwrap();
+        let backend = backend(shell, scratch.path());
+        let run = launch("tree", &["bash", "-c", tree], Input::None);
+        let mut process = backend.spawn(run).await.unwrap();
+        let launcher = process.pid.unwrap() as i32;
+        let mut line = [0; 3];
+        process.output.read_exact(&mut line).await.unwrap();
+        let started = eventually(LONG, "the tree", || {
+            let all = survivors(&backend, "tree");
+            (all.len() >= 4).then_some(all)
+        })
+        .unwrap();
+        let mut whole = started;
+        whole.extend(process::descendants(launcher));
+        process.control.end(Ending::Kill).await.unwrap();
+        assert_eq!(process.exit.await.unwrap(), Exit::Code(137), "{shell:?}");
+        eventually(LONG, "silence", || {
+            (!whole.iter().any(|one| one.alive())).then_some(())
+        })
+        .unwrap_or_else(|_| {
+            panic!(
+                "{shell:?}: {:?}",
+                whole
+                    .iter()
+                    .filter(|one| one.alive())
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+            )
+        });
+        process.control.end(Ending::Kill).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_held_pipe_does_not_hold_up_the_end() {
+    let scratch = tempfile::tempdir().unwrap();
+    let backend = backend(SHELLS[1], scratch.path());
+    let run = launch("held", &["sh", "-c", "sleep 987 & echo ok"], Input::None);
+    let process = backend.spawn(run).await.unwrap();
+    let exit = timeout(Duration::from_secs(10), process.exit)
+        .await
+        .unwrap();
+    assert_eq!(exit.unwrap(), Exit::Code(0));
+    assert!(!survivors(&backend, "held").is_empty());
+    backend.close().await.unwrap();
+    assert!(survivors(&backend, "held").is_empty());
+}
+
+#[tokio::test]
+async fn what_is_started_ends_when_nobody_holds_the_connection_or_nothing_is_heard() {
+    for shell in SHELLS {
+        for patience in [Duration::ZERO, Duration::from_secs(1)] {
+            let scratch = tempfile::tempdir().unwrap();
+            let mut backend = backend(shell, scratch.path());
+            if let Some(carrier) = Arc::get_mut(&mut backend.carrier) {
+                carrier.patience = patience;
+            }
+            let run = launch(
+                "left",
+                &[
+                    "bash",
+                    "-c",
+                    "trap '' TERM HUP; setsid sleep 987 & sleep 986",
+                ],
+                Input::None,
+            );
+            let process = backend.spawn(run).await.unwrap();
+            let all = eventually(LONG, "the tree", || {
+                let all = survivors(&backend, "left");
+                (all.len() == 3).then_some(all)
+            })
+            .unwrap();
+            // Without patience the end of the connection has to do it, with it the silence.
+            let kept = (patience > Duration::ZERO).then_some((backend, process));
+            tokio::task::spawn_blocking(move || {
+                eventually(LONG, "silence", || {
+                    (!all.iter().any(|one| one.alive())).then_some(())
+                })
+            })
+            .await
+            .unwrap()
+            .unwrap_or_else(|_| panic!("{shell:?} {patience:?}"));
+            drop(kept);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_guard_that_was_killed_is_replaced_and_what_it_left_is_ended() {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut backend = backend(SHELLS[0], scratch.path());
+    if let Some(carrier) = Arc::get_mut(&mut backend.carrier) {
+        carrier.every = Duration::from_millis(200);
+    }
+    let run = launch("old", &["setsid", "sleep", "987"], Input::None);
+    let process = backend.spawn(run).await.unwrap();
+    let old = eventually(LONG, "the command", || {
+        survivors(&backend, "old").first().copied()
+    })
+    .unwrap();
+    let guard = eventually(LONG, "the guard", || {
+        process::descendants(std::process::id() as i32)
+            .into_iter()
+            .find(|one| {
+                process::descendants(one.pid)
+                    .iter()
+                    .any(|child| child.to_string().ends_with("(cat)"))
+            })
+    })
+    .unwrap();
+    let pid = nix::unistd::Pid::from_raw(guard.pid);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+    assert!(matches!(process.exit.await, Err(ExecError::Gone(_))));
+    let mut next = backend
+        .spawn(launch("new", &["echo", "again"], Input::None))
+        .await
+        .unwrap();
+    assert_eq!(text(&mut next).await, "again\n");
+    eventually(LONG, "the old command's end", || {
+        (!old.alive()).then_some(())
+    })
+    .unwrap();
+}

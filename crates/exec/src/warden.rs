@@ -1,0 +1,63 @@
+//! The warden: one small process beside ours that starts every command and outlives us by seconds.
+//!
+//! It adopts whatever loses its parent, so nothing a command started can get away: neither by `setsid`
+//! nor by a double fork. Ending a run means everything found below it; and when our end of the socket
+//! closes, however we ended, the warden ends everything it ever started and then itself.
+//!
+//! `client` is our end, `serve` the other, `wire` what goes between them and `tree` finds the members of
+//! a run.
+
+mod client;
+mod serve;
+mod tree;
+mod wire;
+
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+pub(crate) use client::{Handle, lost};
+pub(crate) use tree::{MARKER, Scope, Seen, signal_all};
+pub(crate) use wire::{RunKey, Stdio};
+
+/// Longer would break the promise that nothing outlives us by more than five seconds.
+const LONGEST_GRACE: Duration = Duration::from_secs(2);
+
+const SERVE: &str = "serve";
+const ON_TERMINAL: &str = "on-terminal";
+
+/// How the warden's process is started.
+#[derive(Debug, Clone)]
+pub struct WardenProgram {
+    /// Our own program.
+    pub program: PathBuf,
+    /// The arguments with which that program calls [`warden_main`].
+    pub arguments: Vec<String>,
+    /// How long background processes may take to end by themselves when we end; two seconds at most.
+    pub grace: Duration,
+}
+
+/// What the warden's process does; `arguments` are those after `WardenProgram::arguments`, which are given
+/// as `ours`.
+pub fn warden_main(ours: &[String], arguments: impl IntoIterator<Item = String>) -> ExitCode {
+    let arguments: Vec<String> = arguments.into_iter().collect();
+    let outcome = match arguments.split_first() {
+        Some((role, rest)) if role == SERVE => {
+            let grace = rest.first().and_then(|text| text.parse().ok()).unwrap_or(0);
+            let mut launcher = ours.to_vec();
+            launcher.push(ON_TERMINAL.to_owned());
+            std::io::stdin()
+                .as_fd()
+                .try_clone_to_owned()
+                .and_then(|socket| serve::serve(socket, Duration::from_millis(grace), &launcher))
+        }
+        Some((role, rest)) if role == ON_TERMINAL => Err(serve::become_program(rest)),
+        _ => Err(std::io::ErrorKind::InvalidInput.into()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        // What a shell answers when a program cannot be started.
+        Err(_) => ExitCode::from(127),
+    }
+}

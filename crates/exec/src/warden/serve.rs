@@ -1,0 +1,289 @@
+//! The warden's own process: starts, reaps and ends runs until its socket closes.
+
+use std::collections::HashMap;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::tree::{MARKER, Scope, Seen, Table, signal_all};
+use super::wire::{Inbox, Report, Request, RunKey, Stdio, frame, send};
+
+/// The program a terminal's process starts as, whatever happened to our file since.
+const OURSELVES: &str = "/proc/self/exe";
+/// How long what was killed may take to be gone.
+const GONE_WITHIN: Duration = Duration::from_secs(2);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// Serves until the socket on standard input closes; then ends everything, giving it `grace` to do so by
+/// itself.
+pub(super) fn serve(socket: OwnedFd, grace: Duration, launcher: &[String]) -> io::Result<()> {
+    nix::sys::prctl::set_child_subreaper(true)?;
+    // Already leading a session is as good.
+    let _ = nix::unistd::setsid();
+    // Only the socket decides when it is over: whoever signals a whole group does not mean us.
+    let mut mask = SigSet::empty();
+    for signal in [
+        Signal::SIGCHLD,
+        Signal::SIGHUP,
+        Signal::SIGINT,
+        Signal::SIGQUIT,
+        Signal::SIGTERM,
+    ] {
+        mask.add(signal);
+    }
+    mask.thread_block()?;
+    let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+    let mut warden = Serving {
+        socket,
+        signals,
+        mask,
+        launcher,
+        pid: nix::unistd::getpid().as_raw(),
+        running: HashMap::new(),
+    };
+    // A broken conversation ends like a closed one: nothing may be left behind.
+    let ended = warden.converse();
+    warden.end_everything(grace);
+    ended
+}
+
+struct Serving<'a> {
+    socket: OwnedFd,
+    signals: SignalFd,
+    /// What arrives at `signals` instead of ending us.
+    mask: SigSet,
+    launcher: &'a [String],
+    pid: i32,
+    /// The first process of each run that has not ended, and what the run is called.
+    running: HashMap<i32, u64>,
+}
+
+impl Serving<'_> {
+    fn converse(&mut self) -> io::Result<()> {
+        let mut inbox = Inbox::default();
+        loop {
+            let (asked, died) = self.wait(None)?;
+            if died {
+                self.reap()?;
+            }
+            if !asked {
+                continue;
+            }
+            match inbox.fill(self.socket.as_fd()) {
+                Ok(true) => {}
+                Ok(false) => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            while let Some(request) = inbox.next()? {
+                self.answer(request, &mut inbox)?;
+            }
+        }
+    }
+
+    /// Waits for the socket or a child. Answers which of them have something.
+    fn wait(&self, limit: Option<Duration>) -> io::Result<(bool, bool)> {
+        let mut ready = [
+            PollFd::new(&self.socket, PollFlags::IN),
+            PollFd::new(&self.signals, PollFlags::IN),
+        ];
+        let limit = limit.and_then(|limit| Timespec::try_from(limit).ok());
+        match poll(&mut ready, limit.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let [socket, signals] = ready;
+        let has = |ready: &PollFd<'_>| !ready.revents().is_empty();
+        Ok((has(&socket), has(&signals)))
+    }
+
+    fn answer(&mut self, request: Request, inbox: &mut Inbox) -> io::Result<()> {
+        match request {
+            Request::Start {
+                number,
+                argv,
+                directory,
+                environment,
+                stdio,
+            } => {
+                let files = inbox.files.drain(..stdio.files().min(inbox.files.len()));
+                let mut command = match stdio {
+                    Stdio::Pipes => Command::new(argv.first().map_or("", String::as_str)),
+                    Stdio::Terminal => {
+                        let mut command = Command::new(OURSELVES);
+                        command.args(self.launcher).args(argv.first());
+                        command
+                    }
+                };
+                command.args(argv.iter().skip(1));
+                command.env_clear().envs(environment);
+                if let Some(directory) = directory {
+                    command.current_dir(directory);
+                }
+                let report = match connect(&mut command, stdio, files.collect())
+                    .and_then(|()| self.spawn(&mut command))
+                {
+                    Ok(child) => {
+                        let pid = i32::try_from(child.id()).unwrap_or_default();
+                        self.running.insert(pid, number);
+                        let started = Seen::of(pid).map_or(0, |seen| seen.started);
+                        Report::Started {
+                            number,
+                            pid,
+                            started,
+                        }
+                    }
+                    Err(error) => Report::Refused {
+                        number,
+                        errno: error.raw_os_error().unwrap_or(nix::libc::EINVAL),
+                    },
+                };
+                self.report(&report)?;
+                // While it was being started nobody told us who ended.
+                self.reap()
+            }
+            Request::End { number, run, kill } => {
+                self.end(&run, kill);
+                self.report(&Report::Signalled { number })
+            }
+        }
+    }
+
+    /// A child starts with our signal mask, and must be able to hear what we do not.
+    fn spawn(&self, command: &mut Command) -> io::Result<Child> {
+        self.drain();
+        self.mask.thread_unblock()?;
+        let child = command.spawn();
+        self.mask.thread_block()?;
+        child
+    }
+
+    fn drain(&self) {
+        while let Ok(Some(_)) = self.signals.read_signal() {}
+    }
+
+    fn end(&self, run: &RunKey, kill: bool) {
+        let alone = self.running.len() == 1 && self.running.contains_key(&run.root);
+        let scope = Scope::Below {
+            warden: self.pid,
+            only_run: alone,
+        };
+        let signal = if kill {
+            Signal::SIGKILL
+        } else {
+            Signal::SIGTERM
+        };
+        signal_all(signal, |table| table.members(run, scope));
+    }
+
+    /// Takes notice of every child that ended, orphans of runs included.
+    fn reap(&mut self) -> io::Result<()> {
+        self.drain();
+        loop {
+            let (pid, code, signal) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(pid, code)) => (pid, Some(code), None),
+                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, None, Some(signal as i32)),
+                Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::ECHILD) => return Ok(()),
+                Ok(_) | Err(nix::errno::Errno::EINTR) => continue,
+                Err(error) => return Err(error.into()),
+            };
+            if let Some(number) = self.running.remove(&pid.as_raw()) {
+                self.report(&Report::Exited {
+                    number,
+                    code,
+                    signal,
+                })?;
+            }
+        }
+    }
+
+    /// Whoever does not read any more has closed the socket or will: waiting here cannot last.
+    fn report(&self, report: &Report) -> io::Result<()> {
+        let bytes = frame(report)?;
+        let mut left = bytes.as_slice();
+        while !left.is_empty() {
+            match send(self.socket.as_fd(), left, &[]) {
+                Ok(sent) => left = left.get(sent..).unwrap_or_default(),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn end_everything(&mut self, grace: Duration) {
+        self.running.clear();
+        let pid = self.pid;
+        for (signal, limit) in [(Signal::SIGTERM, grace), (Signal::SIGKILL, GONE_WITHIN)] {
+            signal_all(signal, |table| table.below(pid));
+            let deadline = Instant::now() + limit;
+            while Instant::now() < deadline {
+                // Nobody is told any more; reaping is all that is left to do.
+                let _ = self.reap();
+                let left = Table::read().below(pid);
+                if left.is_empty() {
+                    return;
+                }
+                if signal == Signal::SIGKILL {
+                    signal_all(signal, |table| table.below(pid));
+                }
+                std::thread::sleep(LOOK_EVERY);
+            }
+        }
+    }
+}
+
+/// Gives a command its descriptors.
+fn connect(command: &mut Command, stdio: Stdio, files: Vec<OwnedFd>) -> io::Result<()> {
+    let mut files = files.into_iter();
+    let missing = || io::Error::from(ErrorKind::InvalidInput);
+    let input = files.next().ok_or_else(missing)?;
+    let output = match stdio {
+        Stdio::Pipes => {
+            command.process_group(0);
+            files.next().ok_or_else(missing)?
+        }
+        Stdio::Terminal => input.try_clone()?,
+    };
+    command
+        .stdin(input)
+        .stderr(output.try_clone()?)
+        .stdout(output);
+    Ok(())
+}
+
+/// Makes standard input the controlling terminal and becomes the program: what a run on a terminal starts
+/// as.
+pub(super) fn become_program(argv: &[String]) -> io::Error {
+    let Some((program, arguments)) = argv.split_first() else {
+        return ErrorKind::InvalidInput.into();
+    };
+    if let Err(error) = rustix::process::setsid() {
+        return error.into();
+    }
+    if let Err(error) = rustix::process::ioctl_tiocsctty(io::stdin()) {
+        return error.into();
+    }
+    Command::new(program).args(arguments).exec()
+}
+
+/// The variable that marks what belongs to a run, given what runs we are part of ourselves.
+pub(super) fn mark(environment: &mut Vec<(String, String)>, marker: &str) {
+    let outer = environment
+        .iter()
+        .position(|(name, _)| name == MARKER)
+        .map(|place| environment.swap_remove(place).1)
+        .filter(|outer| !outer.is_empty());
+    let value = match outer {
+        Some(outer) => format!("{outer}:{marker}"),
+        None => marker.to_owned(),
+    };
+    environment.push((MARKER.to_owned(), value));
+}

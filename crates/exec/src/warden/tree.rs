@@ -1,0 +1,207 @@
+//! Which processes belong to a run, read from `/proc`.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::wire::RunKey;
+
+/// The variable that says which runs a process belongs to, outermost first, separated by colons.
+pub(crate) const MARKER: &str = "HERMES_RUN";
+
+/// A tree that still grows after this many looks is growing faster than it can be ended.
+const MOST_LOOKS: usize = 64;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+
+/// One process as it was when it was looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Seen {
+    pub(crate) pid: i32,
+    parent: i32,
+    group: i32,
+    session: i32,
+    pub(crate) started: u64,
+    ended: bool,
+}
+
+impl Seen {
+    /// The process with this id, ended or not.
+    pub(crate) fn of(pid: i32) -> Option<Self> {
+        let text = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The command's name stands in parentheses and may itself contain some.
+        let (_, rest) = text.rsplit_once(')')?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let number = |index: usize| fields.get(index)?.parse::<i32>().ok();
+        Some(Self {
+            pid,
+            ended: matches!(*fields.first()?, "Z" | "X"),
+            parent: number(1)?,
+            group: number(2)?,
+            session: number(3)?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    /// Whether the process with this id is the one that started then, and runs.
+    pub(crate) fn is_running(pid: i32, started: u64) -> bool {
+        Self::of(pid).is_some_and(|seen| !seen.ended && seen.started == started)
+    }
+
+    /// Started on its own, or outside every run.
+    fn marks(&self) -> Marks {
+        let Ok(environment) = fs::read(format!("/proc/{}/environ", self.pid)) else {
+            return Marks::Unknown;
+        };
+        let found = environment.split(|byte| *byte == 0).find_map(|entry| {
+            entry
+                .strip_prefix(MARKER.as_bytes())?
+                .strip_prefix(b"=".as_slice())
+        });
+        match found {
+            Some(value) => Marks::Runs(String::from_utf8_lossy(value).into_owned()),
+            None => Marks::None,
+        }
+    }
+}
+
+enum Marks {
+    Runs(String),
+    None,
+    Unknown,
+}
+
+impl Marks {
+    fn name(&self, marker: &str) -> bool {
+        match self {
+            Self::Runs(runs) => runs.split(':').any(|run| run == marker),
+            Self::None | Self::Unknown => false,
+        }
+    }
+}
+
+/// Where members of a run are looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Scope {
+    /// Below the warden: whatever loses its parent comes to it.
+    Below {
+        warden: i32,
+        /// Whether a process that hides where it comes from can only be this run's.
+        only_run: bool,
+    },
+    /// Anywhere: the warden itself is gone.
+    Everywhere,
+}
+
+/// All processes at one moment.
+pub(crate) struct Table(HashMap<i32, Seen>);
+
+impl Table {
+    pub(crate) fn read() -> Self {
+        let entries = fs::read_dir("/proc").into_iter().flatten();
+        let seen = entries
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter_map(Seen::of);
+        Self(seen.map(|seen| (seen.pid, seen)).collect())
+    }
+
+    /// The process and its ancestors, nearest first, up to but without `stop`. `None` when `stop` is not
+    /// above it.
+    fn line(&self, seen: &Seen, stop: i32) -> Option<Vec<Seen>> {
+        let mut line = vec![*seen];
+        let mut above = seen.parent;
+        while above != stop {
+            // A table read while processes come and go can hold a circle.
+            if line.len() > self.0.len() {
+                return None;
+            }
+            let next = self.0.get(&above)?;
+            line.push(*next);
+            above = next.parent;
+        }
+        Some(line)
+    }
+
+    /// What runs below a process.
+    pub(crate) fn below(&self, pid: i32) -> Vec<Seen> {
+        self.0
+            .values()
+            .filter(|seen| !seen.ended && self.line(seen, pid).is_some())
+            .copied()
+            .collect()
+    }
+
+    /// What runs and belongs to the run.
+    pub(crate) fn members(&self, run: &RunKey, scope: Scope) -> Vec<Seen> {
+        let (stop, only_run) = match scope {
+            Scope::Below { warden, only_run } => (warden, only_run),
+            Scope::Everywhere => (0, false),
+        };
+        let mut known = HashMap::new();
+        self.0
+            .values()
+            .filter(|seen| !seen.ended)
+            .filter(|seen| {
+                self.line(seen, stop).is_some_and(|line| {
+                    line.iter().any(|one| {
+                        *known
+                            .entry(one.pid)
+                            .or_insert_with(|| claims(one, run, stop, only_run))
+                    })
+                })
+            })
+            .copied()
+            .collect()
+    }
+}
+
+/// Whether a process by itself, whoever its parent is, belongs to the run.
+fn claims(seen: &Seen, run: &RunKey, stop: i32, only_run: bool) -> bool {
+    if seen.pid == run.root && seen.started == run.started {
+        return true;
+    }
+    if seen.started < run.started {
+        return false;
+    }
+    let marks = seen.marks();
+    if marks.name(&run.marker) {
+        return true;
+    }
+    if stop == 0 {
+        return false;
+    }
+    // Without its marker it is known by the group or session it was born into. One that left those too
+    // and lost its parent can only be told by time.
+    match marks {
+        Marks::Runs(_) => false,
+        Marks::None | Marks::Unknown => {
+            seen.group == run.root || seen.session == run.root || (only_run && seen.parent == stop)
+        }
+    }
+}
+
+/// Sends a signal to everything `find` finds, youngest first, and looks again until nothing new turns up.
+pub(crate) fn signal_all(signal: Signal, find: impl Fn(&Table) -> Vec<Seen>) {
+    let mut told = HashSet::new();
+    for look in 0..MOST_LOOKS {
+        let mut found = find(&Table::read());
+        found.retain(|seen| told.insert((seen.pid, seen.started)));
+        if found.is_empty() {
+            return;
+        }
+        found.sort_by_key(|seen| std::cmp::Reverse(seen.started));
+        for seen in &found {
+            // What ended in between, and what belongs to another user, cannot be told anything.
+            let _ = kill(Pid::from_raw(seen.pid), signal);
+            if signal != Signal::SIGKILL {
+                // A stopped process would never hear of it.
+                let _ = kill(Pid::from_raw(seen.pid), Signal::SIGCONT);
+            }
+        }
+        if look > 0 {
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Runs one command on a backend, shows what it prints and then waits to be killed.
+//!
+//! The first argument says which backend, the following ones what it needs, the last one is the command.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_core::{SystemClock, SystemRandom};
+use hermes_exec::{Backend, BackendConfig, DockerConfig, Input, Launch, RunId, SshConfig, open};
+use tokio::io::AsyncReadExt;
+
+fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
+    match arguments {
+        [kind, port, user, key, known_hosts, sockets] if kind == "ssh" => {
+            Ok(BackendConfig::Ssh(SshConfig {
+                host: "127.0.0.1".to_owned(),
+                user: user.clone(),
+                port: port.parse()?,
+                key: Some(PathBuf::from(key)),
+                known_hosts: Some(PathBuf::from(known_hosts)),
+                program: PathBuf::from("/usr/bin/ssh"),
+                environment: Vec::new(),
+                sockets: PathBuf::from(sockets),
+                connect: Duration::from_secs(10),
+            }))
+        }
+        [kind, engine, image, sandboxes] if kind == "docker" => {
+            Ok(BackendConfig::Docker(DockerConfig {
+                engine: engine.clone(),
+                image: image.clone(),
+                directory: "/root".to_owned(),
+                task: "default".to_owned(),
+                profile: "main".to_owned(),
+                cpus: 0.0,
+                memory_mb: 0,
+                disk_mb: 0,
+                persistent: true,
+                across_processes: true,
+                reaper: false,
+                lifetime: Duration::from_secs(300),
+                network: false,
+                run_as: None,
+                workspace: None,
+                volumes: Vec::new(),
+                offers: Vec::new(),
+                environment: BTreeMap::new(),
+                forwarded: Vec::new(),
+                arguments: Vec::new(),
+                sandboxes: PathBuf::from(sandboxes),
+                clock: Arc::new(SystemClock),
+            }))
+        }
+        _ => Err("unknown backend".into()),
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let command = arguments.pop().ok_or("no command")?;
+    let backend: Arc<dyn Backend> = open(config(&arguments)?, &SystemRandom)?;
+    let launch = Launch {
+        id: RunId::new("victim"),
+        argv: vec!["bash".to_owned(), "-c".to_owned(), command],
+        directory: None,
+        environment: Vec::new(),
+        input: Input::None,
+        confinement: None,
+    };
+    let mut process = backend.spawn(launch).await?;
+    let mut stdout = std::io::stdout();
+    let mut buffer = [0; 4096];
+    loop {
+        let count = process.output.read(&mut buffer).await?;
+        if count == 0 {
+            std::future::pending::<()>().await;
+        }
+        stdout.write_all(&buffer[..count])?;
+        stdout.flush()?;
+    }
+}

@@ -1,0 +1,185 @@
+//! What is left when a program that runs commands is killed.
+
+use std::time::Duration;
+
+use hermes_exec::Killed;
+use hermes_store::{ProcessIdentity, ProcessRow};
+use hermes_testkit::process::{Process, descendants, find_by_env_marker};
+use hermes_testkit::{Running, Signal, TempHome, eventually};
+
+use super::local::PATIENCE;
+use super::processes::{processes, store};
+
+/// Nothing may outlive us longer.
+const FIVE_SECONDS: Duration = Duration::from_secs(5);
+
+fn runner(home: &TempHome, mode: &str, command: &str) -> Running {
+    home.command(env!("CARGO_BIN_EXE_exec-runner"))
+        .arg(mode)
+        .arg(home.path())
+        .arg(env!("CARGO_BIN_EXE_hermes-warden"))
+        .arg(command)
+        .spawn()
+        .unwrap()
+}
+
+fn warden_of(runner: &Running) -> Process {
+    descendants(runner.pid())
+        .into_iter()
+        .find(|process| {
+            std::fs::read(format!("/proc/{}/cmdline", process.pid))
+                .is_ok_and(|line| String::from_utf8_lossy(&line).contains("hermes-warden"))
+        })
+        .unwrap()
+}
+
+fn marked(mark: &str) -> Vec<Process> {
+    find_by_env_marker("MARK", mark)
+}
+
+/// A tree that does everything to get away.
+fn stubborn(mark: &str) -> String {
+    format!(
+        "export MARK={mark}; (trap '' TERM HUP; setsid sleep 999) & (setsid sh -c 'sleep 998 & sleep 997' &); \
+         (trap '' TERM; while :; do sleep 1; done) & echo begun; wait"
+    )
+}
+
+// EX-5
+#[test]
+fn a_killed_program_leaves_nothing_of_a_command() {
+    let home = TempHome::new().unwrap();
+    let runner = runner(&home, "foreground", &stubborn("crash-foreground"));
+    assert_eq!(
+        runner.next_line(PATIENCE).unwrap().as_deref(),
+        Some("begun")
+    );
+    assert!(!marked("crash-foreground").is_empty());
+    let warden = warden_of(&runner);
+    runner.signal(Signal::SIGKILL).unwrap();
+    eventually(FIVE_SECONDS, "nothing is left", || {
+        (marked("crash-foreground").is_empty() && !warden.alive()).then_some(())
+    })
+    .unwrap();
+}
+
+// EX-18
+#[tokio::test]
+async fn what_ended_with_a_killed_program_is_told_once() {
+    let home = TempHome::new().unwrap();
+    let runner = runner(&home, "background", &stubborn("crash-background"));
+    let id = runner.next_line(PATIENCE).unwrap().unwrap();
+    eventually(PATIENCE, "it runs and has said so", || {
+        let log = home.path().join("logs").join(format!("{id}.log"));
+        std::fs::read_to_string(log)
+            .is_ok_and(|text| text == "begun\n")
+            .then_some(())
+    })
+    .unwrap();
+    let after = processes(&home.path());
+    // Its program is alive, so it is none of our business.
+    assert_eq!(
+        after.recover().await.unwrap(),
+        hermes_exec::Recovered::default()
+    );
+    runner.signal(Signal::SIGKILL).unwrap();
+    eventually(FIVE_SECONDS, "nothing is left", || {
+        marked("crash-background").is_empty().then_some(())
+    })
+    .unwrap();
+    let (one, two) = (processes(&home.path()), processes(&home.path()));
+    let (first, second) = tokio::join!(one.recover(), two.recover());
+    let mut ended = first.unwrap().ended;
+    ended.extend(second.unwrap().ended);
+    assert_eq!(ended, std::slice::from_ref(&id));
+    let events = one.events("one").await.unwrap();
+    assert_eq!(events.len(), 1);
+    let body: serde_json::Value = serde_json::from_str(&events[0].body).unwrap();
+    assert_eq!(
+        (
+            &body["session_id"],
+            &body["completion_reason"],
+            &body["output"]
+        ),
+        (&id.into(), &"lost".into(), &"begun\n".into())
+    );
+    assert!(one.acknowledge(events[0].id).await.unwrap());
+    assert!(one.recover().await.unwrap().ended.is_empty());
+    assert!(two.events("one").await.unwrap().is_empty());
+}
+
+// EX-18
+#[tokio::test]
+async fn what_survived_is_listed_and_can_be_ended() {
+    let home = TempHome::new().unwrap();
+    let runner = runner(&home, "background", &stubborn("crash-survivor"));
+    let id = runner.next_line(PATIENCE).unwrap().unwrap();
+    eventually(PATIENCE, "all of it runs", || {
+        (marked("crash-survivor").len() >= 5).then_some(())
+    })
+    .unwrap();
+    // Both at once, the program unable to do anything about it.
+    let warden = warden_of(&runner);
+    runner.signal(Signal::SIGSTOP).unwrap();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(warden.pid), Signal::SIGKILL).unwrap();
+    runner.signal(Signal::SIGKILL).unwrap();
+    let after = processes(&home.path());
+    eventually(PATIENCE, "the program is gone", || {
+        (!warden.alive() && Process::of(runner.pid()).is_none()).then_some(())
+    })
+    .unwrap();
+    let recovered = after.recover().await.unwrap();
+    assert_eq!(recovered.detached, std::slice::from_ref(&id));
+    let listed = after.list().await.unwrap();
+    assert!(
+        listed[0].detached && listed[0].output == "begun\n",
+        "{listed:?}"
+    );
+    let killed = after.kill(&id, 100).await.unwrap();
+    assert!(matches!(killed, Killed::Killed(_)), "{killed:?}");
+    eventually(PATIENCE, "nothing is left", || {
+        marked("crash-survivor").is_empty().then_some(())
+    })
+    .unwrap();
+    assert!(after.events("one").await.unwrap().is_empty());
+}
+
+// EX-18
+#[tokio::test]
+async fn a_process_id_that_is_used_again_is_left_alone() {
+    let home = TempHome::new().unwrap();
+    let bystander = home.command("sleep").arg("999").spawn().unwrap();
+    let process = Process::of(bystander.pid()).unwrap();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let rows = store(&home.path());
+    for (id, started, boot) in [
+        ("proc_00000000000a", process.start_time - 1, boot.trim()),
+        ("proc_00000000000b", process.start_time, "another boot"),
+    ] {
+        let row = ProcessRow {
+            id: id.to_owned(),
+            session: "one".to_owned(),
+            command: "sleep 999".to_owned(),
+            directory: "/".to_owned(),
+            place: "host".to_owned(),
+            owner: format!("{} 1 {boot}", bystander.pid()),
+            process: None,
+            log: String::new(),
+            notify: true,
+            started_at: 1.0,
+        };
+        rows.add_process(row).await.unwrap();
+        let identity = ProcessIdentity {
+            pid: bystander.pid(),
+            started,
+            boot: boot.to_owned(),
+        };
+        rows.identify_process(id, identity).await.unwrap();
+    }
+    let after = processes(&home.path());
+    let recovered = after.recover().await.unwrap();
+    assert_eq!(recovered.ended, ["proc_00000000000a", "proc_00000000000b"]);
+    assert_eq!(after.events("one").await.unwrap().len(), 2);
+    assert!(process.alive());
+    bystander.kill().unwrap();
+}

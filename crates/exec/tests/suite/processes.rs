@@ -1,0 +1,464 @@
+//! Background processes, on real programs.
+
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_core::{SystemClock, SystemRandom};
+use hermes_exec::{
+    Command, EndReason, Killed, Place, ProcessError, ProcessState, Processes, ProcessesOptions,
+    Shell, StartProcess, StartedProcess, Waited,
+};
+use hermes_secrets::RedactorHandle;
+use hermes_store::{Options, Store};
+use hermes_testkit::process::{Process, find_by_env_marker};
+use tokio_util::sync::CancellationToken;
+
+use super::local::{Local, PATIENCE, command, run};
+
+pub(crate) fn store(folder: &Path) -> Store {
+    Store::open(Options {
+        path: folder.join("hermes.db"),
+        blobs: folder.join("blobs"),
+        clock: Arc::new(SystemClock),
+        redactor: RedactorHandle::default(),
+        vfs: None,
+    })
+    .unwrap()
+}
+
+pub(crate) fn processes(folder: &Path) -> Processes {
+    Processes::new(ProcessesOptions {
+        store: store(folder),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+        logs: folder.join("logs"),
+        grace: Duration::from_millis(500),
+    })
+}
+
+struct Background {
+    local: Local,
+    shell: Shell,
+    processes: Processes,
+}
+
+impl Background {
+    fn new() -> Self {
+        let local = Local::new();
+        Self {
+            shell: local.shell(),
+            processes: processes(local.path()),
+            local,
+        }
+    }
+
+    async fn request(&self, command: Command) -> StartProcess {
+        StartProcess {
+            session: "one".to_owned(),
+            command: command.text.clone(),
+            directory: self.shell.directory(),
+            backend: Arc::clone(&self.local.backend),
+            launch: self.shell.background(&command).await.unwrap(),
+            notify_on_complete: false,
+            watch_patterns: Vec::new(),
+        }
+    }
+
+    async fn start(&self, text: &str) -> StartedProcess {
+        let request = self.request(command(text)).await;
+        self.processes.start(request).await.unwrap()
+    }
+
+    async fn start_notifying(&self, text: &str) -> StartedProcess {
+        let request = self.request(command(text)).await;
+        let request = StartProcess {
+            notify_on_complete: true,
+            ..request
+        };
+        self.processes.start(request).await.unwrap()
+    }
+
+    async fn wait(&self, id: &str) -> Waited {
+        let never = CancellationToken::new();
+        self.processes
+            .wait(id, PATIENCE, &never, 2_000)
+            .await
+            .unwrap()
+    }
+
+    /// The output once it contains something.
+    async fn output_with(&self, id: &str, wanted: &str) -> String {
+        let mut output = String::new();
+        for _ in 0..3_000 {
+            output = self.processes.poll(id, 100_000).await.unwrap().output;
+            if output.contains(wanted) {
+                return output;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("no {wanted:?} in {output:?}");
+    }
+}
+
+fn exited(exit_code: i32) -> ProcessState {
+    ProcessState::Exited {
+        exit_code: Some(exit_code),
+        reason: EndReason::Exited,
+    }
+}
+
+// EX-14
+#[tokio::test]
+async fn a_server_is_followed_and_ends_with_all_its_children() {
+    let background = Background::new();
+    let port = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap().port()
+    };
+    let text = format!(
+        "export MARK=server-{port}; (trap '' TERM; setsid sleep 999) & \
+         (python3 -m http.server {port} --bind 127.0.0.1 & wait)"
+    );
+    let started = background.start(&text).await;
+    assert!(started.id.starts_with("proc_") && started.id.len() == 17);
+    background.output_with(&started.id, "Serving HTTP").await;
+    TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let info = background.processes.poll(&started.id, 1_000).await.unwrap();
+    assert_eq!(info.state, ProcessState::Running);
+    assert_eq!(info.pid, started.pid);
+    let never = CancellationToken::new();
+    let waited = background
+        .processes
+        .wait(&started.id, Duration::from_millis(50), &never, 100)
+        .await;
+    assert!(matches!(waited, Ok(Waited::TimedOut(_))), "{waited:?}");
+    let killed = background.processes.kill(&started.id, 100).await.unwrap();
+    let Killed::Killed(info) = killed else {
+        panic!("{killed:?}");
+    };
+    let expected = ProcessState::Exited {
+        exit_code: Some(-15),
+        reason: EndReason::Killed,
+    };
+    assert_eq!(info.state, expected);
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+    hermes_testkit::eventually(PATIENCE, "no orphan is left", || {
+        find_by_env_marker("MARK", &format!("server-{port}"))
+            .is_empty()
+            .then_some(())
+    })
+    .unwrap();
+    let again = background.processes.kill(&started.id, 100).await.unwrap();
+    assert!(matches!(again, Killed::AlreadyExited(_)));
+    let unknown = background.processes.poll("proc_0", 10).await;
+    assert!(matches!(unknown, Err(ProcessError::NotFound(_))));
+}
+
+// EX-14
+#[tokio::test]
+async fn output_is_paged_and_the_state_of_the_shell_is_there() {
+    let background = Background::new();
+    run(
+        &background.shell,
+        "cd /usr; export A=1; f() { echo from f; }",
+    )
+    .await;
+    let started = background.start("pwd; echo $A; f; seq 10; exit 3").await;
+    let waited = background.wait(&started.id).await;
+    let Waited::Exited(info) = waited else {
+        panic!("{waited:?}");
+    };
+    assert_eq!(info.state, exited(3));
+    let log = background.processes.log(&started.id, 0, 2).await.unwrap();
+    assert_eq!((log.text.as_str(), log.total_lines), ("9\n10", 13));
+    let log = background.processes.log(&started.id, 1, 2).await.unwrap();
+    assert_eq!(log.text, "1\nfrom f");
+    let listed = background.processes.list().await.unwrap();
+    assert_eq!(listed.len(), 1);
+    let kept = std::fs::read_to_string(
+        background
+            .local
+            .path()
+            .join("logs")
+            .join(format!("{}.log", started.id)),
+    );
+    assert!(kept.unwrap().starts_with("/usr\n1\nfrom f\n1\n"));
+}
+
+// EX-15
+#[tokio::test]
+async fn a_process_behind_a_pipe_can_be_written_to() {
+    let background = Background::new();
+    let started = background.start("cat; echo closed").await;
+    let id = &started.id;
+    assert_eq!(background.processes.write(id, b"one ").await.unwrap(), 4);
+    assert_eq!(background.processes.submit(id, "two").await.unwrap(), 4);
+    background.output_with(id, "one two\n").await;
+    background.processes.close_input(id).await.unwrap();
+    let waited = background.wait(id).await;
+    assert!(
+        matches!(&waited, Waited::Exited(info) if info.output == "one two\nclosed\n"),
+        "{waited:?}"
+    );
+    let refused = background.processes.write(id, b"x").await;
+    assert!(matches!(refused, Err(ProcessError::NoInput(_))));
+}
+
+// EX-15
+#[tokio::test]
+async fn a_program_on_a_terminal_can_be_talked_to() {
+    let background = Background::new();
+    let request = background
+        .request(Command {
+            terminal: Some((30, 120)),
+            ..command("python3 -q")
+        })
+        .await;
+    let started = background.processes.start(request).await.unwrap();
+    let id = &started.id;
+    background.output_with(id, ">>>").await;
+    background
+        .processes
+        .submit(id, "print(6 * 7)")
+        .await
+        .unwrap();
+    background.output_with(id, "42").await;
+    background.processes.close_input(id).await.unwrap();
+    let waited = background.wait(id).await;
+    assert!(
+        matches!(&waited, Waited::Exited(info) if info.state == exited(0)),
+        "{waited:?}"
+    );
+}
+
+// EX-16
+#[tokio::test]
+async fn every_end_is_told_exactly_once_also_of_what_ends_at_once() {
+    const COUNT: usize = 1_000;
+    let background = Background::new();
+    let request = background.request(command("true")).await;
+    let environment = request.launch.environment.clone();
+    let mut running = tokio::task::JoinSet::new();
+    for number in 0..COUNT {
+        let mut launch = request.launch.clone();
+        launch.argv = vec!["true".to_owned()];
+        launch.environment.clone_from(&environment);
+        let start = StartProcess {
+            session: "one".to_owned(),
+            command: format!("true {number}"),
+            directory: "/".into(),
+            backend: Arc::clone(&background.local.backend),
+            launch,
+            notify_on_complete: true,
+            watch_patterns: Vec::new(),
+        };
+        let processes = background.processes.clone();
+        while running.len() >= 16 {
+            running.join_next().await.unwrap().unwrap();
+        }
+        running.spawn(async move { processes.start(start).await.unwrap() });
+    }
+    while running.join_next().await.is_some() {}
+    let mut told = std::collections::BTreeSet::new();
+    let mut changed = background.processes.changed();
+    while told.len() < COUNT {
+        changed.borrow_and_update();
+        let events = background.processes.events("one").await.unwrap();
+        if events.is_empty() {
+            tokio::time::timeout(PATIENCE, changed.changed())
+                .await
+                .unwrap()
+                .unwrap();
+        }
+        for event in events {
+            assert_eq!(event.kind, "completion");
+            assert!(background.processes.acknowledge(event.id).await.unwrap());
+            assert!(!background.processes.acknowledge(event.id).await.unwrap());
+            assert!(told.insert(event.process), "told twice");
+        }
+    }
+    assert!(background.processes.events("one").await.unwrap().is_empty());
+    assert!(background.processes.events("two").await.unwrap().is_empty());
+}
+
+// EX-16
+#[tokio::test]
+async fn an_end_that_was_seen_is_not_told() {
+    let background = Background::new();
+    let waited_for = background.start_notifying("echo a").await;
+    background.wait(&waited_for.id).await;
+    let killed = background.start_notifying("sleep 999").await;
+    background.processes.kill(&killed.id, 10).await.unwrap();
+    assert!(background.processes.events("one").await.unwrap().is_empty());
+    // Looking is not enough.
+    let polled = background.start_notifying("echo secret; exit 4").await;
+    while background
+        .processes
+        .poll(&polled.id, 10)
+        .await
+        .unwrap()
+        .state
+        == ProcessState::Running
+    {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let events = background.processes.events("one").await.unwrap();
+    assert_eq!(events.len(), 1);
+    let body: serde_json::Value = serde_json::from_str(&events[0].body).unwrap();
+    assert_eq!(
+        body,
+        serde_json::json!({
+            "session_id": polled.id,
+            "command": "echo secret; exit 4",
+            "exit_code": 4,
+            "completion_reason": "exited",
+            "output": "secret\n",
+        })
+    );
+    background.processes.log(&polled.id, 0, 10).await.unwrap();
+    assert!(background.processes.events("one").await.unwrap().is_empty());
+}
+
+// EX-17
+#[tokio::test]
+async fn a_line_that_is_watched_for_is_told() {
+    let background = Background::new();
+    let request = background
+        .request(command("echo starting; echo server ready; cat"))
+        .await;
+    let request = StartProcess {
+        watch_patterns: vec!["ready".to_owned()],
+        ..request
+    };
+    let mut changed = background.processes.changed();
+    let started = background.processes.start(request).await.unwrap();
+    loop {
+        let events = background.processes.events("one").await.unwrap();
+        if let Some(event) = events.first() {
+            assert_eq!(event.kind, "watch_match");
+            assert!(event.body.contains("\"output\":\"server ready\""));
+            break;
+        }
+        tokio::time::timeout(PATIENCE, changed.changed())
+            .await
+            .unwrap()
+            .unwrap();
+    }
+    let info = background.processes.poll(&started.id, 10).await.unwrap();
+    assert!(info.watch_hit && info.watch_patterns == ["ready"]);
+    background.processes.kill(&started.id, 10).await.unwrap();
+}
+
+// EX-31
+#[tokio::test]
+async fn a_place_with_something_running_is_in_use() {
+    let background = Background::new();
+    let in_use = || async {
+        background
+            .processes
+            .any_running_in(&Place::Host)
+            .await
+            .unwrap()
+    };
+    assert!(!in_use().await);
+    let started = background.start("sleep 999").await;
+    assert!(in_use().await);
+    let elsewhere = Place::Away {
+        kind: "docker",
+        label: "x".to_owned(),
+    };
+    let other = background.processes.any_running_in(&elsewhere).await;
+    assert!(!other.unwrap());
+    background.processes.kill(&started.id, 10).await.unwrap();
+    assert!(!in_use().await);
+}
+
+#[tokio::test]
+async fn an_equal_command_that_runs_is_named_and_sixty_four_are_the_limit() {
+    let background = Background::new();
+    let first = background.start("sleep 999").await;
+    assert_eq!(first.equal_running, None);
+    let second = background.start("sleep 999").await;
+    assert_eq!(second.equal_running, Some(first.id));
+    for _ in 0..62 {
+        background.start("sleep 998").await;
+    }
+    let request = background.request(command("true")).await;
+    let refused = background.processes.start(request).await;
+    assert!(
+        matches!(refused, Err(ProcessError::TooMany(64))),
+        "{refused:?}"
+    );
+    background.processes.kill(&second.id, 10).await.unwrap();
+    background.start("true").await;
+}
+
+#[tokio::test]
+async fn fifty_idle_processes_take_no_time() {
+    let background = Background::new();
+    let mut pids = Vec::new();
+    for number in 0..50 {
+        let started = background.start(&format!("exec sleep 99{number}")).await;
+        pids.extend(started.pid);
+    }
+    let warden = parent(pids[0]);
+    // What the starts still had to do is over when nothing moves any more.
+    let used = || ticks(std::process::id()) + ticks(warden);
+    let mut before = used();
+    for _ in 0..50 {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let now = used();
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let took = used() - before;
+    println!(
+        "50 idle processes: {took} ticks in 3 s; warden {} kB",
+        resident(warden)
+    );
+    assert!(took <= 3, "{took} ticks in 3 s");
+    assert!(resident(warden) < 12 << 10, "{} kB", resident(warden));
+}
+
+fn parent(pid: u32) -> u32 {
+    stat(pid)[1].parse().unwrap()
+}
+
+/// Time a process has used, in clock ticks.
+fn ticks(pid: u32) -> u64 {
+    let fields = stat(pid);
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+fn stat(pid: u32) -> Vec<String> {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields = text.rsplit_once(')').unwrap().1;
+    fields.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Memory a process has to itself, in kB.
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    line.and_then(|line| line.split_whitespace().nth(1))
+        .and_then(|number| number.parse().ok())
+        .unwrap()
+}
+
+#[tokio::test]
+async fn what_cannot_start_leaves_nothing() {
+    let background = Background::new();
+    let mut request = background.request(command("true")).await;
+    request.launch.argv = vec!["/does/not/exist".to_owned()];
+    let refused = background.processes.start(request).await;
+    assert!(matches!(refused, Err(ProcessError::Exec(_))), "{refused:?}");
+    assert!(background.processes.list().await.unwrap().is_empty());
+    let left = store(background.local.path()).unended_processes().await;
+    assert!(left.unwrap().is_empty());
+    assert!(Process::of(std::process::id().cast_signed()).is_some());
+}

@@ -1,0 +1,182 @@
+//! Files going to another machine and back, over real SSH.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use hermes_core::SystemRandom;
+use hermes_exec::{Change, FileSync, Pushed, Source, SourceKind, Urgency};
+use hermes_testkit::Sshd;
+
+use super::away::run;
+use super::ssh;
+
+fn put(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+/// Every file below a directory with its content.
+fn tree(folder: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(folder).unwrap().display().to_string();
+                files.insert(name, std::fs::read_to_string(&path).unwrap_or_default());
+            }
+        }
+    }
+    files
+}
+
+// EX-26, EX-27
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_go_up_and_what_comes_back_is_only_looked_at() {
+    let server = Sshd::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (home, there) = (
+        folder.path().join("home"),
+        folder.path().join("there/.hermes"),
+    );
+    put(&home.join("skills/one/SKILL.md"), "one");
+    put(&home.join("skills/two/SKILL.md"), "two");
+    put(&home.join("skills/gone"), "gone");
+    put(&home.join("key.json"), "secret");
+    std::os::unix::fs::symlink("/etc/passwd", home.join("skills/link")).unwrap();
+    let backend = ssh::backend(ssh::config(&server));
+    let source = |from: &str, kind| Source {
+        from: home.join(from),
+        to: from.to_owned(),
+        kind,
+    };
+    let sync = FileSync::new(
+        Arc::clone(&backend),
+        Arc::new(SystemRandom),
+        there.to_str().unwrap(),
+        vec![
+            source("skills", SourceKind::Shared),
+            source("key.json", SourceKind::Credential),
+        ],
+        folder.path().join("work"),
+    );
+    let pushed = sync.push(Urgency::Usual).await.unwrap();
+    assert_eq!(
+        pushed.sent,
+        [
+            "key.json",
+            "skills/gone",
+            "skills/one/SKILL.md",
+            "skills/two/SKILL.md"
+        ]
+    );
+    let mode = std::fs::metadata(there.join("key.json"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(
+        std::fs::read_to_string(there.join("skills/one/SKILL.md")).unwrap(),
+        "one"
+    );
+
+    put(&home.join("skills/one/SKILL.md"), "one, better");
+    std::fs::remove_file(home.join("skills/gone")).unwrap();
+    assert_eq!(
+        sync.push(Urgency::Usual).await.unwrap(),
+        Pushed::default(),
+        "looked again at once"
+    );
+    let pushed = sync.push(Urgency::Now).await.unwrap();
+    assert_eq!(
+        (pushed.sent, pushed.removed),
+        (
+            vec!["skills/one/SKILL.md".to_owned()],
+            vec!["skills/gone".to_owned()]
+        )
+    );
+    assert!(!there.join("skills/gone").exists());
+    assert_eq!(
+        std::fs::read_to_string(there.join("skills/one/SKILL.md")).unwrap(),
+        "one, better"
+    );
+    let before = tree(&home);
+
+    // Whatever runs there can do all this.
+    let script = format!(
+        "cd {} && echo planted >skills/evil.md && echo worse >skills/one/SKILL.md && rm skills/two/SKILL.md && echo stolen >key.json && ln -s /etc/passwd skills/passwd && mkdir -p cache && echo picture >cache/image",
+        there.display()
+    );
+    run(&backend, &script).await;
+    let pulled = sync.pull().await.unwrap();
+    let expected = [
+        ("cache/image", Change::Added),
+        ("skills/evil.md", Change::Added),
+        ("skills/one/SKILL.md", Change::Changed),
+        ("skills/two/SKILL.md", Change::Removed),
+    ];
+    assert_eq!(
+        pulled.changes,
+        expected
+            .map(|(name, change)| (name.to_owned(), change))
+            .into()
+    );
+    let returned = [
+        ("cache/image", "picture\n"),
+        ("skills/evil.md", "planted\n"),
+        ("skills/one/SKILL.md", "worse\n"),
+    ];
+    assert_eq!(
+        tree(&pulled.quarantine),
+        returned
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .into()
+    );
+    assert_eq!(tree(&home), before, "our own files changed");
+    assert!(pulled.quarantine.starts_with(folder.path().join("work")));
+    assert_eq!(
+        std::fs::read_dir(folder.path().join("work"))
+            .unwrap()
+            .count(),
+        1,
+        "archives are left"
+    );
+    backend.close().await.unwrap();
+}
+
+// EX-26
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_that_failed_is_made_up_for_by_the_next() {
+    let server = Sshd::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    put(&home.join("skills/one"), "one");
+    put(&folder.path().join("there"), "a file is in the way");
+    let backend = ssh::backend(ssh::config(&server));
+    let source = Source {
+        from: home.join("skills"),
+        to: "skills".to_owned(),
+        kind: SourceKind::Shared,
+    };
+    let there = folder.path().join("there/.hermes");
+    let sync = FileSync::new(
+        Arc::clone(&backend),
+        Arc::new(SystemRandom),
+        there.to_str().unwrap(),
+        vec![source],
+        folder.path().join("work"),
+    );
+    assert!(sync.push(Urgency::Usual).await.is_err());
+    std::fs::remove_file(folder.path().join("there")).unwrap();
+    assert_eq!(
+        sync.push(Urgency::Usual).await.unwrap().sent,
+        ["skills/one"]
+    );
+    assert!(there.join("skills/one").exists());
+    backend.close().await.unwrap();
+}

@@ -1,0 +1,282 @@
+//! What a confined process may touch.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// How much a command may change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Nothing but a temporary directory of its own.
+    ReadOnly,
+    /// The workspace and the temporary directories.
+    WorkspaceWrite,
+    /// No confinement.
+    Full,
+}
+
+/// Which network a command may use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Network {
+    /// None.
+    Off,
+    /// These hosts only, through a proxy of ours.
+    Only(Vec<String>),
+    /// All of it.
+    On,
+}
+
+/// What a confined process may touch. Paths are absolute; of two that contain each other the deeper one
+/// counts, and those that do not exist are passed over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confinement {
+    /// How much it may change.
+    pub mode: Mode,
+    /// Directories it may write.
+    pub writable: Vec<PathBuf>,
+    /// Paths below the writable ones that stay as they are, such as a repository's hooks.
+    pub protected: Vec<PathBuf>,
+    /// Paths it must not see: credentials and our own home.
+    pub hidden: Vec<PathBuf>,
+    /// Paths below the hidden ones that it may read all the same, such as skills.
+    pub exposed: Vec<PathBuf>,
+    /// Its network.
+    pub network: Network,
+}
+
+/// The directories a confinement is made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Where the work is.
+    pub workspace: PathBuf,
+    /// The directory of our own that belongs to the session; writable in every mode.
+    pub scratch: PathBuf,
+    /// Directories programs share for temporary files.
+    pub temporary: Vec<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// Our own home: settings, keys, conversations.
+    pub product_home: PathBuf,
+    /// What the user lets commands write besides.
+    pub writable: Vec<PathBuf>,
+    /// What the user hides besides.
+    pub hidden: Vec<PathBuf>,
+}
+
+impl Confinement {
+    /// The confinement of commands in a workspace.
+    pub fn for_workspace(mode: Mode, surroundings: &Surroundings, network: Network) -> Self {
+        let Surroundings {
+            workspace,
+            scratch,
+            temporary,
+            home,
+            product_home,
+            writable: granted,
+            hidden: also_hidden,
+        } = surroundings;
+        let mut writable = vec![scratch.clone()];
+        if mode != Mode::ReadOnly {
+            writable.push(workspace.clone());
+            writable.extend(temporary.iter().cloned());
+            writable.extend(below(home.as_deref(), BUILD_CACHES));
+            writable.extend(granted.iter().cloned());
+        }
+        let mut hidden: Vec<PathBuf> = below(home.as_deref(), CREDENTIALS).collect();
+        hidden.extend(CONTROL_SOCKETS.iter().map(PathBuf::from));
+        hidden.extend(also_hidden.iter().cloned());
+        hidden.push(product_home.clone());
+        Self {
+            mode,
+            writable,
+            protected: below(Some(workspace), RUN_BY_OTHERS).collect(),
+            hidden,
+            exposed: below(Some(product_home), READ_BY_SKILLS).collect(),
+            network,
+        }
+    }
+}
+
+fn below<'a>(
+    root: Option<&'a Path>,
+    names: &'static [&'static str],
+) -> impl Iterator<Item = PathBuf> + 'a {
+    root.into_iter()
+        .flat_map(move |root| names.iter().map(move |name| root.join(name)))
+}
+
+/// Beginnings of the names under which programs put sockets into temporary directories that lead out of a
+/// sandbox: agents with keys, terminal multiplexers, displays, buses, editors.
+pub const TEMPORARY_SOCKETS: &[&str] = &[
+    ".ICE-unix",
+    ".X11-unix",
+    "agent.",
+    "containerd",
+    "dbus-",
+    "docker",
+    "gpg-",
+    "keyring-",
+    "kitty",
+    "podman",
+    "screen",
+    "ssh-",
+    "tmux-",
+    "uscreens",
+    "vscode-",
+    "wezterm",
+];
+
+/// What holds keys, passwords, cookies or what was typed, below a home directory.
+const CREDENTIALS: &[&str] = &[
+    ".age",
+    ".aws",
+    ".azure",
+    ".bash_history",
+    ".boto",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".config/BraveSoftware",
+    ".config/chromium",
+    ".config/doctl",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/github-copilot",
+    ".config/glab-cli",
+    ".config/google-chrome",
+    ".config/hub",
+    ".config/microsoft-edge",
+    ".config/op",
+    ".config/opera",
+    ".config/rclone",
+    ".config/sops",
+    ".config/vivaldi",
+    ".docker/config.json",
+    ".gem/credentials",
+    ".git-credentials",
+    ".config/git/credentials",
+    ".gnupg",
+    ".kube",
+    ".local/share/keyrings",
+    ".local/share/kwalletd",
+    ".modal.toml",
+    ".mozilla",
+    ".netrc",
+    ".npmrc",
+    ".oci",
+    ".password-store",
+    ".local/share/password-store",
+    ".pgpass",
+    ".pypirc",
+    ".s3cfg",
+    ".snap/auth.json",
+    ".ssh",
+    ".subversion/auth",
+    ".terraform.d/credentials.tfrc.json",
+    ".thunderbird",
+    ".vault-token",
+    ".yarnrc.yml",
+    ".zsh_history",
+    "snap/chromium",
+    "snap/firefox",
+];
+
+/// Doors to services that would act outside for whoever asks, and the password database.
+const CONTROL_SOCKETS: &[&str] = &[
+    "/etc/gshadow",
+    "/etc/shadow",
+    "/run/buildkit",
+    "/run/containerd",
+    "/run/crio",
+    "/run/dbus",
+    "/run/docker.sock",
+    "/run/incus",
+    "/run/libvirt",
+    "/run/podman",
+    "/run/snapd.socket",
+    "/run/systemd/private",
+    "/run/user",
+    "/var/lib/incus/unix.socket",
+    "/var/lib/lxd/unix.socket",
+    "/var/snap/lxd/common/lxd/unix.socket",
+];
+
+/// Where package managers keep downloads; without them a build starts from nothing or fails.
+const BUILD_CACHES: &[&str] = &[
+    ".bun/install/cache",
+    ".cache",
+    ".cargo/git",
+    ".cargo/registry",
+    ".gradle/caches",
+    ".ivy2/cache",
+    ".local/share/pnpm/store",
+    ".m2/repository",
+    ".npm",
+    ".nuget/packages",
+    ".yarn/berry",
+    "go/pkg",
+];
+
+/// What programs outside the sandbox run or believe when they come by, below a workspace.
+const RUN_BY_OTHERS: &[&str] = &[".git/config", ".git/hooks", ".hermes"];
+
+/// What skills need of our own home.
+const READ_BY_SKILLS: &[&str] = &["cache", "skills"];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn surroundings() -> Surroundings {
+        Surroundings {
+            workspace: "/home/ada/work".into(),
+            scratch: "/tmp/own".into(),
+            temporary: vec!["/tmp".into()],
+            home: Some("/home/ada".into()),
+            product_home: "/home/ada/.hermes".into(),
+            writable: vec!["/srv/shared".into()],
+            hidden: vec!["/srv/secret".into()],
+        }
+    }
+
+    #[test]
+    fn a_workspace_is_writable_with_caches_and_what_was_granted() {
+        let made = Confinement::for_workspace(Mode::WorkspaceWrite, &surroundings(), Network::On);
+        for path in [
+            "/home/ada/work",
+            "/tmp",
+            "/tmp/own",
+            "/srv/shared",
+            "/home/ada/.cache",
+        ] {
+            assert!(made.writable.contains(&path.into()), "{path}");
+        }
+        for path in ["/home/ada/work/.git/hooks", "/home/ada/work/.git/config"] {
+            assert!(made.protected.contains(&path.into()), "{path}");
+        }
+    }
+
+    #[test]
+    fn reading_only_leaves_nothing_but_the_own_directory() {
+        let made = Confinement::for_workspace(Mode::ReadOnly, &surroundings(), Network::Off);
+        assert_eq!(made.writable, [PathBuf::from("/tmp/own")]);
+    }
+
+    #[test]
+    fn credentials_and_the_own_home_are_hidden_but_for_skills() {
+        let made = Confinement::for_workspace(Mode::WorkspaceWrite, &surroundings(), Network::On);
+        for path in [
+            "/home/ada/.ssh",
+            "/home/ada/.netrc",
+            "/home/ada/.hermes",
+            "/run/docker.sock",
+            "/srv/secret",
+        ] {
+            assert!(made.hidden.contains(&path.into()), "{path}");
+        }
+        assert!(made.exposed.contains(&"/home/ada/.hermes/skills".into()));
+    }
+}

@@ -1,0 +1,39 @@
+//! What may be run, read, written and fetched, and who decides.
+//!
+//! Everything here is a pure function over data: nothing is spawned, no file is written, nobody is asked.
+//! A command goes through three steps, each a module:
+//!
+//! 1. `shell` parses the text and resolves wrappers until what would really run lies open;
+//! 2. `rules` names every category it falls into, from rules that are data;
+//! 3. `approval` turns the judgement, the mode and what was allowed before into the next step: run it,
+//!    ask, or refuse.
+//!
+//! Beside them, `paths` is about the file tools, `website` about addresses, `tirith` reads the answers of a
+//! scanner, `smart` asks a model and `answer` reads what people write.
+
+mod answer;
+mod approval;
+pub mod confine;
+mod guards;
+mod judge;
+mod paths;
+mod places;
+mod rules;
+mod shell;
+mod smart;
+pub mod tirith;
+mod website;
+mod wildcard;
+
+pub use answer::{Said, read_answer};
+pub use approval::{
+    Approvals, Audience, Because, Review, Standing, Step, Unattended, decide, denial, to_remember,
+    uncovered,
+};
+pub use confine::{Confinement, Mode, Network};
+pub use judge::{Finding, Isolation, Judgement, Surroundings, Verdict, judge};
+pub use paths::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
+pub use rules::{Described, Severity, catalogue};
+pub use shell::Span;
+pub use smart::{read_review, review_question, without_comments};
+pub use website::{Blocked, Blocklist, RELOAD_AFTER};

@@ -1,0 +1,308 @@
+//! Which kinds of files there are, by path alone.
+//!
+//! Used for paths in commands, where nothing may be looked up, and by the rules for the file tools. A path
+//! may hold patterns and unknown parts.
+
+use crate::Surroundings;
+use crate::shell::HOLE;
+use crate::wildcard;
+
+/// Directories a system does not live without.
+const VITAL: [&str; 27] = [
+    "etc",
+    "usr",
+    "bin",
+    "sbin",
+    "lib",
+    "lib32",
+    "lib64",
+    "boot",
+    "var",
+    "sys",
+    "proc",
+    "dev",
+    "root",
+    "home",
+    "opt",
+    "srv",
+    "run",
+    "system",
+    "library",
+    "applications",
+    "users",
+    "private",
+    "volumes",
+    "windows",
+    "cores",
+    "nix",
+    "snap",
+];
+
+/// Those one level deeper.
+const VITAL_BELOW: [&str; 15] = [
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/lib",
+    "/usr/lib64",
+    "/usr/share",
+    "/usr/local",
+    "/usr/include",
+    "/var/lib",
+    "/var/log",
+    "/var/www",
+    "/var/spool",
+    "/private/etc",
+    "/private/var",
+    "/etc/ssl",
+    "/etc/ssh",
+];
+
+/// An absolute path without `.`, `..` and doubled slashes. Links are not followed.
+pub(crate) fn absolute(path: &str, cwd: &str) -> String {
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    let joined = if path.starts_with('/') {
+        path.to_owned()
+    } else if is_windows(path) {
+        return path.replace('\\', "/").to_ascii_lowercase();
+    } else {
+        format!("{cwd}/{path}")
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            other => parts.push(other),
+        }
+    }
+    // A process's view of the root is the root.
+    if let ["proc", _, "root", ..] = parts.as_slice() {
+        parts.drain(..3);
+    }
+    let rooted = joined.starts_with('/') || !joined.starts_with(HOLE);
+    let text = parts.join("/");
+    if rooted { format!("/{text}") } else { text }
+}
+
+fn is_windows(path: &str) -> bool {
+    let mut letters = path.chars();
+    letters.next().is_some_and(|c| c.is_ascii_alphabetic())
+        && letters.next() == Some(':')
+        && letters.next().is_none_or(|c| matches!(c, '\\' | '/'))
+}
+
+/// Whether a path is the root, a directory of the system, or a home; or everything inside one.
+pub(crate) fn is_vital(path: &str, around: &Surroundings) -> bool {
+    if is_windows(path) {
+        let rest = path
+            .get(2..)
+            .unwrap_or_default()
+            .trim_matches(['/', '*', '.']);
+        return matches!(
+            rest,
+            "" | "windows" | "users" | "program files" | "windows/system32"
+        );
+    }
+    let mut path = path;
+    while let Some((above, last)) = path.rsplit_once('/') {
+        let everything = !last.is_empty()
+            && last
+                .chars()
+                .all(|c| matches!(c, '*' | '.' | '?' | '[' | ']' | '!'));
+        let everything = everything && last.contains('*');
+        if !everything {
+            break;
+        }
+        path = above;
+    }
+    if path.is_empty() || path == "/" {
+        return true;
+    }
+    if path == around.home.trim_end_matches('/') {
+        return true;
+    }
+    let mut parts = path.trim_start_matches('/').split('/');
+    let (Some(first), second, third) = (parts.next(), parts.next(), parts.next()) else {
+        return false;
+    };
+    if !path.starts_with('/') || first.contains(HOLE) {
+        return false;
+    }
+    let lower = first.to_ascii_lowercase();
+    match (second, third) {
+        (None, _) => VITAL.iter().any(|vital| wildcard::matches(&lower, vital)),
+        (Some(user), None) if matches!(lower.as_str(), "home" | "users") => !user.contains(HOLE),
+        (Some(_), None) => VITAL_BELOW
+            .iter()
+            .any(|vital| wildcard::matches(path, vital)),
+        (Some(_), Some(_)) => false,
+    }
+}
+
+/// Whether a path is a disk or a part of one, or the memory of the machine.
+pub(crate) fn is_disk(path: &str) -> bool {
+    let Some(name) = path.strip_prefix("/dev/") else {
+        return false;
+    };
+    const DISKS: [&str; 13] = [
+        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "mapper/", "md", "dm-", "loop",
+        "zd",
+    ];
+    matches!(name, "mem" | "kmem" | "port") || DISKS.iter().any(|disk| name.starts_with(disk))
+}
+
+/// Whether a path is below a directory, or the directory itself.
+pub(crate) fn is_under(path: &str, directory: &str) -> bool {
+    let directory = directory.trim_end_matches('/');
+    path.strip_prefix(directory)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The path below the home, if it is there. Any user's home counts.
+pub(crate) fn below_home<'p>(path: &'p str, around: &Surroundings) -> Option<&'p str> {
+    let home = around.home.trim_end_matches('/');
+    let own = path.strip_prefix(home).filter(|_| !home.is_empty());
+    if let Some(rest) = own.and_then(|rest| rest.strip_prefix('/')) {
+        return Some(rest);
+    }
+    let rest = path
+        .strip_prefix("/home/")
+        .or_else(|| path.strip_prefix("/Users/"));
+    match rest {
+        Some(rest) => rest.split_once('/').map(|(_, below)| below),
+        None => path
+            .strip_prefix("/root")
+            .and_then(|rest| rest.strip_prefix('/')),
+    }
+}
+
+const CREDENTIAL_FILES: [&str; 14] = [
+    ".netrc",
+    ".pgpass",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    ".my.cnf",
+    ".vault-token",
+    ".terraformrc",
+    ".config/rclone/rclone.conf",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".claude.json",
+    ".boto",
+];
+
+const CREDENTIAL_DIRECTORIES: [&str; 13] = [
+    ".aws",
+    ".gnupg",
+    ".kube",
+    ".docker",
+    ".azure",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/op",
+    ".password-store",
+    ".local/share/keyrings",
+    ".mozilla/firefox",
+    ".config/google-chrome",
+    "Library/Keychains",
+];
+
+/// Names under our own home that hold secrets.
+pub(crate) const PRODUCT_SECRETS: [&str; 7] = [
+    "auth.json",
+    "auth.lock",
+    ".anthropic_oauth.json",
+    ".env",
+    "webhook_subscriptions.json",
+    "auth/google_oauth.json",
+    "cache/bws_cache.json",
+];
+
+/// Whether a name is that of a project's secrets.
+pub(crate) fn is_dotenv(name: &str) -> bool {
+    const KINDS: [&str; 8] = [
+        ".env",
+        ".env.local",
+        ".env.development",
+        ".env.production",
+        ".env.test",
+        ".env.staging",
+        ".envrc",
+        ".env.prod",
+    ];
+    KINDS.contains(&name)
+}
+
+pub(crate) fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Whether a path holds passwords, tokens or keys.
+pub(crate) fn is_credential(path: &str, around: &Surroundings) -> bool {
+    let name = file_name(path);
+    if let Some(below) = below_home(path, around) {
+        let public =
+            name.ends_with(".pub") || matches!(name, "known_hosts" | "config" | "authorized_keys");
+        if is_under(below, ".ssh") && !public {
+            return name.starts_with("id_")
+                || name.contains(['*', '?'])
+                || name.ends_with(".pem")
+                || name.ends_with("_rsa")
+                || name.ends_with("_ed25519");
+        }
+        let in_directory = CREDENTIAL_DIRECTORIES
+            .iter()
+            .any(|directory| is_under(below, directory));
+        if in_directory {
+            return true;
+        }
+        if CREDENTIAL_FILES.contains(&below) || wildcard_names(below) {
+            return true;
+        }
+    }
+    if let Some(below) = below_product(path, around) {
+        let directory = is_under(below, "mcp-tokens") || is_under(below, "skills/.hub");
+        if directory || PRODUCT_SECRETS.contains(&below) || wildcard::matches(below, "auth.json") {
+            return true;
+        }
+    }
+    let own = matches!(
+        path,
+        "/etc/shadow" | "/etc/gshadow" | "/etc/sudoers" | "/etc/krb5.keytab"
+    );
+    let keys = is_under(path, "/etc/ssl/private")
+        || path.starts_with("/etc/ssh/ssh_host_") && !name.ends_with(".pub");
+    let process = path.starts_with("/proc/") && name == "environ";
+    own || keys
+        || process
+        || is_dotenv(name)
+        || matches!(
+            name,
+            "id_rsa"
+                | "id_ed25519"
+                | "id_ecdsa"
+                | "id_dsa"
+                | ".git-credentials"
+                | "credentials.json"
+                | "service-account.json"
+        )
+}
+
+fn wildcard_names(below: &str) -> bool {
+    below.contains(['*', '?'])
+        && CREDENTIAL_FILES
+            .iter()
+            .any(|file| wildcard::matches(below, file))
+        && !below.starts_with('*')
+}
+
+/// The path below our own home, if it is there.
+pub(crate) fn below_product<'p>(path: &'p str, around: &Surroundings) -> Option<&'p str> {
+    let home = around.product_home.trim_end_matches('/');
+    if home.is_empty() {
+        return None;
+    }
+    path.strip_prefix(home)?.strip_prefix('/')
+}

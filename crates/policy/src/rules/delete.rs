@@ -1,0 +1,215 @@
+//! Deleting files and overwriting them with nothing.
+
+use super::{Looks, Rule, Severity};
+use crate::Surroundings;
+use crate::places;
+use crate::shell::{Field, Invocation};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        category: "delete-system",
+        severity: Severity::Hard,
+        reason: "deletes the root, a directory of the system, or a whole home",
+        looks: Looks::Program(deletes_system),
+        catches: &[
+            "rm -rf /",
+            "rm -rf \"/\"",
+            "rm -rf /etc",
+            "rm -rf ${HOME}/*",
+            "rm -fr ~",
+            "/bin/rm -rf /",
+            "command rm -rf /",
+            "timeout 5 rm -rf /",
+            "nice rm -rf /",
+            "busybox rm -rf /",
+            "eval 'rm -rf /'",
+            "find / -delete",
+            "cd / && rm -rf *",
+            "mv / /tmp/x",
+            "rsync -a --delete empty/ /etc/",
+            "{rm,-rf,/}",
+            "rm -rf /???",
+            "python3 -c \"import shutil; shutil.rmtree('/etc')\"",
+            "rm -r -- /usr",
+        ],
+        passes: &[
+            "git commit -m 'rm -rf /'",
+            "grep -r 'rm -rf /' .",
+            "echo rm -rf /",
+            "rm -rf ./target",
+            "rm -rf /tmp/build",
+            "find / -name x",
+            "ls /",
+        ],
+    },
+    Rule {
+        category: "recursive-delete",
+        severity: Severity::Ask,
+        reason: "deletes a directory with everything in it",
+        looks: Looks::Program(|one, _| {
+            one.is(&["rm", "grm", "rimraf", "trash"]) && is_recursive(one) || one.is(&["rimraf"])
+        }),
+        catches: &[
+            "rm -r b",
+            "rm --recursive b",
+            "rm -rf ./target",
+            "rm b -R",
+            "npx rimraf x; rimraf x",
+        ],
+        passes: &["rm b", "rm -f a.o", "grep -r rm .", "git rm -r --cached x"],
+    },
+    Rule {
+        category: "delete-outside",
+        severity: Severity::Ask,
+        reason: "deletes files by an absolute path",
+        looks: Looks::Program(|one, around| {
+            one.is(&["rm", "unlink", "rmdir", "grm"])
+                && one.operands().any(|field| {
+                    let path = places::absolute(&field.text, &one.cwd);
+                    let inside = places::is_under(&path, &around.cwd) && around.cwd.len() > 1;
+                    field.text.starts_with('/') && !inside && !is_our_scratch(one, &path)
+                })
+        }),
+        catches: &["rm /var/x", "rm -f /opt/app/a.txt", "rm /tmp/a /tmp/b"],
+        passes: &["rm x", "rm -f /tmp/hermes-verify-1.py", "ls /var/x"],
+    },
+    Rule {
+        category: "bulk-delete",
+        severity: Severity::Ask,
+        reason: "deletes everything another program names",
+        looks: Looks::Program(bulk),
+        catches: &[
+            "find . -delete",
+            "find . -name '*.o' -exec rm {} \\;",
+            "ls | xargs rm",
+            "git ls-files -o | xargs -0 rm -f",
+            "find . -execdir rm -f {} +",
+            "parallel rm ::: a b",
+            "fd -e o -x rm",
+        ],
+        passes: &[
+            "find . -name '*.o'",
+            "ls | xargs wc -l",
+            "find . -exec grep -l rm {} +",
+        ],
+    },
+    Rule {
+        category: "destroy-file",
+        severity: Severity::Ask,
+        reason: "empties or shreds files so that they cannot be brought back",
+        looks: Looks::Program(|one, _| {
+            one.is(&["truncate", "shred", "srm", "wipe", "scrub"])
+                && one.operands().next().is_some()
+        }),
+        catches: &["truncate -s 0 app.log", "shred -u key.pem", "sudo shred x"],
+        passes: &["echo truncate", "ls shred"],
+    },
+];
+
+fn is_recursive(one: &Invocation) -> bool {
+    one.short("rR") || one.long("--recursive")
+}
+
+/// Files made to check something, which are meant to be deleted again.
+fn is_our_scratch(one: &Invocation, path: &str) -> bool {
+    let ours = |path: &str| {
+        let name = path.strip_prefix("/tmp/").unwrap_or_default();
+        let ours = name.starts_with("hermes-verify-") || name.starts_with("hermes-ad-hoc-");
+        ours && !name.contains(['/', '*', '?'])
+    };
+    ours(path) && one.operands().count() == 1
+}
+
+/// Whether a field surely names something vital. Where a part is unknown, the other rules ask.
+fn vital(field: &Field, one: &Invocation, around: &Surroundings) -> bool {
+    let named = field.is_known() && !field.text.is_empty();
+    named && places::is_vital(&places::absolute(&field.text, &one.cwd), around)
+}
+
+fn deletes_system(one: &Invocation, around: &Surroundings) -> bool {
+    match one.name.as_str() {
+        "rm" | "grm" | "rimraf" => {
+            (is_recursive(one) || one.name == "rimraf")
+                && one.operands().any(|field| vital(field, one, around))
+        }
+        "find" | "gfind" => {
+            let deletes = one.has("-delete") && !is_filtered(one);
+            deletes
+                && one
+                    .arguments()
+                    .iter()
+                    .take_while(|field| !field.text.starts_with('-'))
+                    .any(|field| vital(field, one, around))
+        }
+        "mv" => {
+            let operands: Vec<&Field> = one.operands().collect();
+            let sources = operands.len().saturating_sub(1);
+            operands
+                .into_iter()
+                .take(sources.max(1))
+                .any(|field| vital(field, one, around))
+        }
+        "rsync" => {
+            let deletes = one
+                .arguments()
+                .iter()
+                .any(|field| field.text.starts_with("--del"));
+            deletes
+                && one
+                    .operands()
+                    .last()
+                    .is_some_and(|field| vital(field, one, around))
+        }
+        "chmod" => {
+            is_recursive(one)
+                && one.operands().skip(1).any(|field| {
+                    places::absolute(&field.text, &one.cwd) == "/" && one.argument(0) != "--"
+                })
+                && one.operands().next().is_some_and(|mode| {
+                    matches!(
+                        mode.text.as_str(),
+                        "000" | "0" | "a-rwx" | "ugo-rwx" | "-rwx"
+                    )
+                })
+        }
+        _ => false,
+    }
+}
+
+fn is_filtered(one: &Invocation) -> bool {
+    const FILTERS: [&str; 12] = [
+        "-name", "-iname", "-path", "-regex", "-mtime", "-mmin", "-size", "-newer", "-user",
+        "-empty", "-atime", "-perm",
+    ];
+    FILTERS.iter().any(|filter| one.has(filter))
+}
+
+fn bulk(one: &Invocation, _: &Surroundings) -> bool {
+    const REMOVERS: [&str; 4] = ["rm", "unlink", "shred", "rmdir"];
+    let names_remover = || {
+        one.arguments().iter().any(|field| {
+            let base = field.text.rsplit('/').next().unwrap_or_default();
+            REMOVERS.contains(&base)
+                || REMOVERS
+                    .iter()
+                    .any(|name| field.text.starts_with(&format!("{name} ")))
+        })
+    };
+    match one.name.as_str() {
+        "find" | "gfind" => {
+            let runs = ["-exec", "-execdir", "-ok", "-okdir"];
+            let after = |option: &&str| {
+                one.value(option).is_some_and(|field| {
+                    REMOVERS.contains(&field.text.rsplit('/').next().unwrap_or_default())
+                })
+            };
+            one.has("-delete") || runs.iter().any(after)
+        }
+        "xargs" | "gxargs" | "parallel" => names_remover(),
+        "fd" | "fdfind" => ["-x", "-X", "--exec", "--exec-batch"].iter().any(|option| {
+            one.value(option)
+                .is_some_and(|field| REMOVERS.contains(&field.text.as_str()))
+        }),
+        _ => false,
+    }
+}

@@ -1,0 +1,173 @@
+//! Disks and file systems.
+
+use super::{Looks, Rule, Severity};
+use crate::places;
+use crate::shell::{Invocation, Stream};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        category: "make-filesystem",
+        severity: Severity::Hard,
+        reason: "makes a file system, erasing what is on the device",
+        looks: Looks::Program(|one, _| erases(one) && !on_a_file(one)),
+        catches: &[
+            "mkfs.ext4 /dev/sdb1",
+            "mkfs -t xfs /dev/sda",
+            "sudo mke2fs /dev/vda",
+            "wipefs -a /dev/sda",
+            "cryptsetup luksFormat /dev/sda2",
+            "blkdiscard /dev/nvme0n1",
+            "diskutil eraseDisk JHFS+ X /dev/disk2",
+            "mkswap /dev/sda1",
+            "newfs /dev/ada0",
+        ],
+        passes: &[
+            "echo mkfs",
+            "man mkfs.ext4",
+            "mkfs.ext4 disk.img",
+            "wipefs /dev/sda",
+            "which mkfs",
+        ],
+    },
+    Rule {
+        category: "format-file",
+        severity: Severity::Ask,
+        reason: "makes a file system in a file",
+        looks: Looks::Program(|one, _| erases(one) && on_a_file(one)),
+        catches: &["mkfs.ext4 disk.img", "mkswap swap.img"],
+        passes: &["echo mkfs disk.img"],
+    },
+    Rule {
+        category: "raw-disk",
+        severity: Severity::Hard,
+        reason: "writes straight onto a disk",
+        looks: Looks::Program(|one, _| {
+            let redirected = one.streams.iter().any(|stream| match stream {
+                Stream::Out(field) => places::is_disk(&places::absolute(&field.text, &one.cwd)),
+                Stream::In(_) => false,
+            });
+            redirected || names_disk(one)
+        }),
+        catches: &[
+            "dd if=/dev/zero of=/dev/sda",
+            "echo x > /dev/nvme0n1",
+            "cat img | sudo tee /dev/sdb",
+            "cp img /dev/sda",
+            "shred /dev/sda",
+            "dd of=/dev/sda if=x bs=1M",
+            ": > /dev/mmcblk0",
+        ],
+        passes: &[
+            "dd if=/dev/sda of=backup.img",
+            "ls -l /dev/sda",
+            "echo x > /dev/null",
+            "lsblk /dev/sda",
+        ],
+    },
+    Rule {
+        category: "disk-copy",
+        severity: Severity::Ask,
+        reason: "copies raw data, which overwrites its target without a question",
+        looks: Looks::Program(|one, _| {
+            one.is(&["dd", "dcfldd", "ddrescue"])
+                && one.arguments().iter().any(|field| field.text.contains('='))
+        }),
+        catches: &["dd if=a", "dd if=/dev/zero of=file bs=1M count=1"],
+        passes: &["dd --help", "echo dd if=a"],
+    },
+    Rule {
+        category: "partition",
+        severity: Severity::Ask,
+        reason: "changes partitions, volumes or swap",
+        looks: Looks::Program(|one, _| {
+            let listing = one.short("l")
+                || one.long("--list")
+                || one.long("--print")
+                || one.has("print")
+                || one.has("-v");
+            match one.name.as_str() {
+                "fdisk" | "sfdisk" | "gdisk" | "sgdisk" | "parted" | "cfdisk" => {
+                    !listing
+                        && one
+                            .arguments()
+                            .iter()
+                            .any(|field| !field.text.starts_with("--"))
+                }
+                "lvremove" | "vgremove" | "pvremove" | "lvreduce" | "swapoff" => true,
+                "zpool" | "zfs" => one.has("destroy") || one.has("rollback"),
+                "btrfs" => one.has("delete"),
+                "mdadm" => {
+                    one.long("--zero-superblock") || one.long("--stop") || one.long("--remove")
+                }
+                "cryptsetup" => one.has("erase") || one.has("luksErase") || one.has("luksKillSlot"),
+                "hdparm" => one
+                    .arguments()
+                    .iter()
+                    .any(|field| field.text.starts_with("--security-erase")),
+                "nvme" => one.has("format") || one.has("sanitize"),
+                _ => false,
+            }
+        }),
+        catches: &[
+            "fdisk /dev/sda",
+            "parted /dev/sda rm 1",
+            "zfs destroy tank/x",
+            "cryptsetup erase /dev/sda",
+        ],
+        passes: &[
+            "fdisk -l",
+            "parted -l",
+            "zfs list",
+            "cryptsetup status x",
+            "parted /dev/sda print",
+        ],
+    },
+];
+
+fn erases(one: &Invocation) -> bool {
+    let named = one.name.starts_with("mkfs") || one.name.starts_with("newfs");
+    let target = one.operands().next().is_some() && !one.long("--help") && !one.long("--version");
+    match one.name.as_str() {
+        _ if named => target,
+        "mke2fs" | "mkswap" | "mkdosfs" | "mkntfs" | "blkdiscard" => target,
+        "wipefs" => (one.short("a") || one.long("--all")) && target,
+        "cryptsetup" => one.has("luksFormat") || one.has("luksformat"),
+        "diskutil" => one
+            .arguments()
+            .iter()
+            .any(|field| field.text.to_ascii_lowercase().starts_with("erase")),
+        _ => false,
+    }
+}
+
+/// Whether the target is surely an ordinary file.
+fn on_a_file(one: &Invocation) -> bool {
+    let target = one
+        .operands()
+        .filter(|field| !field.text.contains('='))
+        .last();
+    target.is_some_and(|field| {
+        field.is_known()
+            && !places::absolute(&field.text, &one.cwd).starts_with("/dev/")
+            && !matches!(one.name.as_str(), "diskutil")
+            && field.text.contains(['.', '/'])
+    })
+}
+
+fn names_disk(one: &Invocation) -> bool {
+    let disk = |text: &str| places::is_disk(&places::absolute(text, &one.cwd));
+    match one.name.as_str() {
+        "dd" | "dcfldd" => one
+            .arguments()
+            .iter()
+            .any(|field| field.text.strip_prefix("of=").is_some_and(disk)),
+        "tee" | "shred" | "truncate" | "wipe" | "scrub" => {
+            one.operands().any(|field| disk(&field.text))
+        }
+        "cp" | "mv" | "install" | "ddrescue" | "pv" => {
+            one.operands().last().is_some_and(|field| disk(&field.text))
+        }
+        "badblocks" => one.short("w") && one.operands().any(|field| disk(&field.text)),
+        _ => false,
+    }
+}

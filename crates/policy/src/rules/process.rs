@@ -1,0 +1,314 @@
+//! Processes, services, the machine's power and ourselves.
+
+use super::{Looks, Rule, Severity};
+use crate::Surroundings;
+use crate::shell::{Invocation, Sign};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        category: "fork-bomb",
+        severity: Severity::Hard,
+        reason: "starts itself over and over until the machine stands still",
+        looks: Looks::Signs(&[Sign::ForkBomb]),
+        catches: &[
+            ":(){ :|:& };:",
+            "bomb() { bomb | bomb & }; bomb",
+            "f(){ f & f & }; f",
+            "function x { x | x & }; x",
+            "perl -e 'fork while fork'",
+            "bash -c '$0 & $0'",
+            "python3 -c 'import os\nwhile True: os.fork()'",
+        ],
+        passes: &[
+            "f() { ls | wc -l; }; f",
+            "serve() { node x & }; serve",
+            "retry() { retry; }",
+        ],
+    },
+    Rule {
+        category: "kill-everything",
+        severity: Severity::Hard,
+        reason: "ends every process there is",
+        looks: Looks::Program(|one, _| match one.name.as_str() {
+            "kill" => targets(one).any(|target| target == "-1"),
+            "killall5" => true,
+            "pkill" => {
+                let mut operands = one.operands();
+                operands.any(|field| matches!(field.text.as_str(), "." | ".*" | ""))
+                    && !one.short("ugtPGs")
+            }
+            _ => false,
+        }),
+        catches: &[
+            "kill -9 -1",
+            "kill -KILL -- -1",
+            "kill -s KILL -1",
+            "killall5 -9",
+            "pkill -9 .",
+        ],
+        passes: &[
+            "kill -1 4242",
+            "kill -9 4242",
+            "kill -HUP 77",
+            "pkill -f vite",
+        ],
+    },
+    Rule {
+        category: "power-state",
+        severity: Severity::Hard,
+        reason: "turns the machine off or starts it anew",
+        looks: Looks::Program(power),
+        catches: &[
+            "shutdown",
+            "sudo reboot",
+            "halt",
+            "poweroff",
+            "init 0",
+            "telinit 6",
+            "systemctl poweroff",
+            "systemctl reboot",
+            "systemctl -f halt",
+            "doas reboot",
+            "systemctl kexec",
+            "shutdown -h now",
+            "echo b > /proc/sysrq-trigger",
+        ],
+        passes: &[
+            "echo reboot",
+            "last reboot",
+            "man shutdown",
+            "git init 0",
+            "systemctl status reboot.target",
+            "shutdown -c",
+        ],
+    },
+    Rule {
+        category: "service-control",
+        severity: Severity::Ask,
+        reason: "stops, restarts or disables a service",
+        looks: Looks::Program(|one, _| {
+            const VERBS: [&str; 8] = [
+                "stop",
+                "restart",
+                "disable",
+                "mask",
+                "kill",
+                "isolate",
+                "try-restart",
+                "reload-or-restart",
+            ];
+            match one.name.as_str() {
+                "systemctl" => one
+                    .operands()
+                    .next()
+                    .is_some_and(|verb| VERBS.contains(&verb.text.as_str())),
+                "service" | "rc-service" => VERBS.contains(&one.argument(1)),
+                "launchctl" => matches!(
+                    one.argument(0),
+                    "unload" | "bootout" | "stop" | "disable" | "remove" | "kill" | "kickstart"
+                ),
+                "brew" => {
+                    one.argument(0) == "services" && matches!(one.argument(1), "stop" | "restart")
+                }
+                "sc" | "net" => one.argument(0) == "stop",
+                "supervisorctl" | "pm2" => matches!(
+                    one.argument(0),
+                    "stop" | "restart" | "kill" | "delete" | "shutdown"
+                ),
+                _ => false,
+            }
+        }),
+        catches: &[
+            "systemctl restart x",
+            "sudo systemctl --now disable cron",
+            "service nginx stop",
+            "systemctl mask x",
+        ],
+        passes: &[
+            "systemctl status nginx",
+            "systemctl list-units",
+            "service nginx status",
+            "journalctl -u x",
+        ],
+    },
+    Rule {
+        category: "force-kill",
+        severity: Severity::Ask,
+        reason: "ends processes by name, by force or by pattern",
+        looks: Looks::Program(|one, _| match one.name.as_str() {
+            "pkill" | "killall" => {
+                let forced = one
+                    .arguments()
+                    .iter()
+                    .any(|field| is_kill_signal(&field.text));
+                let pattern = one.name == "killall" && (one.short("r") || one.long("--regexp"));
+                forced
+                    || pattern
+                    || one.name == "pkill"
+                        && one.short("f")
+                        && one.operands().any(|field| field.text.len() < 3)
+            }
+            "skill" | "fuser" => one.short("k"),
+            "xkill" => true,
+            _ => false,
+        }),
+        catches: &[
+            "pkill -9 x",
+            "killall -s KILL x",
+            "killall -r x",
+            "pkill --signal SIGKILL node",
+            "fuser -k 8080/tcp",
+        ],
+        passes: &[
+            "pkill -f vite",
+            "killall node",
+            "pgrep -f node",
+            "fuser 8080/tcp",
+        ],
+    },
+    Rule {
+        category: "self-termination",
+        severity: Severity::Ask,
+        reason: "would end Hermes itself, or what keeps this machine running",
+        looks: Looks::Program(ends_us),
+        catches: &[
+            "pkill hermes",
+            "kill $(pgrep hermes)",
+            "kill 1",
+            "kill -9 $PPID",
+            "kill $$",
+            "kill 4711",
+            "pgrep hermes | xargs kill",
+            "launchctl bootout gui/501/ai.hermes.gateway",
+            "killall hermes",
+        ],
+        passes: &[
+            "kill 1234",
+            "kill %1",
+            "kill $!",
+            "pkill node",
+            "kill -0 $pid",
+            "pgrep hermes",
+        ],
+    },
+    Rule {
+        category: "gateway-control",
+        severity: Severity::Ask,
+        reason: "stops, restarts, updates or doubles the gateway",
+        looks: Looks::Program(gateway),
+        catches: &[
+            "hermes gateway stop",
+            "hermes gateway restart",
+            "hermes update",
+            "nohup hermes gateway run &",
+            "hermes -p work gateway stop",
+            "setsid hermes gateway run",
+        ],
+        passes: &[
+            "hermes gateway status",
+            "hermes --version",
+            "hermes sessions list",
+            "hermes gateway run --help",
+        ],
+    },
+];
+
+/// What `kill` is aimed at: everything but the signal.
+fn targets(one: &Invocation) -> impl Iterator<Item = &str> {
+    let words: Vec<&str> = one
+        .arguments()
+        .iter()
+        .map(|field| field.text.as_str())
+        .collect();
+    let named = matches!(words.first(), Some(&("-s" | "-n" | "--signal")));
+    let skip = match words.first() {
+        Some(_) if named => 2,
+        Some(first) if first.starts_with('-') && *first != "--" => 1,
+        _ => 0,
+    };
+    words.into_iter().skip(skip).filter(|word| *word != "--")
+}
+
+fn is_kill_signal(text: &str) -> bool {
+    matches!(
+        text.trim_start_matches('-').to_ascii_uppercase().as_str(),
+        "9" | "KILL" | "SIGKILL" | "SKILL" | "S9"
+    ) || matches!(
+        text,
+        "--signal=KILL" | "--signal=9" | "--signal=SIGKILL" | "-sKILL"
+    )
+}
+
+fn power(one: &Invocation, _: &Surroundings) -> bool {
+    let first = one
+        .operands()
+        .next()
+        .map_or("", |field| field.text.as_str());
+    match one.name.as_str() {
+        "shutdown" => !one.short("c") && !one.long("--help"),
+        "reboot" | "halt" | "poweroff" => !one.long("--help") && !one.long("--version"),
+        "init" | "telinit" => matches!(first, "0" | "6"),
+        "systemctl" | "loginctl" => matches!(
+            first,
+            "poweroff" | "reboot" | "halt" | "kexec" | "suspend" | "hibernate" | "soft-reboot"
+        ),
+        "kexec" => one.short("e"),
+        _ => {
+            one.streams.iter().any(|stream| match stream {
+                crate::shell::Stream::Out(field) => field.text == "/proc/sysrq-trigger",
+                crate::shell::Stream::In(_) => false,
+            }) || one.name == "tee" && one.has("/proc/sysrq-trigger")
+        }
+    }
+}
+
+fn ends_us(one: &Invocation, around: &Surroundings) -> bool {
+    let mentions = |text: &str| text.to_ascii_lowercase().contains("hermes");
+    let own = around.own_pid.map(|pid| pid.to_string());
+    match one.name.as_str() {
+        "kill" => {
+            let asks_only = matches!(one.argument(0), "-0" | "-l" | "-L");
+            let known = |target: &str| {
+                matches!(target, "1" | "$PPID" | "$$")
+                    || own.as_deref() == Some(target.trim_start_matches('-'))
+            };
+            let found = one
+                .arguments()
+                .iter()
+                .any(|field| field.comes_from(&["pgrep", "pidof", "ps"]));
+            let fed = matches!(&one.input, crate::shell::Input::Piped { programs, .. } if programs.iter().any(|name| name == "pgrep" || name == "pidof"));
+            !asks_only && (targets(one).any(known) || found || fed)
+        }
+        "xargs" => {
+            let kills = one.has("kill");
+            kills
+                && matches!(&one.input, crate::shell::Input::Piped { programs, .. } if programs.iter().any(|name| matches!(name.as_str(), "pgrep" | "pidof" | "ps")))
+        }
+        "pkill" | "killall" => one.operands().any(|field| mentions(&field.text)),
+        "launchctl" | "systemctl" => {
+            let stops = [
+                "stop", "bootout", "unload", "kill", "remove", "restart", "disable",
+            ];
+            stops.iter().any(|verb| one.has(verb))
+                && one.operands().any(|field| mentions(&field.text))
+        }
+        _ => false,
+    }
+}
+
+fn gateway(one: &Invocation, _: &Surroundings) -> bool {
+    if one.name != "hermes" || one.long("--help") {
+        return false;
+    }
+    let words: Vec<&str> = one
+        .arguments()
+        .iter()
+        .map(|field| field.text.as_str())
+        .collect();
+    let follows = |second: &str| words.windows(2).any(|pair| pair == ["gateway", second]);
+    let stops = ["stop", "restart", "uninstall"]
+        .iter()
+        .any(|verb| follows(verb));
+    let updates = words.iter().find(|word| !word.starts_with('-')) == Some(&"update");
+    stops || updates || one.wrapped && (follows("run") || follows("start"))
+}

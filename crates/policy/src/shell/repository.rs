@@ -1,0 +1,92 @@
+//! Commands that git runs for its user.
+
+use super::field::Field;
+use super::invocation::Input;
+use super::resolve::{Given, Resolver};
+use super::unwrap::{joined, value, wrapped};
+
+impl Resolver<'_> {
+    pub(super) fn git(&mut self, argv: &[Field], given: &Given) {
+        let mut at = 1;
+        while let Some(field) = argv.get(at) {
+            let text = field.text.as_str();
+            match text {
+                "-c" | "--config-env" => {
+                    let setting = argv.get(at + 1).map(|field| field.text.clone());
+                    self.git_setting(&setting.unwrap_or_default(), given);
+                    at += 2;
+                }
+                "-C" | "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" => at += 2,
+                _ if text.starts_with('-') => at += 1,
+                _ => break,
+            }
+        }
+        if at > 1 && at < argv.len() {
+            // Rules see the command without the options before it.
+            let mut bare = vec![Field::literal("git", given.span)];
+            bare.extend_from_slice(argv.get(at..).unwrap_or_default());
+            self.run(bare, wrapped(given));
+            return;
+        }
+        let rest = argv.get(2..).unwrap_or_default();
+        match argv.get(1).map_or("", |field| field.text.as_str()) {
+            "config" => {
+                let words: Vec<&Field> = rest.iter().filter(|f| !f.text.starts_with('-')).collect();
+                if let [key, value, ..] = words.as_slice() {
+                    self.git_setting(&format!("{}={}", key.text, value.text), given);
+                }
+            }
+            "bisect" if rest.first().is_some_and(|field| field.text == "run") => {
+                self.run(rest.get(1..).unwrap_or_default().to_vec(), wrapped(given));
+            }
+            "submodule" if rest.first().is_some_and(|field| field.text == "foreach") => {
+                self.text(&joined(rest, 1), given.span, Input::Nothing);
+            }
+            "rebase" => {
+                if let Some(text) = value(rest, &["--exec", "-x"]) {
+                    self.text(&text.text, text.span, Input::Nothing);
+                }
+            }
+            "filter-branch" => {
+                for option in [
+                    "--tree-filter",
+                    "--index-filter",
+                    "--env-filter",
+                    "--msg-filter",
+                ] {
+                    if let Some(text) = value(rest, &[option]) {
+                        self.text(&text.text, text.span, Input::Nothing);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A setting of git whose value is run.
+    fn git_setting(&mut self, setting: &str, given: &Given) {
+        let Some((key, text)) = setting.split_once('=') else {
+            return;
+        };
+        let key = key.to_ascii_lowercase();
+        if key.starts_with("alias.") {
+            match text.strip_prefix('!') {
+                Some(shell) => self.text(shell, given.span, Input::Nothing),
+                None => self.text(&format!("git {text}"), given.span, Input::Nothing),
+            };
+        }
+        const RUN: [&str; 8] = [
+            "core.pager",
+            "core.sshcommand",
+            "core.editor",
+            "core.fsmonitor",
+            "diff.external",
+            "sequence.editor",
+            "credential.helper",
+            "core.hookspath",
+        ];
+        if RUN.contains(&key.as_str()) {
+            self.text(text.trim_start_matches('!'), given.span, Input::Nothing);
+        }
+    }
+}

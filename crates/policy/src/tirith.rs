@@ -1,0 +1,249 @@
+//! What the Tirith scanner says about a command.
+//!
+//! Its exit code decides; its JSON only says why.
+
+use serde::Deserialize;
+
+use crate::{Finding, Severity, Span};
+
+/// The most findings that are taken over.
+const MAX_FINDINGS: usize = 50;
+
+/// The longest text that is taken over from one field.
+const MAX_TEXT: usize = 500;
+
+/// Crashes in a row after which it is left alone.
+const MAX_CRASHES: u32 = 3;
+
+/// How a run of it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// With this code.
+    Code(i32),
+    /// By a signal.
+    Signal(i32),
+    /// Not within its time.
+    TimedOut,
+    /// It could not be started, and why.
+    NotStarted(String),
+}
+
+/// What holds when it gives no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failing {
+    /// The command is judged without it.
+    Open,
+    /// Somebody is asked.
+    Closed,
+}
+
+/// What a run means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reading {
+    /// What was found, with categories `tirith:<rule>`.
+    pub findings: Vec<Finding>,
+    /// Why there is no answer, if there is none.
+    pub failure: Option<String>,
+}
+
+/// The part of its report that is used.
+#[derive(Debug, Default, Deserialize)]
+struct Report {
+    #[serde(default)]
+    findings: Vec<Reported>,
+    #[serde(default)]
+    summary: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Reported {
+    rule_id: String,
+    severity: String,
+    title: String,
+    description: String,
+}
+
+/// Reads how it ended and what it printed.
+pub fn read_check(ended: &Ended, output: &str, failing: Failing, command: &str) -> Reading {
+    let span = Span {
+        start: 0,
+        end: command.len(),
+    };
+    let failure = match ended {
+        Ended::Code(0) => None,
+        Ended::Code(code @ (1 | 2)) => {
+            return Reading {
+                findings: found(*code, output, span),
+                failure: None,
+            };
+        }
+        Ended::Code(code) => Some(format!("Tirith ended with code {code}")),
+        Ended::Signal(signal) => Some(format!("Tirith was ended by signal {signal}")),
+        Ended::TimedOut => Some("Tirith did not answer in time".to_owned()),
+        Ended::NotStarted(why) => Some(format!("Tirith could not be started: {why}")),
+    };
+    let findings = match (&failure, failing) {
+        (Some(why), Failing::Closed) => vec![finding("unavailable", why.clone(), span)],
+        (Some(_), Failing::Open) | (None, _) => Vec::new(),
+    };
+    Reading { findings, failure }
+}
+
+fn found(code: i32, output: &str, span: Span) -> Vec<Finding> {
+    let report: Report = serde_json::from_str(output.trim()).unwrap_or_default();
+    if code == 2
+        && let [only] = report.findings.as_slice()
+        && is_app_warning(only)
+    {
+        return Vec::new();
+    }
+    let mut findings: Vec<Finding> = report
+        .findings
+        .iter()
+        .take(MAX_FINDINGS)
+        .map(|one| {
+            let rule = if one.rule_id.is_empty() {
+                "unnamed"
+            } else {
+                &one.rule_id
+            };
+            let reason = [&one.title, &one.description, &one.severity]
+                .into_iter()
+                .find(|text| !text.is_empty());
+            finding(
+                rule,
+                cut(reason.map_or("is suspicious to Tirith", String::as_str)),
+                span,
+            )
+        })
+        .collect();
+    if findings.is_empty() {
+        let rule = if code == 1 { "block" } else { "warn" };
+        let reason = if report.summary.is_empty() {
+            "is suspicious to Tirith".to_owned()
+        } else {
+            cut(&report.summary)
+        };
+        findings.push(finding(rule, reason, span));
+    }
+    findings
+}
+
+/// Addresses that end in `.app` are common and no reason for a question by themselves.
+fn is_app_warning(one: &Reported) -> bool {
+    let rule = one.rule_id.to_ascii_lowercase().replace('-', "_");
+    let about = format!("{} {}", one.title, one.description);
+    rule.contains("lookalike_tld") && about.contains(".app")
+}
+
+fn finding(rule: &str, reason: String, span: Span) -> Finding {
+    Finding {
+        category: format!("tirith:{rule}"),
+        severity: Severity::Ask,
+        reason,
+        span,
+    }
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(MAX_TEXT).collect()
+}
+
+/// Counts crashes, so that a broken scanner is not started for every command.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Breaker {
+    crashes: u32,
+}
+
+impl Breaker {
+    /// The state after a run.
+    #[must_use]
+    pub fn after(self, ended: &Ended) -> Self {
+        match ended {
+            Ended::Code(0..=2) => Self::default(),
+            Ended::Code(_) | Ended::Signal(_) | Ended::TimedOut | Ended::NotStarted(_) => Self {
+                crashes: self.crashes.saturating_add(1),
+            },
+        }
+    }
+
+    /// Whether it is left alone until the program starts anew.
+    pub fn is_open(self) -> bool {
+        self.crashes >= MAX_CRASHES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn categories(ended: Ended, output: &str, failing: Failing) -> Vec<String> {
+        let reading = read_check(&ended, output, failing, "curl u");
+        reading
+            .findings
+            .into_iter()
+            .map(|finding| finding.category)
+            .collect()
+    }
+
+    // EX-59
+    #[test]
+    fn the_exit_code_decides_and_the_report_says_why() {
+        let report = r#"{"findings":[{"rule_id":"pipe_to_shell","severity":"high","title":"pipes","description":"d"}],"summary":"s"}"#;
+        assert!(categories(Ended::Code(0), report, Failing::Closed).is_empty());
+        for code in [1, 2] {
+            assert_eq!(
+                categories(Ended::Code(code), report, Failing::Open),
+                ["tirith:pipe_to_shell"]
+            );
+        }
+        assert_eq!(
+            categories(Ended::Code(1), "no json", Failing::Open),
+            ["tirith:block"]
+        );
+        assert_eq!(
+            categories(Ended::Code(2), "", Failing::Open),
+            ["tirith:warn"]
+        );
+        let app = r#"{"findings":[{"rule_id":"lookalike_tld","title":"x.app looks like a file"}]}"#;
+        assert!(categories(Ended::Code(2), app, Failing::Open).is_empty());
+        assert_eq!(
+            categories(Ended::Code(1), app, Failing::Open),
+            ["tirith:lookalike_tld"]
+        );
+        let many = format!(
+            "{{\"findings\":[{}]}}",
+            vec![r#"{"rule_id":"a"}"#; 80].join(",")
+        );
+        assert_eq!(categories(Ended::Code(1), &many, Failing::Open).len(), 50);
+    }
+
+    // EX-59
+    #[test]
+    fn a_failure_is_open_or_closed_as_configured() {
+        for ended in [
+            Ended::Code(139),
+            Ended::Signal(11),
+            Ended::TimedOut,
+            Ended::NotStarted("no such file".to_owned()),
+        ] {
+            let open = read_check(&ended, "", Failing::Open, "x");
+            assert!(open.findings.is_empty() && open.failure.is_some());
+            assert_eq!(
+                categories(ended, "", Failing::Closed),
+                ["tirith:unavailable"]
+            );
+        }
+    }
+
+    // EX-59
+    #[test]
+    fn three_crashes_in_a_row_open_the_breaker() {
+        let crash = Ended::Signal(6);
+        let two = Breaker::default().after(&crash).after(&crash);
+        assert!(!two.is_open());
+        assert!(!two.after(&Ended::Code(2)).after(&crash).is_open());
+        assert!(two.after(&Ended::TimedOut).is_open());
+    }
+}

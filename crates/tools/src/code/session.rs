@@ -1,0 +1,175 @@
+//! One script from start to end: its output, its calls, its limits.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use hermes_exec::{Backend, Capture, Captured, Ending, ExecError, Launch, Process};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+use tokio::time::{Instant, sleep_until, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::frames::{self, Frame};
+use super::runner_argv;
+
+/// Most bytes kept of what a script prints.
+const MOST_OUTPUT: usize = 50_000;
+/// Most bytes kept of what it complains.
+const MOST_COMPLAINT: usize = 10_000;
+/// Calls of one script that run at the same time; more wait.
+const MOST_AT_ONCE: usize = 8;
+/// How long a script that was asked to end may take.
+const GRACE: Duration = Duration::from_secs(5);
+/// The same when a person waits for it.
+const SHORT_GRACE: Duration = Duration::from_millis(150);
+
+/// What the runner is told.
+#[derive(Serialize)]
+pub(super) struct Order {
+    pub(super) scratch: String,
+    /// Where the script runs; its own folder when absent.
+    pub(super) directory: Option<String>,
+    /// The interpreter; the runner's own when absent.
+    pub(super) python: Option<String>,
+    pub(super) environment: Vec<(String, String)>,
+    /// Part of the socket's name.
+    pub(super) name: String,
+    pub(super) files: Files,
+}
+
+#[derive(Serialize)]
+pub(super) struct Files {
+    #[serde(rename = "hermes_tools.py")]
+    pub(super) module: String,
+    #[serde(rename = "script.py")]
+    pub(super) script: String,
+}
+
+/// Answers the calls of a script.
+pub(super) trait Calls: Sync {
+    /// The reply to one line, as JSON.
+    fn answer<'a>(&'a self, line: &'a [u8]) -> BoxFuture<'a, Json>;
+}
+
+/// How a script ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum End {
+    /// By itself.
+    Code(i32),
+    TimedOut,
+    Interrupted,
+    /// It could not be run.
+    Failed(String),
+}
+
+pub(super) struct Ran {
+    pub(super) end: End,
+    pub(super) output: Captured,
+    pub(super) complaint: Captured,
+}
+
+/// Runs a script.
+pub(super) async fn run(
+    backend: &Arc<dyn Backend>,
+    launch: Launch,
+    order: &Order,
+    calls: &dyn Calls,
+    limit: Duration,
+    cancel: &CancellationToken,
+) -> Result<Ran, ExecError> {
+    let launch = Launch {
+        argv: runner_argv(&launch.argv),
+        ..launch
+    };
+    let mut process = tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Err(ExecError::Cancelled),
+        process = backend.spawn(launch) => process?,
+    };
+    let mut output = Capture::new(MOST_OUTPUT);
+    let mut complaint = Capture::new(MOST_COMPLAINT);
+    let deadline = Instant::now() + limit;
+    let end = tokio::select! {
+        biased;
+        () = cancel.cancelled() => End::Interrupted,
+        () = sleep_until(deadline) => End::TimedOut,
+        end = talk(&mut process, order, calls, &mut output, &mut complaint) => end,
+    };
+    finish(process, &end).await?;
+    Ok(Ran {
+        end,
+        output: output.finish(),
+        complaint: complaint.finish(),
+    })
+}
+
+/// Serves the script until it ends.
+async fn talk(
+    process: &mut Process,
+    order: &Order,
+    calls: &dyn Calls,
+    output: &mut Capture,
+    complaint: &mut Capture,
+) -> End {
+    let Some(input) = process.input.as_mut() else {
+        return End::Failed("the script has no input".to_owned());
+    };
+    let order = json!(order).to_string();
+    if let Err(error) = frames::write(input, b's', 0, order.as_bytes()).await {
+        return End::Failed(error.to_string());
+    }
+    let mut asked: Vec<(u32, Vec<u8>)> = Vec::new();
+    let mut running = FuturesUnordered::new();
+    let mut reading = Box::pin(next(&mut process.output));
+    loop {
+        while running.len() < MOST_AT_ONCE && !asked.is_empty() {
+            let (number, line) = asked.remove(0);
+            running.push(async move { (number, calls.answer(&line).await) });
+        }
+        tokio::select! {
+            Some((number, reply)) = running.next(), if !running.is_empty() => {
+                if frames::write(input, b'r', number, reply.to_string().as_bytes()).await.is_err() {
+                    return End::Failed("the script's runner went away".to_owned());
+                }
+            }
+            (from, frame) = &mut reading => {
+                match frame {
+                    Some(Frame::Output(bytes)) => output.push(&bytes),
+                    Some(Frame::Complaint(bytes)) => complaint.push(&bytes),
+                    Some(Frame::Request { number, line }) => asked.push((number, line)),
+                    Some(Frame::Ended(code)) => return End::Code(code),
+                    Some(Frame::Failed(why)) => return End::Failed(why),
+                    None => return End::Failed(
+                        "Python did not answer; is python3 there where commands run?".to_owned(),
+                    ),
+                }
+                reading.set(next(from));
+            }
+        }
+    }
+}
+
+/// Reading is one future that is never dropped halfway: a frame has several parts.
+async fn next<R: tokio::io::AsyncRead + Unpin>(from: &mut R) -> (&mut R, Option<Frame>) {
+    let frame = frames::read(from).await;
+    (from, frame)
+}
+
+/// Nothing of a script outlives it.
+async fn finish(process: Process, end: &End) -> Result<(), ExecError> {
+    let grace = match end {
+        End::Code(_) | End::Failed(_) => None,
+        End::TimedOut => Some(GRACE),
+        End::Interrupted => Some(SHORT_GRACE),
+    };
+    let mut exit = process.exit;
+    if let Some(grace) = grace {
+        process.control.end(Ending::Terminate).await?;
+        if timeout(grace, &mut exit).await.is_ok() {
+            return process.control.end(Ending::Kill).await;
+        }
+    }
+    process.control.end(Ending::Kill).await
+}

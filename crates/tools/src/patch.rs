@@ -1,0 +1,264 @@
+//! `patch`: changes parts of files.
+
+mod answer;
+mod plan;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use hermes_core::{Beside, Effect, Handling, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec};
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
+use sha2::{Digest, Sha256};
+
+use self::plan::{Change, Plan};
+use crate::arguments::{read, text};
+use crate::edit::{Operation, Refusal, Replacement, Text, parse, replace};
+use crate::files::{FileFault, Shared, failed, load, refused};
+
+/// Changes files.
+pub(crate) struct Patch {
+    spec: ToolSpec,
+    shared: Arc<Shared>,
+}
+
+#[derive(Deserialize)]
+struct Arguments {
+    #[serde(default)]
+    mode: Option<Mode>,
+    #[serde(default)]
+    path: Option<String>,
+    #[serde(default)]
+    old_string: Option<String>,
+    #[serde(default)]
+    new_string: Option<String>,
+    #[serde(default)]
+    replace_all: bool,
+    #[serde(default)]
+    near_line: Option<usize>,
+    #[serde(default)]
+    expected_hash: Option<String>,
+    #[serde(default)]
+    patch: Option<String>,
+    #[serde(default)]
+    cross_profile: bool,
+}
+
+#[derive(Deserialize, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    Replace,
+    Patch,
+}
+
+/// One text that becomes another, with everything owned.
+struct Single {
+    path: PathBuf,
+    old: String,
+    new: String,
+    all: bool,
+    near_line: Option<usize>,
+    expected_hash: Option<String>,
+}
+
+impl Patch {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            spec: ToolSpec {
+                name: "patch".to_owned(),
+                description: "Change files. mode=replace: old_string in path becomes new_string; old_string must be in the \
+                              file once, or set replace_all. mode=patch: a patch over several files, all or nothing: `*** \
+                              Begin Patch`, then `*** Update File: p` with `@@ hint` and lines marked ` `, `-`, `+`, or `*** \
+                              Add File: p`, `*** Delete File: p`, `*** Move File: a -> b`, then `*** End Patch`."
+                    .to_owned(),
+                parameters: json!({
+                    "type": "object",
+                    "properties": {
+                        "mode": {"type": "string", "enum": ["replace", "patch"]},
+                        "path": {"type": "string"},
+                        "old_string": {"type": "string"},
+                        "new_string": {"type": "string"},
+                        "replace_all": {"type": "boolean"},
+                        "near_line": {"type": "integer", "description": "Of several places, the one nearest to this line."},
+                        "expected_hash": {"type": "string", "description": "SHA-256 the file must have."},
+                        "patch": {"type": "string"},
+                        "cross_profile": {"type": "boolean", "description": "Another profile's file is really meant."},
+                    },
+                }),
+                effect: Effect::Mutating,
+            },
+            shared,
+        }
+    }
+
+    async fn run(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
+        self.shared.seen().other_call();
+        let mode = asked.mode.unwrap_or(match asked.patch {
+            Some(_) => Mode::Patch,
+            None => Mode::Replace,
+        });
+        match mode {
+            Mode::Replace => self.replace(asked, context).await,
+            Mode::Patch => self.patch(asked, context).await,
+        }
+    }
+
+    async fn replace(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
+        let missing = |name: &str| refused(format!("{name} is missing"));
+        let name = asked.path.ok_or_else(|| missing("path"))?;
+        let single = Single {
+            path: self.shared.writable(&name, context, asked.cross_profile)?,
+            old: asked.old_string.ok_or_else(|| missing("old_string"))?,
+            new: asked.new_string.ok_or_else(|| missing("new_string"))?,
+            all: asked.replace_all,
+            near_line: asked.near_line,
+            expected_hash: asked.expected_hash,
+        };
+        let path = single.path.clone();
+        let work = {
+            let shared = self.shared.clone();
+            move || change_one(&shared, &single)
+        };
+        self.change(vec![path], &[name], context, work).await
+    }
+
+    async fn patch(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
+        let patch = asked.patch.ok_or_else(|| refused("patch is missing"))?;
+        let operations = parse(&patch).map_err(|fault| refused(fault.to_string()))?;
+        let mut names = Vec::new();
+        for operation in &operations {
+            names.extend(plan::names(operation).map(str::to_owned));
+        }
+        let mut paths = Vec::new();
+        for name in &names {
+            paths.push(self.shared.writable(name, context, asked.cross_profile)?);
+        }
+        let work = {
+            let (shared, resolved) = (self.shared.clone(), paths.clone());
+            let names = names.clone();
+            move || change_many(&shared, &operations, &names, &resolved)
+        };
+        self.change(paths, &names, context, work).await
+    }
+
+    /// Holds the files, takes a snapshot, makes the change and says what it did.
+    async fn change(
+        &self,
+        paths: Vec<PathBuf>,
+        names: &[String],
+        context: &ToolContext,
+        work: impl FnOnce() -> Result<Vec<Change>, ToolError> + Send + 'static,
+    ) -> ToolOutcome {
+        let shared = &self.shared;
+        let held = shared
+            .services
+            .registry
+            .hold(paths.clone(), &context.cancel)
+            .await;
+        let Some(_held) = held else {
+            return Err(ToolError::Cancelled);
+        };
+        let mut warnings: Vec<String> = Vec::new();
+        for (path, name) in paths.iter().zip(names) {
+            warnings.extend(shared.warning(path, name, context));
+        }
+        shared.before_change(&paths, context).await;
+        if context.cancel.is_cancelled() {
+            return Err(ToolError::Cancelled);
+        }
+        let changes = match tokio::task::spawn_blocking(work).await {
+            Ok(changes) => changes?,
+            Err(_) => return Err(refused("the files could not be changed")),
+        };
+        for change in changes.iter().filter(|change| change.is_real()) {
+            shared.wrote(&change.path, context);
+        }
+        let lint = answer::lint(&shared.lint(), &changes, &context.cancel).await;
+        Ok(text(answer::done(&changes, lint, warnings)))
+    }
+}
+
+impl Tool for Patch {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn handling(&self) -> Handling {
+        Handling {
+            beside: Beside::OtherPaths,
+            ..Handling::default()
+        }
+    }
+
+    fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async move { self.run(read(arguments)?, context).await })
+    }
+}
+
+fn change_one(shared: &Shared, single: &Single) -> Result<Vec<Change>, ToolError> {
+    let path = &single.path;
+    let loaded = load(path).map_err(failed)?;
+    if let Some(wanted) = &single.expected_hash {
+        check_hash(&loaded.bytes, wanted, path)?;
+    }
+    let text = Text::decode(loaded.bytes)
+        .map_err(|fault| refused(format!("{}: {fault}", path.display())))?;
+    shared.check_markers(&single.new, Some(&text.body))?;
+    let request = Replacement {
+        old: &single.old,
+        new: &single.new,
+        all: single.all,
+        near_line: single.near_line,
+    };
+    let edited = match replace(&text, &request) {
+        Ok(edited) => edited,
+        Err(Refusal::Already { line }) => return Ok(vec![Change::already(path, line)]),
+        Err(refusal) => {
+            let misses = match refusal {
+                Refusal::Absent => shared.seen().missed(path),
+                _ => 0,
+            };
+            return Err(answer::refusal(&refusal, &text, &single.old, misses));
+        }
+    };
+    let mut plan = Plan::default();
+    plan.edited(path, text, loaded.stamp, edited);
+    plan.commit()
+}
+
+fn change_many(
+    shared: &Shared,
+    operations: &[Operation],
+    names: &[String],
+    paths: &[PathBuf],
+) -> Result<Vec<Change>, ToolError> {
+    let mut plan = Plan::default();
+    let path_of = |name: &str| -> Result<&Path, ToolError> {
+        let index = names.iter().position(|known| known == name);
+        let path = index.and_then(|index| paths.get(index));
+        path.map(PathBuf::as_path)
+            .ok_or_else(|| failed(FileFault::Missing(name.into())))
+    };
+    for operation in operations {
+        plan.take(shared, operation, &path_of)?;
+    }
+    plan.commit()
+}
+
+/// Compares with the start of a hash, so that a few digits are enough.
+fn check_hash(bytes: &[u8], wanted: &str, path: &Path) -> Result<(), ToolError> {
+    const FEWEST_DIGITS: usize = 8;
+    let found: String = Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let wanted = wanted.trim().to_ascii_lowercase();
+    if wanted.len() >= FEWEST_DIGITS && found.starts_with(&wanted) {
+        return Ok(());
+    }
+    Err(refused(format!(
+        "{} has the SHA-256 {found}, not the expected one; read it again",
+        path.display()
+    )))
+}

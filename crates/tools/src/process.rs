@@ -1,0 +1,311 @@
+//! `process`: what runs in the background.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use hermes_core::{Effect, Handling, Tool, ToolContext, ToolOutcome, ToolSpec};
+use hermes_exec::{Killed, ProcessError, ProcessInfo, ProcessState, Waited, strip_ansi};
+use hermes_secrets::Scope;
+use serde::Deserialize;
+use serde_json::{Map, Value as Json, json};
+
+use crate::arguments::{read, refuse, text};
+use crate::workplace::Workplace;
+
+/// Characters of output with each action.
+const PREVIEW: usize = 200;
+const POLLED: usize = 1_000;
+const WAITED: usize = 2_000;
+/// Characters of a command in a list.
+const COMMAND: usize = 200;
+/// Lines of a log unless more are asked for.
+const LINES: usize = 200;
+
+/// Looks after background processes.
+pub struct Process {
+    spec: ToolSpec,
+    place: Arc<Workplace>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Action {
+    List,
+    Poll,
+    Log,
+    Wait,
+    Kill,
+    Write,
+    Submit,
+    Close,
+}
+
+#[derive(Deserialize)]
+struct Asked {
+    action: Action,
+    #[serde(default)]
+    session_id: Option<Json>,
+    #[serde(default)]
+    data: Option<String>,
+    #[serde(default)]
+    timeout: Option<u64>,
+    #[serde(default)]
+    offset: Option<usize>,
+    #[serde(default)]
+    limit: Option<usize>,
+}
+
+impl Process {
+    /// What the model is told.
+    pub(crate) fn described() -> ToolSpec {
+        ToolSpec {
+            name: "process".to_owned(),
+            description: "Look after processes that `terminal` started in the background: list them, poll one, read \
+                          its log, wait for its end, kill it with everything it started, write to its input \
+                          (submit adds a new line, close ends the input)."
+                .to_owned(),
+            parameters: json!({
+                "type": "object",
+                "properties": {
+                    "action": {"type": "string", "enum": ["list", "poll", "log", "wait", "kill", "write", "submit", "close"]},
+                    "session_id": {"type": "string", "description": "Which one; not for list."},
+                    "data": {"type": "string", "description": "For write and submit."},
+                    "timeout": {"type": "integer", "minimum": 1, "description": "Seconds to wait."},
+                    "offset": {"type": "integer", "description": "First line of the log; 0 is the last ones."},
+                    "limit": {"type": "integer", "minimum": 1, "description": "Lines of the log, 200 by default."},
+                },
+                "required": ["action"],
+            }),
+            effect: Effect::Mutating,
+        }
+    }
+
+    /// The tool for a session's workplace.
+    pub fn new(place: Arc<Workplace>) -> Self {
+        Self {
+            spec: Self::described(),
+            place,
+        }
+    }
+
+    async fn act(&self, asked: Asked, context: &ToolContext) -> Result<Json, ProcessError> {
+        let processes = &self.place.processes;
+        let id = asked.id();
+        let data = asked.data.unwrap_or_default();
+        Ok(match asked.action {
+            Action::List => {
+                let all = processes.list().await?;
+                let session = context.session.as_str();
+                let shown: Vec<Json> = all
+                    .iter()
+                    .filter(|info| info.session == session)
+                    .map(|info| self.listed(info))
+                    .collect();
+                json!({ "processes": shown })
+            }
+            Action::Poll => {
+                let info = processes.poll(&id, POLLED).await?;
+                let preview = self.clean(&info.output);
+                with(about(&info), [("output_preview", preview.into())])
+            }
+            Action::Log => {
+                let limit = asked.limit.unwrap_or(LINES).max(1);
+                let log = processes.log(&id, asked.offset.unwrap_or(0), limit).await?;
+                let last = log.first_line + log.line_count;
+                let showing = format!(
+                    "lines {} to {last} of {}",
+                    log.first_line + 1,
+                    log.total_lines
+                );
+                let mut answer = with(
+                    about(&log.info),
+                    [
+                        ("output", self.clean(&log.text).into()),
+                        ("total_lines", log.total_lines.into()),
+                        ("showing", showing.into()),
+                    ],
+                );
+                if log.beginning_lost {
+                    answer["beginning_lost"] = true.into();
+                }
+                answer
+            }
+            Action::Wait => self.wait(&id, asked.timeout, context).await?,
+            Action::Kill => match processes.kill(&id, WAITED).await? {
+                Killed::Killed(info) => self.ended("killed", &info),
+                Killed::AlreadyExited(info) => self.ended("already_exited", &info),
+                Killed::Survived(info) => with(
+                    self.ended("error", &info),
+                    [("error", "it does not react to being killed".into())],
+                ),
+            },
+            Action::Write => written(processes.write(&id, data.as_bytes()).await?),
+            Action::Submit => written(processes.submit(&id, &data).await?),
+            Action::Close => {
+                processes.close_input(&id).await?;
+                json!({"status": "ok"})
+            }
+        })
+    }
+
+    async fn wait(
+        &self,
+        id: &str,
+        asked: Option<u64>,
+        context: &ToolContext,
+    ) -> Result<Json, ProcessError> {
+        let most = self.place.limits.usual;
+        let wanted = asked.map_or(most, Duration::from_secs);
+        let limit = wanted.min(most);
+        let waited = self
+            .place
+            .processes
+            .wait(id, limit, &context.cancel, WAITED)
+            .await?;
+        Ok(match waited {
+            Waited::Exited(info) => self.ended("exited", &info),
+            Waited::TimedOut(info) => {
+                let mut note = format!("it still runs after {} s", limit.as_secs());
+                if wanted > most {
+                    note.push_str(&format!("; one wait takes {} s at most", most.as_secs()));
+                }
+                with(
+                    self.ended("timeout", &info),
+                    [("timeout_note", note.into())],
+                )
+            }
+            Waited::Interrupted(info) => self.ended("interrupted", &info),
+        })
+    }
+
+    fn ended(&self, status: &str, info: &ProcessInfo) -> Json {
+        let output = self.clean(&info.output);
+        with(
+            about(info),
+            [("status", status.into()), ("output", output.into())],
+        )
+    }
+
+    fn listed(&self, info: &ProcessInfo) -> Json {
+        let preview: String = {
+            let clean = self.clean(&info.output);
+            let start = clean.chars().count().saturating_sub(PREVIEW);
+            clean.chars().skip(start).collect()
+        };
+        let mut answer = with(
+            about(info),
+            [
+                (
+                    "command",
+                    info.command
+                        .chars()
+                        .take(COMMAND)
+                        .collect::<String>()
+                        .into(),
+                ),
+                ("cwd", info.directory.display().to_string().into()),
+                ("started_at", info.started_at.into()),
+                ("output_preview", preview.into()),
+            ],
+        );
+        if info.notify_on_complete {
+            answer["notify_on_complete"] = true.into();
+        }
+        if !info.watch_patterns.is_empty() {
+            answer["watch_patterns"] = info.watch_patterns.clone().into();
+            answer["watch_hit"] = info.watch_hit.into();
+        }
+        answer
+    }
+
+    fn clean(&self, output: &str) -> String {
+        self.place
+            .redactor
+            .snapshot()
+            .redact_in(Scope::Code, &strip_ansi(output))
+            .into_owned()
+    }
+}
+
+impl Asked {
+    /// Models write the name as a number now and then.
+    fn id(&self) -> String {
+        match &self.session_id {
+            Some(Json::String(id)) => id.trim().to_owned(),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        }
+    }
+}
+
+impl Tool for Process {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn handling(&self) -> Handling {
+        Handling {
+            deadline: self.place.limits.usual + Duration::from_secs(60),
+            ..Handling::default()
+        }
+    }
+
+    fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async move {
+            let asked: Asked = read(arguments)?;
+            if !matches!(asked.action, Action::List) && asked.id().is_empty() {
+                return Err(refuse("session_id is missing: which process?"));
+            }
+            match self.act(asked, context).await {
+                Ok(answer) => Ok(text(answer.to_string())),
+                Err(ProcessError::NotFound(id)) => {
+                    let error = format!("there is no process {id}; action=list shows them");
+                    Ok(text(
+                        json!({"status": "not_found", "error": error}).to_string(),
+                    ))
+                }
+                Err(error) => Ok(text(
+                    json!({"status": "error", "error": error.to_string()}).to_string(),
+                )),
+            }
+        })
+    }
+}
+
+/// What every answer about a process says.
+fn about(info: &ProcessInfo) -> Json {
+    let mut answer = json!({
+        "session_id": info.id,
+        "command": info.command,
+        "status": "running",
+        "pid": info.pid,
+        "uptime_seconds": info.uptime.as_secs(),
+    });
+    if let ProcessState::Exited { exit_code, reason } = info.state {
+        answer["status"] = "exited".into();
+        answer["exit_code"] = exit_code.map_or(Json::Null, Json::from);
+        answer["completion_reason"] = reason.word().into();
+    }
+    if info.detached {
+        answer["detached"] = true.into();
+        answer["note"] =
+            "an earlier run of Hermes started it: it can be killed, but not read or written".into();
+    }
+    answer
+}
+
+fn with<const N: usize>(answer: Json, more: [(&str, Json); N]) -> Json {
+    let mut fields = match answer {
+        Json::Object(fields) => fields,
+        other => Map::from_iter([("value".to_owned(), other)]),
+    };
+    for (name, value) in more {
+        fields.insert(name.to_owned(), value);
+    }
+    Json::Object(fields)
+}
+
+fn written(bytes: usize) -> Json {
+    json!({"status": "ok", "bytes_written": bytes})
+}

@@ -1,0 +1,153 @@
+//! What the model is told about a search.
+
+use std::path::Path;
+
+use hermes_core::ToolError;
+use serde_json::{Map, Value as Json, json};
+
+use super::lines::{Match, page};
+use super::walk::Found;
+use super::{Output, Query, Target};
+
+/// From this many matches on, one text takes less room than a list.
+const GROUPED_FROM: usize = 5;
+
+/// The answer to a search.
+pub(super) fn of(
+    query: &Query,
+    found: Found,
+    warning: Option<String>,
+) -> Result<String, ToolError> {
+    let lists_files =
+        query.asked.target == Target::Files || query.asked.output_mode == Output::FilesOnly;
+    let counts = query.asked.output_mode == Output::Count && !lists_files;
+    let total = if lists_files {
+        found.files.len()
+    } else {
+        found.total
+    };
+    let mut out = Map::new();
+    let mut put = |name: &str, value: Json| out.insert(name.to_owned(), value);
+    put("total_count", json!(total));
+    let (shown, all) = if lists_files || counts {
+        let window = || {
+            found
+                .files
+                .iter()
+                .skip(query.asked.offset)
+                .take(query.limit())
+        };
+        if counts {
+            let counted: Map<String, Json> = window()
+                .map(|file| (name(query, &file.path), json!(file.count)))
+                .collect();
+            put("counts", Json::Object(counted));
+        } else {
+            let files: Vec<String> = window().map(|file| name(query, &file.path)).collect();
+            put("files", json!(files));
+        }
+        (window().count(), found.files.len())
+    } else {
+        let matches = page(query, &found);
+        let shown = matches.len();
+        if shown < GROUPED_FROM {
+            put("matches", listed(query, &matches));
+        } else {
+            put(
+                "matches_format",
+                json!("path, then line:text for matches and line-text around them"),
+            );
+            put(
+                "matches_text",
+                json!(masked(query, &grouped(query, &matches))),
+            );
+        }
+        (shown, found.total)
+    };
+    let next = query.asked.offset + shown;
+    let more = next < all && shown > 0;
+    if more || found.incomplete {
+        put("truncated", json!(true));
+    }
+    if found.incomplete {
+        put("limit_reason", json!("search_timeout"));
+    }
+    if found.omitted > 0 {
+        put("_omitted", json!(found.omitted));
+    }
+    if let (0, Some(doubt)) = (total, found.doubt) {
+        put("warning", json!(doubt));
+    }
+    if let Some(warning) = warning {
+        put("_warning", json!(warning));
+    }
+    let mut text = Json::Object(out).to_string();
+    if more {
+        let first = query.asked.offset + 1;
+        text.push_str(&format!(
+            "\n[{first} to {next} of {all}; go on with offset {next}.]"
+        ));
+    }
+    Ok(text)
+}
+
+fn listed(query: &Query, matches: &[Match]) -> Json {
+    let mut list = Vec::with_capacity(matches.len());
+    for found in matches {
+        let mut entry = json!({
+            "path": name(query, &found.path),
+            "line": found.line,
+            "content": masked(query, &found.content),
+        });
+        for (field, lines) in [("before", &found.before), ("after", &found.after)] {
+            if !lines.is_empty()
+                && let Some(entry) = entry.as_object_mut()
+            {
+                entry.insert(field.to_owned(), json!(masked(query, &lines.join("\n"))));
+            }
+        }
+        list.push(entry);
+    }
+    Json::Array(list)
+}
+
+fn grouped(query: &Query, matches: &[Match]) -> String {
+    let mut out = String::new();
+    let mut last: Option<&Path> = None;
+    for found in matches {
+        if last != Some(found.path.as_path()) {
+            out.push_str(&name(query, &found.path));
+            out.push('\n');
+            last = Some(&found.path);
+        }
+        let first = found.line.saturating_sub(found.before.len() as u64);
+        for (line, number) in found.before.iter().zip(first..) {
+            out.push_str(&format!("  {number}-{line}\n"));
+        }
+        out.push_str(&format!("  {}:{}\n", found.line, found.content));
+        for (line, number) in found.after.iter().zip(found.line + 1..) {
+            out.push_str(&format!("  {number}-{line}\n"));
+        }
+    }
+    out
+}
+
+/// A path from the working directory on, when it is inside.
+fn name(query: &Query, path: &Path) -> String {
+    path.strip_prefix(&query.directory)
+        .ok()
+        .filter(|rest| !rest.as_os_str().is_empty())
+        .unwrap_or(path)
+        .display()
+        .to_string()
+}
+
+/// Secrets are masked as when the file is read.
+fn masked(query: &Query, text: &str) -> String {
+    let services = &query.shared.services;
+    services
+        .redactor
+        .snapshot()
+        .redact_in(services.masking, text)
+        .into_owned()
+}

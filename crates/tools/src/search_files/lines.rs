@@ -1,0 +1,121 @@
+//! The lines of an answer.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
+
+use super::Query;
+use super::walk::{Found, matcher, searcher};
+
+/// Most characters of a line.
+const LONGEST: usize = 500;
+
+/// A line that matches, with the lines around it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Match {
+    pub(super) path: PathBuf,
+    pub(super) line: u64,
+    pub(super) content: String,
+    pub(super) before: Vec<String>,
+    pub(super) after: Vec<String>,
+}
+
+/// The matches of one page.
+pub(super) fn page(query: &Query, found: &Found) -> Vec<Match> {
+    let Ok((matcher, _)) = matcher(&query.asked.pattern) else {
+        return Vec::new();
+    };
+    let mut searcher = searcher()
+        .line_number(true)
+        .before_context(query.context())
+        .after_context(query.context())
+        .build();
+    let mut skip = query.asked.offset;
+    let mut matches = Vec::new();
+    for file in &found.files {
+        if skip >= file.count {
+            skip -= file.count;
+            continue;
+        }
+        let room = query.limit() - matches.len();
+        if room == 0 || query.stop.now() {
+            break;
+        }
+        let mut collector = Collector {
+            path: &file.path,
+            skip,
+            room,
+            matches: &mut matches,
+            before: Vec::new(),
+            done: false,
+        };
+        skip = 0;
+        // A file that went away since it was counted has nothing to show.
+        let _ = searcher.search_path(&matcher, &file.path, &mut collector);
+    }
+    matches
+}
+
+struct Collector<'m> {
+    path: &'m Path,
+    skip: usize,
+    room: usize,
+    matches: &'m mut Vec<Match>,
+    before: Vec<String>,
+    /// Only lines after the last match are still wanted.
+    done: bool,
+}
+
+impl Sink for Collector<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        if self.skip > 0 {
+            self.skip -= 1;
+            self.before.clear();
+            return Ok(true);
+        }
+        if self.room == 0 {
+            return Ok(false);
+        }
+        self.room -= 1;
+        self.done = self.room == 0;
+        self.matches.push(Match {
+            path: self.path.to_owned(),
+            line: found.line_number().unwrap_or_default(),
+            content: shown(found.bytes()),
+            before: std::mem::take(&mut self.before),
+            after: Vec::new(),
+        });
+        Ok(!self.done || searcher.after_context() > 0)
+    }
+
+    fn context(&mut self, _: &Searcher, line: &SinkContext<'_>) -> Result<bool, io::Error> {
+        match line.kind() {
+            SinkContextKind::After => {
+                if let Some(last) = self.matches.last_mut().filter(|_| self.skip == 0) {
+                    last.after.push(shown(line.bytes()));
+                }
+            }
+            SinkContextKind::Before if self.done => return Ok(false),
+            SinkContextKind::Before => self.before.push(shown(line.bytes())),
+            SinkContextKind::Other => {}
+        }
+        Ok(true)
+    }
+
+    fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
+        self.before.clear();
+        Ok(!self.done)
+    }
+}
+
+fn shown(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    let text = text.trim_end_matches(['\n', '\r']);
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

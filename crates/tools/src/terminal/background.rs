@@ -1,0 +1,104 @@
+//! A command that is started and followed behind the conversation.
+
+use hermes_core::{ToolContext, ToolOutcome};
+use hermes_exec::{Command, StartProcess};
+use serde_json::{Map, Value as Json};
+
+use super::{Asked, failed};
+use crate::arguments::text;
+use crate::guard::{Action, Clearance};
+use crate::workplace::{Confined, Workplace};
+
+/// Rows and columns of a terminal that nobody looks at.
+const TERMINAL: (u16, u16) = (30, 120);
+/// Reads its secret to the end of its input, which a terminal does not have.
+const NEEDS_A_PIPE: &str = "gh auth login --with-token";
+
+/// Starts it.
+pub(super) async fn start(
+    place: &Workplace,
+    confined: &Confined,
+    asked: Asked,
+    context: &ToolContext,
+) -> ToolOutcome {
+    let action = Action::command("terminal", &asked.command);
+    let cleared = match place.guard.clear(&action, place, context).await {
+        Clearance::Cleared(cleared) => cleared,
+        Clearance::Refused(why) => return Ok(failed("blocked", &why)),
+    };
+    let pty = asked.pty && !asked.command.contains(NEEDS_A_PIPE);
+    let command = Command {
+        text: asked.command.clone(),
+        workdir: asked.workdir.clone(),
+        terminal: pty.then_some(TERMINAL),
+        confinement: confined.confinement(),
+        ..Command::default()
+    };
+    let launch = match place.shell.background(&command).await {
+        Ok(launch) => launch,
+        Err(error) => return Ok(failed("error", &error.to_string())),
+    };
+    // A watched process tells enough; both would tell its end twice.
+    let watch_ignored = asked.notify_on_complete && !asked.watch_patterns.is_empty();
+    let watch = match context.lasting && !watch_ignored {
+        true => asked.watch_patterns.clone(),
+        false => Vec::new(),
+    };
+    let notify = asked.notify_on_complete && context.lasting;
+    let started = place
+        .processes
+        .start(StartProcess {
+            session: context.session.to_string(),
+            command: asked.command.clone(),
+            directory: place.directory(),
+            backend: place.backend.clone(),
+            launch,
+            notify_on_complete: notify,
+            watch_patterns: watch.clone(),
+        })
+        .await;
+    let started = match started {
+        Ok(started) => started,
+        Err(error) => return Ok(failed("error", &error.to_string())),
+    };
+    let mut answer = Map::new();
+    let mut add = |name: &str, value: Json| answer.insert(name.to_owned(), value);
+    add("output", "started in the background".into());
+    add("session_id", started.id.into());
+    add("pid", started.pid.map_or(Json::Null, Json::from));
+    add("exit_code", 0.into());
+    add("error", Json::Null);
+    if let Some(note) = &cleared.note {
+        add("approval", note.as_str().into());
+    }
+    if let Some(equal) = started.equal_running {
+        add(
+            "hint",
+            format!("the same command runs here already as {equal}; end one of them if that was not meant").into(),
+        );
+    }
+    if notify {
+        add("notify_on_complete", true.into());
+    }
+    if !watch.is_empty() {
+        add("watch_patterns", watch.into());
+    }
+    if watch_ignored {
+        add("watch_patterns_ignored", true.into());
+    }
+    if !context.lasting && (asked.notify_on_complete || !asked.watch_patterns.is_empty()) {
+        add(
+            "notify_unsupported",
+            "this run ends with its answer and hears of nothing later; use process(action=\"wait\")".into(),
+        );
+    }
+    if asked.pty && !pty {
+        add(
+            "pty_note",
+            "started with a pipe: it reads its input to the end".into(),
+        );
+    }
+    add("backend", place.place().into());
+    add("sandbox", confined.words().into());
+    Ok(text(Json::Object(answer).to_string()))
+}

@@ -1,0 +1,188 @@
+//! A command that is waited for.
+
+use std::time::Duration;
+
+use hermes_core::{ToolContext, ToolOutcome};
+use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout};
+use hermes_exec::sandbox::denied;
+use hermes_exec::{Command, Exit, Finished, Shell, strip_ansi};
+use hermes_secrets::Scope;
+use serde_json::{Map, Value as Json, json};
+use tokio::sync::mpsc;
+
+use super::sudo::{self, Password};
+use super::{Asked, failed};
+use crate::arguments::text;
+use crate::guard::{Action, Clearance, Cleared};
+use crate::workplace::{Confined, Workplace};
+
+/// Rows and columns of a terminal that nobody looks at.
+const TERMINAL: (u16, u16) = (30, 120);
+/// Pieces of output that may wait for a slow listener; what is printed meanwhile is joined to the last.
+const PIECES: usize = 64;
+
+/// Runs it.
+pub(super) async fn run(
+    place: &Workplace,
+    confined: &Confined,
+    asked: Asked,
+    context: &ToolContext,
+) -> ToolOutcome {
+    let limits = &place.limits;
+    let timeout = match foreground_timeout(
+        asked.timeout.map(Duration::from_secs),
+        limits.usual,
+        limits.most,
+    ) {
+        Ok(timeout) => timeout,
+        Err(why) => return Ok(text(json!({ "error": why }).to_string())),
+    };
+    if let Some(why) = foreground_refusal(&asked.command) {
+        return Ok(failed("error", &why));
+    }
+    let action = Action::command("terminal", &asked.command);
+    let cleared = match place.guard.clear(&action, place, context).await {
+        Clearance::Cleared(cleared) => cleared,
+        Clearance::Refused(why) => return Ok(failed("blocked", &why)),
+    };
+    let password = sudo::password(place, &asked.command, context).await;
+    let command = || Command {
+        text: asked.command.clone(),
+        workdir: asked.workdir.clone(),
+        timeout,
+        input: None,
+        terminal: asked.pty.then_some(TERMINAL),
+        sudo_password: password.secret(),
+        confinement: confined.confinement(),
+    };
+    let first = match follow(place, &place.shell, command(), context).await {
+        Ok(finished) => finished,
+        Err(error) => return Ok(failed("error", &error.to_string())),
+    };
+    let inside = confined.confinement().is_some();
+    let (finished, outside) = match refused_by_sandbox(&first, inside) {
+        None => (first, false),
+        Some(line) => {
+            // The sandbox said no; a person may let it out, once for each command.
+            let action = Action::outside("terminal", &asked.command, &line);
+            match place.guard.clear(&action, place, context).await {
+                Clearance::Cleared(_) => {
+                    let here = place.directory().display().to_string();
+                    let freed = Command {
+                        workdir: Some(asked.workdir.clone().unwrap_or(here)),
+                        confinement: None,
+                        ..command()
+                    };
+                    match follow(place, &place.outside, freed, context).await {
+                        Ok(finished) => (finished, true),
+                        Err(error) => return Ok(failed("error", &error.to_string())),
+                    }
+                }
+                Clearance::Refused(_) => (first, false),
+            }
+        }
+    };
+    let sandbox = match outside {
+        true => "outside the sandbox, as allowed",
+        false => confined.words(),
+    };
+    Ok(text(
+        present(place, &asked, &finished, &cleared, &password, sandbox).to_string(),
+    ))
+}
+
+/// Runs a command and shows what it prints while it does.
+async fn follow(
+    place: &Workplace,
+    shell: &Shell,
+    command: Command,
+    context: &ToolContext,
+) -> Result<Finished, hermes_exec::ExecError> {
+    let (pieces, mut waiting) = mpsc::channel::<String>(PIECES);
+    let redactor = place.redactor.snapshot();
+    let scope = scope_of(&command.text);
+    let mut unsent = String::new();
+    let mut on_output = |piece: &str| {
+        unsent.push_str(piece);
+        // Only whole lines: a secret must not be cut in two before it is masked.
+        let Some(end) = unsent.rfind('\n') else {
+            return;
+        };
+        let line = redactor
+            .redact_in(scope, &strip_ansi(&unsent[..=end]))
+            .into_owned();
+        if pieces.try_send(line).is_ok() {
+            unsent.drain(..=end);
+        }
+    };
+    let running = shell.run(command, &context.cancel, &mut on_output);
+    tokio::pin!(running);
+    loop {
+        tokio::select! {
+            finished = &mut running => return finished,
+            Some(piece) = waiting.recv() => context.host.show(context, piece).await,
+        }
+    }
+}
+
+/// Commands that print the environment print names with values, and those are looked at harder.
+fn scope_of(command: &str) -> Scope {
+    const DUMPS: [&str; 5] = ["env", "printenv", "set", "export", "declare"];
+    let dumps = command
+        .split(|c: char| c.is_whitespace() || ";|&()".contains(c))
+        .any(|word| DUMPS.contains(&word));
+    if dumps { Scope::Chat } else { Scope::Code }
+}
+
+fn refused_by_sandbox(finished: &Finished, confined: bool) -> Option<String> {
+    (confined && finished.exit_code != 0)
+        .then(|| denied(&finished.output.text, Exit::Code(finished.exit_code)))
+        .flatten()
+        .map(|denial| denial.line)
+}
+
+fn present(
+    place: &Workplace,
+    asked: &Asked,
+    finished: &Finished,
+    cleared: &Cleared,
+    password: &Password,
+    sandbox: &str,
+) -> Json {
+    let stripped = strip_ansi(&finished.output.text);
+    let output = place
+        .redactor
+        .snapshot()
+        .redact_in(scope_of(&asked.command), stripped.trim())
+        .into_owned();
+    let mut answer = Map::new();
+    let rejected = password.was_rejected(place, &output);
+    answer.insert("output".to_owned(), output.into());
+    answer.insert("exit_code".to_owned(), finished.exit_code.into());
+    answer.insert("error".to_owned(), Json::Null);
+    let mut add = |name: &str, value: Json| answer.insert(name.to_owned(), value);
+    if let Some(note) = exit_code_note(&asked.command, finished.exit_code) {
+        add("exit_code_meaning", note.into());
+    }
+    if let Some(note) = &cleared.note {
+        add("approval", note.as_str().into());
+    }
+    if finished.output.omitted_bytes > 0 {
+        add("truncated", true.into());
+    }
+    if let Some(gone) = &finished.missing_directory {
+        let words = format!(
+            "{} is gone; this ran in {}",
+            gone.display(),
+            finished.directory.display()
+        );
+        add("directory_note", words.into());
+    }
+    if rejected {
+        add("sudo_auth_failed", true.into());
+        add("sudo_cache_cleared", true.into());
+    }
+    add("backend", place.place().into());
+    add("sandbox", sandbox.into());
+    Json::Object(answer)
+}

@@ -1,0 +1,178 @@
+//! Where a session works: what its tools that run things share.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hermes_core::Random;
+use hermes_exec::{Backend, Command, Place, Processes, Shell};
+use hermes_policy::Confinement;
+use hermes_secrets::{ChildName, RedactorHandle, Secret, SecretName};
+use tokio::sync::OnceCell;
+use tokio_util::sync::CancellationToken;
+
+use crate::guard::Guard;
+
+/// How long asking `sudo` whether it needs a password may take.
+const SUDO_PROBE: Duration = Duration::from_secs(3);
+
+/// What the tools of one session that run things share.
+pub struct Workplace {
+    /// Where commands run.
+    pub backend: Arc<dyn Backend>,
+    /// The session's shell there.
+    pub shell: Shell,
+    /// The shell of commands that a person let out of the sandbox. It has a state of its own: a function or
+    /// alias that was made inside must not decide what an allowed command means outside.
+    pub outside: Shell,
+    /// What its commands may touch.
+    pub confinement: LazyConfined,
+    /// The environment of its commands.
+    pub environment: Vec<(String, String)>,
+    /// What runs in the background, of all sessions.
+    pub processes: Processes,
+    /// Who decides what may run.
+    pub guard: Arc<Guard>,
+    /// Masks secrets in what commands print.
+    pub redactor: RedactorHandle,
+    /// Makes names nobody else has.
+    pub random: Arc<dyn Random>,
+    /// Limits.
+    pub limits: Limits,
+    /// The password for `sudo`.
+    pub sudo: Sudo,
+}
+
+/// The password for `sudo`, as far as it is known.
+#[derive(Debug, Default)]
+pub struct Sudo {
+    /// The one the user set, bound to the child `sudo`.
+    pub configured: Option<Secret>,
+    typed: Mutex<Option<Secret>>,
+}
+
+impl Sudo {
+    /// What the user set.
+    pub fn new(configured: Option<Secret>) -> Self {
+        Self {
+            configured,
+            typed: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn typed(&self) -> Option<Secret> {
+        self.lock().clone()
+    }
+
+    pub(crate) fn forget(&self) {
+        *self.lock() = None;
+    }
+
+    /// Keeps what a person typed for the rest of the session, and masks it from here on.
+    pub(crate) fn keep(&self, typed: String, redactor: &RedactorHandle) -> Option<Secret> {
+        let name = SecretName::new("SUDO_PASSWORD").ok()?;
+        let secret = Secret::builder(name, typed)
+            .child(ChildName::new("sudo"))
+            .build()
+            .ok()?;
+        redactor.add(&secret);
+        *self.lock() = Some(secret.clone());
+        Some(secret)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Secret>> {
+        self.typed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How long things may take and how much of them is kept.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// How long a command may take unless the model asks for more.
+    pub usual: Duration,
+    /// How long one in the foreground may take at most.
+    pub most: Duration,
+}
+
+/// Whether commands are confined, and how results say so.
+#[derive(Debug, Clone)]
+pub enum Confined {
+    /// By this, and the words for it.
+    By(Arc<Confinement>, String),
+    /// Not at all, and why.
+    Not(String),
+    /// Nothing may run: a sandbox is required and there is none.
+    Refused(String),
+}
+
+impl Confined {
+    /// The confinement of a command.
+    pub(crate) fn confinement(&self) -> Option<Arc<Confinement>> {
+        match self {
+            Self::By(confinement, _) => Some(confinement.clone()),
+            Self::Not(_) | Self::Refused(_) => None,
+        }
+    }
+
+    /// What results say.
+    pub(crate) fn words(&self) -> &str {
+        match self {
+            Self::By(_, words) | Self::Not(words) | Self::Refused(words) => words,
+        }
+    }
+}
+
+/// Finding out what can confine commands here takes a moment, so it is done when the first one runs.
+pub struct LazyConfined {
+    found: OnceCell<Confined>,
+    find: Arc<dyn Fn() -> Confined + Send + Sync>,
+}
+
+impl LazyConfined {
+    /// Asks `find`, once, where blocking is allowed.
+    pub fn new(find: Arc<dyn Fn() -> Confined + Send + Sync>) -> Self {
+        Self {
+            found: OnceCell::new(),
+            find,
+        }
+    }
+
+    pub(crate) async fn get(&self) -> &Confined {
+        self.found
+            .get_or_init(|| async {
+                let find = self.find.clone();
+                tokio::task::spawn_blocking(move || find())
+                    .await
+                    .unwrap_or_else(|_| {
+                        Confined::Refused("the sandbox could not be looked for".to_owned())
+                    })
+            })
+            .await
+    }
+}
+
+impl Workplace {
+    /// The name of the place, as results say it.
+    pub(crate) fn place(&self) -> String {
+        match self.backend.place() {
+            Place::Host => "local".to_owned(),
+            Place::Away { kind, label } => format!("{kind} {label}"),
+        }
+    }
+
+    /// Where the next command starts.
+    pub fn directory(&self) -> PathBuf {
+        self.shell.directory()
+    }
+
+    /// Whether `sudo` works here without a password.
+    pub(crate) async fn sudo_needs_none(&self, cancel: &CancellationToken) -> bool {
+        let probe = Command {
+            text: "sudo -n true".to_owned(),
+            timeout: SUDO_PROBE,
+            ..Command::default()
+        };
+        let ran = self.shell.run(probe, cancel, &mut |_| {}).await;
+        ran.is_ok_and(|finished| finished.exit_code == 0)
+    }
+}

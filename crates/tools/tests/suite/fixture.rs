@@ -1,0 +1,175 @@
+//! File tools in a directory of their own.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use hermes_core::{
+    Answer, AnsweredBy, Asker, CallId, Consultation, Question, Reply, RunMode, SessionId, Tool,
+    ToolContext, ToolError, ToolHost, ToolOutcome, TurnId,
+};
+use hermes_tools::{FileServices, FileTools};
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+/// A session with the file tools, working in a temporary directory.
+pub(super) struct Bench {
+    pub(super) files: FileTools,
+    pub(super) context: ToolContext,
+    pub(super) _folder: Option<tempfile::TempDir>,
+}
+
+struct Nobody;
+
+impl Asker for Nobody {
+    fn ask(&self, _: Question, _: CancellationToken) -> BoxFuture<'_, Reply> {
+        Box::pin(async {
+            Reply {
+                answer: Answer::no(),
+                by: AnsweredBy::Runtime,
+            }
+        })
+    }
+}
+
+impl ToolHost for Nobody {
+    fn show<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn consult<'a>(&'a self, _: &'a ToolContext, _: Consultation) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { None })
+    }
+
+    fn offered(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        _: Json,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async move {
+            Err(ToolError::ForModel {
+                message: format!("no {name} here"),
+            })
+        })
+    }
+}
+
+/// A call's surroundings.
+pub(super) fn context(session: &str, directory: &Path) -> ToolContext {
+    ToolContext {
+        session: SessionId::try_from(session.to_owned()).unwrap(),
+        turn: TurnId(1),
+        call: CallId("call".to_owned()),
+        directory: directory.to_owned(),
+        cancel: CancellationToken::new(),
+        deadline: Duration::from_secs(60),
+        asker: Arc::new(Nobody),
+        mode: RunMode::Off,
+        attended: true,
+        lasting: true,
+        host: Arc::new(Nobody),
+    }
+}
+
+impl Bench {
+    pub(super) fn new() -> Self {
+        Self::with(FileServices::default())
+    }
+
+    pub(super) fn with(services: FileServices) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        Self {
+            files: FileTools::new(services),
+            context: context("one", &root),
+            _folder: Some(folder),
+        }
+    }
+
+    /// Another session in the same directory.
+    pub(super) fn beside(&self, session: &str, services: FileServices) -> Self {
+        Self {
+            files: FileTools::new(services),
+            context: context(session, &self.context.directory),
+            _folder: None,
+        }
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.context.directory.join(name)
+    }
+
+    pub(super) fn put(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(super) fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    pub(super) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
+    }
+
+    /// The names in the directory, also hidden ones.
+    pub(super) fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(&self.context.directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn tool(&self, name: &str) -> Arc<dyn Tool> {
+        self.files
+            .tools()
+            .into_iter()
+            .find(|tool| tool.spec().name == name)
+            .unwrap()
+    }
+
+    pub(super) async fn outcome(&self, tool: &str, arguments: Json) -> ToolOutcome {
+        self.tool(tool).call(arguments, &self.context).await
+    }
+
+    /// The answer; an error is told by its `error` field.
+    pub(super) async fn call(&self, tool: &str, arguments: Json) -> Json {
+        match self.outcome(tool, arguments).await {
+            Ok(result) => {
+                // Search adds a line of text after its object.
+                let mut values = serde_json::Deserializer::from_str(&result.content).into_iter();
+                values.next().unwrap().unwrap()
+            }
+            Err(ToolError::ForModel { message }) => {
+                serde_json::from_str(&message).unwrap_or_else(|_| json!({ "error": message }))
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    /// An answer that is not an error.
+    pub(super) async fn done(&self, tool: &str, arguments: Json) -> Json {
+        let answer = self.call(tool, arguments).await;
+        assert!(answer.get("error").is_none(), "{answer}");
+        answer
+    }
+
+    /// The words of an error.
+    pub(super) async fn error(&self, tool: &str, arguments: Json) -> String {
+        let answer = self.call(tool, arguments).await;
+        answer["error"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no error: {answer}"))
+            .to_owned()
+    }
+}
