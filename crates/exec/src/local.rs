@@ -142,7 +142,16 @@ impl Backend for LocalBackend {
 
     /// Nothing is held: the warden goes when we do.
     fn close(&self) -> BoxFuture<'_, Result<(), ExecError>> {
-        Box::pin(async { Ok(()) })
+        Box::pin(async {
+            // The states of shells hold exported variables; they must not stay behind.
+            match tokio::fs::remove_dir_all(&self.scratch).await {
+                Err(source) if source.kind() != io::ErrorKind::NotFound => Err(ExecError::Io {
+                    what: format!("removing {}", self.scratch.display()),
+                    source,
+                }),
+                Ok(()) | Err(_) => Ok(()),
+            }
+        })
     }
 }
 

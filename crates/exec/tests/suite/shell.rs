@@ -521,3 +521,15 @@ async fn a_command_costs_little_more_than_bash() {
         "{bare:?} {ours:?}"
     );
 }
+
+#[tokio::test]
+async fn nothing_of_a_shell_stays_behind_when_the_backend_is_closed() {
+    let local = Local::new();
+    let shell = local.shell();
+    run(&shell, "export TOLD=only-here").await;
+    let scratch = local.backend.scratch();
+    assert!(scratch.exists());
+    local.backend.close().await.unwrap();
+    assert!(!scratch.exists());
+    local.backend.close().await.unwrap();
+}
