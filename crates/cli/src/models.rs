@@ -195,6 +195,7 @@ impl Models {
             transport: Transport {
                 http: self.http.clone(),
                 media: Arc::new(store.blobs().clone()),
+                schemas: Arc::default(),
                 clock: self.clock.clone(),
                 local: LocalModels::default(),
             },

@@ -60,7 +60,7 @@ pub use quirks::{
     CacheStyle, MaxTokensKey, Quirks, ReasoningReplay, ReasoningStyle, SchemaTarget, Temperature,
 };
 pub use route::{Address, Auth, Endpoint, Limits, Route, SetPatience, Why, WindowSource};
-pub use schema::sanitize;
+pub use schema::{Schemas, sanitize};
 pub use transport::{HttpModel, Transport};
 
 /// The file name of the small model that `model pull` fetches.

@@ -6,6 +6,7 @@
 //! target's own, then those of the root. Doing it twice changes nothing.
 
 mod common;
+mod memo;
 mod reference;
 mod target;
 mod tree;
@@ -13,6 +14,7 @@ mod tree;
 use serde_json::{Map, Value as Json, json};
 
 use crate::quirks::SchemaTarget;
+pub use memo::Schemas;
 use tree::rebuild;
 
 /// What only a nested schema may have: a root with one of these is rejected.

@@ -16,6 +16,7 @@ use url::Url;
 use crate::embedded::LocalModels;
 use crate::error::{ModelError, VendorError};
 use crate::route::{Address, Auth, Route};
+use crate::schema::Schemas;
 use crate::wire::converse::sigv4::{self, Signer};
 use crate::wire::{self, Dialect, WireError};
 use reading::Reading;
@@ -27,6 +28,8 @@ pub struct Transport {
     pub http: HttpClient,
     /// Where pictures and files are.
     pub media: Arc<dyn MediaReader>,
+    /// The schemas of tools, as they were sent before.
+    pub schemas: Arc<Schemas>,
     /// Tells the time for signatures and delays.
     pub clock: Arc<dyn Clock>,
     /// Models inside this process.
@@ -67,6 +70,7 @@ impl HttpModel {
             provider: &self.route.provider,
             quirks: &self.route.quirks,
             media: self.transport.media.as_ref(),
+            schemas: &self.transport.schemas,
         };
         let protocol = self.address.protocol;
         let body = wire::encode(protocol, request, &dialect);

@@ -23,6 +23,7 @@ pub use patch::patch_calls;
 
 use crate::error::VendorError;
 use crate::quirks::Quirks;
+use crate::schema::Schemas;
 
 /// What an encoder knows beside the request.
 pub struct Dialect<'a> {
@@ -32,6 +33,8 @@ pub struct Dialect<'a> {
     pub quirks: &'a Quirks,
     /// Where pictures and files are.
     pub media: &'a dyn MediaReader,
+    /// The schemas of tools.
+    pub schemas: &'a Schemas,
 }
 
 /// One frame of a streamed answer.

@@ -174,16 +174,15 @@ fn in_savepoint<T>(
     connection: &Connection,
     work: impl FnOnce(&Connection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    connection.execute_batch("SAVEPOINT request")?;
+    let run = |statement| connection.prepare_cached(statement)?.execute(());
+    run("SAVEPOINT request")?;
     let outcome = work(connection);
-    let end = if outcome.is_ok() {
-        "RELEASE request"
-    } else {
-        "ROLLBACK TO request; RELEASE request"
-    };
     // An error such as a full disk may have ended the whole transaction already.
     if !connection.is_autocommit() {
-        connection.execute_batch(end)?;
+        if outcome.is_err() {
+            run("ROLLBACK TO request")?;
+        }
+        run("RELEASE request")?;
     }
     outcome
 }

@@ -9,13 +9,13 @@ mod replay;
 mod thinking;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use hermes_core::{ModelRequest, ToolChoice, ToolSpec};
 use serde_json::{Map, Value as Json, json};
 
 use super::{Decoder, Dialect};
 use crate::quirks::{CacheStyle, SchemaTarget};
-use crate::schema::sanitize;
 use crate::wire::legal::legal_keeping;
 pub use family::{Betas, ThinkingStyle, betas, thinking_style, wire_model};
 use replay::Replay;
@@ -43,7 +43,7 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     body.insert("model".to_owned(), json!(wire_model(&request.model)));
     thinking::write(&mut body, request, quirks, &messages);
     if !request.tools.is_empty() {
-        body.insert("tools".to_owned(), tools(&request.tools, quirks.schema));
+        body.insert("tools".to_owned(), tools(&request.tools, dialect));
         match request.settings.tool_choice {
             ToolChoice::Auto => {}
             ToolChoice::None => {
@@ -72,8 +72,8 @@ pub fn decoder(provider: &str, model: &str) -> impl Decoder + use<> {
 }
 
 /// The tools; of several with one name the first counts, because names must be unique.
-fn tools(specs: &[ToolSpec], schema: SchemaTarget) -> Json {
-    let target = match schema {
+fn tools(specs: &Arc<[ToolSpec]>, dialect: &Dialect<'_>) -> Json {
+    let target = match dialect.quirks.schema {
         SchemaTarget::Common => SchemaTarget::Anthropic,
         own @ (SchemaTarget::Anthropic
         | SchemaTarget::Moonshot
@@ -82,14 +82,15 @@ fn tools(specs: &[ToolSpec], schema: SchemaTarget) -> Json {
         | SchemaTarget::LlamaCpp) => own,
     };
     let mut names = HashSet::new();
+    let schemas = dialect.schemas.of(specs, target);
+    let specs = specs.iter().zip(schemas.iter());
     specs
-        .iter()
-        .filter(|spec| names.insert(spec.name.as_str()))
-        .map(|spec| {
+        .filter(|(spec, _)| names.insert(spec.name.as_str()))
+        .map(|(spec, schema)| {
             json!({
                 "name": spec.name,
                 "description": spec.description,
-                "input_schema": sanitize(&spec.parameters, target),
+                "input_schema": schema,
             })
         })
         .collect()

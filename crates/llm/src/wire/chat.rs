@@ -16,7 +16,6 @@ use serde_json::{Map, Value as Json, json};
 use super::Dialect;
 use super::legal::legal;
 use crate::quirks::{CacheStyle, MaxTokensKey, Quirks, Temperature};
-use crate::schema::sanitize;
 
 pub use decode::decoder;
 
@@ -53,7 +52,7 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
         if let Some(choice) = choice {
             body.insert("tool_choice".to_owned(), choice.into());
         }
-        body.insert("tools".to_owned(), tools(request, quirks));
+        body.insert("tools".to_owned(), tools(request, dialect));
     }
     body.insert("messages".to_owned(), messages(request, dialect));
     finish(body, "messages", request, quirks)
@@ -108,17 +107,17 @@ fn filled(value: &Json, conversation: &str) -> Json {
     }
 }
 
-fn tools(request: &ModelRequest, quirks: &Quirks) -> Json {
-    request
-        .tools
-        .iter()
-        .map(|tool| {
+fn tools(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
+    let schemas = dialect.schemas.of(&request.tools, dialect.quirks.schema);
+    let tools = request.tools.iter().zip(schemas.iter());
+    tools
+        .map(|(tool, schema)| {
             json!({
                 "type": "function",
                 "function": {
                     "name": tool.name,
                     "description": tool.description,
-                    "parameters": sanitize(&tool.parameters, quirks.schema),
+                    "parameters": schema,
                 },
             })
         })

@@ -18,7 +18,6 @@ use super::legal::{Turn, legal_keeping};
 use super::naming::wire_name;
 use super::{Decoder, Dialect};
 use crate::quirks::{Quirks, Temperature};
-use crate::schema::sanitize;
 use reasoning::Thinking;
 use replay::Replay;
 
@@ -38,7 +37,7 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     let thinking = reasoning::plan(request, quirks, &messages);
 
     let mut body = Map::new();
-    if let Some(tools) = tool_config(request, &turns, quirks) {
+    if let Some(tools) = tool_config(request, &turns, dialect) {
         body.insert("toolConfig".to_owned(), tools);
     }
     if !request.system.trim().is_empty() {
@@ -77,10 +76,11 @@ fn inference(request: &ModelRequest, quirks: &Quirks, thinking: &Thinking) -> Js
 
 /// The tools. The service wants them named as soon as the history holds a call, even where none is on
 /// offer any more; it knows no way to forbid them.
-fn tool_config(request: &ModelRequest, turns: &[Turn<'_>], quirks: &Quirks) -> Option<Json> {
+fn tool_config(request: &ModelRequest, turns: &[Turn<'_>], dialect: &Dialect<'_>) -> Option<Json> {
+    let schemas = dialect.schemas.of(&request.tools, dialect.quirks.schema);
     let mut names = HashSet::new();
     let mut tools = Vec::new();
-    for spec in request.tools.iter() {
+    for (spec, schema) in request.tools.iter().zip(schemas.iter()) {
         let name = wire_name(&spec.name);
         if !names.insert(name.clone()) {
             continue;
@@ -89,7 +89,7 @@ fn tool_config(request: &ModelRequest, turns: &[Turn<'_>], quirks: &Quirks) -> O
         if !spec.description.trim().is_empty() {
             tool["description"] = json!(spec.description);
         }
-        tool["inputSchema"] = json!({ "json": sanitize(&spec.parameters, quirks.schema) });
+        tool["inputSchema"] = json!({ "json": schema });
         tools.push(json!({ "toolSpec": tool }));
     }
     let mut called = turns.iter().flat_map(|turn| match turn {

@@ -6,13 +6,13 @@ mod family;
 mod replay;
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use hermes_core::{ModelRequest, ToolChoice, ToolSpec};
 use serde_json::{Map, Value as Json, json};
 
 use super::{Decoder, Dialect};
 use crate::quirks::{Quirks, ReasoningStyle, SchemaTarget, Temperature};
-use crate::schema::sanitize;
 use crate::wire::legal::legal;
 pub use family::wire_model;
 
@@ -29,7 +29,7 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
         body.insert("systemInstruction".to_owned(), instruction);
     }
     if !request.tools.is_empty() {
-        let declarations = declarations(&request.tools);
+        let declarations = declarations(&request.tools, dialect);
         let tools = json!([{ "functionDeclarations": declarations }]);
         body.insert("tools".to_owned(), tools);
         let mode = match request.settings.tool_choice {
@@ -89,17 +89,17 @@ fn generation(request: &ModelRequest, quirks: &Quirks) -> Json {
 }
 
 /// The tools; of several with one name the first counts, because names must be unique.
-fn declarations(specs: &[ToolSpec]) -> Vec<Json> {
+fn declarations(specs: &Arc<[ToolSpec]>, dialect: &Dialect<'_>) -> Vec<Json> {
+    let schemas = dialect.schemas.of(specs, SchemaTarget::Gemini);
     let mut names = HashSet::new();
+    let specs = specs.iter().zip(schemas.iter());
     specs
-        .iter()
-        .filter(|spec| names.insert(spec.name.as_str()))
-        .map(|spec| {
+        .filter(|(spec, _)| names.insert(spec.name.as_str()))
+        .map(|(spec, parameters)| {
             let mut declaration = json!({ "name": spec.name, "description": spec.description });
-            let parameters = sanitize(&spec.parameters, SchemaTarget::Gemini);
             // An object without properties is rejected; a tool without parameters is not.
             if parameters["properties"] != json!({}) {
-                declaration["parameters"] = parameters;
+                declaration["parameters"] = parameters.clone();
             }
             declaration
         })

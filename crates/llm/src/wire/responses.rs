@@ -11,8 +11,7 @@ use super::Dialect;
 use super::chat::arguments::{canonical, derived};
 use super::chat::reasoning::{borrowed, nearest};
 use super::chat::{finish, temperature};
-use crate::quirks::{Quirks, ReasoningReplay, ReasoningStyle};
-use crate::schema::sanitize;
+use crate::quirks::{ReasoningReplay, ReasoningStyle};
 
 pub use decode::decoder;
 
@@ -46,7 +45,7 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     if let Some(temperature) = temperature(settings.temperature, quirks.temperature) {
         body.insert("temperature".to_owned(), temperature.into());
     }
-    let tools = tools(request, quirks);
+    let tools = tools(request, dialect);
     body.insert(
         "prompt_cache_key".to_owned(),
         cache_key(&request.system, &tools).into(),
@@ -89,17 +88,17 @@ fn level(effort: Option<Effort>, style: &ReasoningStyle) -> Option<&str> {
     }
 }
 
-fn tools(request: &ModelRequest, quirks: &Quirks) -> Vec<Json> {
-    request
-        .tools
-        .iter()
-        .map(|tool| {
+fn tools(request: &ModelRequest, dialect: &Dialect<'_>) -> Vec<Json> {
+    let schemas = dialect.schemas.of(&request.tools, dialect.quirks.schema);
+    let tools = request.tools.iter().zip(schemas.iter());
+    tools
+        .map(|(tool, schema)| {
             json!({
                 "type": "function",
                 "name": tool.name,
                 "description": tool.description,
                 "strict": false,
-                "parameters": sanitize(&tool.parameters, quirks.schema),
+                "parameters": schema,
             })
         })
         .collect()

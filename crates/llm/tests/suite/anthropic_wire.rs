@@ -7,6 +7,7 @@ mod stream;
 
 pub(super) use histories::{any_history, rounds};
 
+use crate::suite::lab::SCHEMAS;
 use hermes_core::{
     CacheLife, CallId, Effect, Effort, FinishReason, Media, MediaReader, MediaSource, Message,
     ModelEvent, ModelRequest, ModelSettings, Part, RawTurn, Role, ToolCall, ToolChoice, ToolSpec,
@@ -52,6 +53,7 @@ pub(super) fn dialect(quirks: &Quirks) -> Dialect<'_> {
         provider: "here",
         quirks,
         media: &Files,
+        schemas: &SCHEMAS,
     }
 }
 

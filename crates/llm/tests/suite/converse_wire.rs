@@ -5,6 +5,7 @@ mod signature;
 
 use std::sync::Arc;
 
+use crate::suite::lab::SCHEMAS;
 use hermes_core::{
     CallId, Effort, FinishReason, Media, MediaReader, MediaSource, Message, ModelEvent,
     ModelRequest, ModelSettings, Part, RawTurn, Role, ToolCall, ToolChoice, ToolSpec, Usage,
@@ -42,6 +43,7 @@ fn body_with(request: &ModelRequest, quirks: &Quirks) -> Json {
         provider: PROVIDER,
         quirks,
         media: &OneFile,
+        schemas: &SCHEMAS,
     };
     encode(request, &dialect)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::suite::lab::SCHEMAS;
 use hermes_core::{
     CallId, Effort, Media, MediaSource, Message, ModelSettings, Part, RawTurn, Role, ToolCall,
     ToolChoice, WireProtocol,
@@ -255,7 +256,7 @@ proptest! {
                 request.tools = [].into();
             }
             let quirks = quirks_of(protocol, text_only, cached, never);
-            let dialect = Dialect { provider: "lab", quirks: &quirks, media: &OnePicture };
+            let dialect = Dialect { provider: "lab", quirks: &quirks, media: &OnePicture, schemas: &SCHEMAS };
             let body = wire::encode(protocol, &request, &dialect);
             let found = violations_allowing(strict(protocol), &body, &["cache_control".to_owned()]);
             prop_assert!(found.is_empty(), "{:?}: {:#?}\n{:#}", protocol, found, body);
@@ -303,6 +304,7 @@ fn words_behind_the_results_of_tools_stay_in_the_order_of_roles() {
             provider: "lab",
             quirks: &Quirks::default(),
             media: &OnePicture,
+            schemas: &SCHEMAS,
         };
         wire::encode(WireProtocol::ChatCompletions, &request, &dialect)["messages"].clone()
     };

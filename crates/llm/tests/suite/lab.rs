@@ -14,7 +14,7 @@ use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use hermes_llm::keys::{AuthFile, KeySource, Keyring, KeyringParts, OwnKey, ProviderKeys};
 use hermes_llm::{
     Address, Answer, Ask, Auth, CallEnd, CallEvent, CallFailure, CallSink, Caller, Course,
-    Endpoint, Learned, Limits, LocalModels, PatienceSettings, Quirks, Route, SetPatience,
+    Endpoint, Learned, Limits, LocalModels, PatienceSettings, Quirks, Route, Schemas, SetPatience,
     Transport, WindowSource,
 };
 use hermes_secrets::{Origin, Secret, SecretName};
@@ -42,6 +42,9 @@ pub(crate) struct Lab {
 /// One picture, whose hash is its name.
 pub(crate) struct OnePicture;
 
+/// Schemas for encoders that are called directly.
+pub(crate) static SCHEMAS: Schemas = Schemas::new();
+
 impl MediaReader for OnePicture {
     fn read(&self, hash: &str) -> Option<Vec<u8>> {
         (hash == "picture").then(|| b"png".to_vec())
@@ -67,6 +70,7 @@ impl Lab {
                 transport: Transport {
                     http,
                     media: Arc::new(OnePicture),
+                    schemas: Arc::default(),
                     clock: clock.clone(),
                     local: LocalModels::default(),
                 },

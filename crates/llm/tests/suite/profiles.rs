@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::suite::lab::SCHEMAS;
 use hermes_config::PROVIDER_KEYS;
 use hermes_core::Effort;
 use hermes_llm::profile::{KeyNeed, Profile, Profiles};
@@ -371,6 +372,7 @@ fn effort_fields(resolved: &Resolved, effort: Option<Effort>) -> String {
         provider: &resolved.route.provider,
         quirks: &resolved.route.quirks,
         media: &NoMedia,
+        schemas: &SCHEMAS,
     };
     let request = question(resolved, effort);
     let body = wire::encode(http_of(resolved).protocol, &request, &dialect);

@@ -1,5 +1,6 @@
 //! Ollama's own interface.
 
+use crate::suite::lab::SCHEMAS;
 use hermes_core::{Effort, FinishReason, ModelEvent, Part, WireProtocol};
 use hermes_llm::wire::{Dialect, encode};
 use hermes_llm::{Quirks, ReasoningStyle};
@@ -32,6 +33,7 @@ fn a_request_has_the_window_and_everything_in_ollamas_words() {
         provider: "custom",
         quirks: &quirks,
         media: &OnePicture,
+        schemas: &SCHEMAS,
     };
     let body = encode(WireProtocol::ChatCompletions, &request, &dialect);
     assert_eq!(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::suite::lab::SCHEMAS;
 use hermes_core::{
     CacheLife, CallId, Effect, Media, MediaReader, MediaSource, Message, ModelRequest,
     ModelSettings, Part, RawTurn, Role, ToolCall, ToolChoice, ToolSpec, WireProtocol,
@@ -34,6 +35,7 @@ pub(crate) fn body(request: &ModelRequest, quirks: &Quirks) -> Json {
         provider: "mock",
         quirks,
         media: &OnePicture,
+        schemas: &SCHEMAS,
     };
     chat::encode(request, &dialect)
 }

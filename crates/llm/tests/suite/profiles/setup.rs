@@ -107,6 +107,7 @@ pub(crate) async fn ask(resolved: Resolved) {
     let transport = Transport {
         http,
         media: Arc::new(NoMedia),
+        schemas: Arc::default(),
         clock: Arc::new(ManualClock::new(jiff::Timestamp::UNIX_EPOCH)),
         local: LocalModels::default(),
     };

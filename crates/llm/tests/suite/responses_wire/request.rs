@@ -1,5 +1,6 @@
 //! Requests of the Responses protocol.
 
+use crate::suite::lab::SCHEMAS;
 use hermes_core::{Effort, Message, ModelRequest, Part, RawTurn, Role, ToolChoice, WireProtocol};
 use hermes_llm::wire::{Dialect, responses};
 use hermes_llm::{Quirks, ReasoningReplay, ReasoningStyle};
@@ -15,6 +16,7 @@ fn body(request: &ModelRequest, quirks: &Quirks) -> Json {
         provider: "mock",
         quirks,
         media: &OnePicture,
+        schemas: &SCHEMAS,
     };
     responses::encode(request, &dialect)
 }
