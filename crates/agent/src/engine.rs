@@ -8,6 +8,7 @@ use hermes_core::{Clock, Effort, Failure, Message, Random, RunMode, SessionId, T
 use hermes_llm::{Caller, Course, Route};
 use hermes_secrets::RedactorHandle;
 use hermes_store::Store;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -36,6 +37,8 @@ pub struct Services {
     pub home: PathBuf,
     /// Where results that are too long for the model are kept.
     pub spill: PathBuf,
+    /// Changes when a process in the background may have something to tell; the store says what.
+    pub news: watch::Receiver<u64>,
     /// Requests written to files.
     pub dumps: Dumps,
     /// Fires when the process ends.
@@ -127,7 +130,8 @@ impl Engine {
         }
     }
 
-    /// Opens a session. Nothing is read or written before its first operation.
+    /// Opens a session. Nothing is read or written before its first operation, except that a lasting one looks
+    /// up what its background processes did meanwhile.
     pub fn open(&self, spec: SessionSpec) -> Session {
         session::open(self.shared.clone(), spec)
     }

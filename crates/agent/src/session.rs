@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use hermes_core::{Answer, Event, MessageId, Op, QuestionId, SessionId};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -98,6 +99,9 @@ pub(crate) fn open(shared: Arc<Shared>, spec: SessionSpec) -> Session {
         control: Lane::new(MOST_OPS),
         events: Lane::new(MOST_EVENTS),
     };
+    let mut news = shared.services.news.clone();
+    // What happened while nobody listened.
+    news.mark_changed();
     let actor = Actor {
         stop: shared.services.stop.child_token(),
         asker: SessionAsker::new(session.events.clone(), spec.attended),
@@ -107,6 +111,7 @@ pub(crate) fn open(shared: Arc<Shared>, spec: SessionSpec) -> Session {
         shared: shared.clone(),
         spec,
         ahead: None,
+        news,
     };
     shared.sessions.spawn(actor.run());
     session
@@ -122,6 +127,8 @@ struct Actor {
     stop: CancellationToken,
     /// A summary that is being prepared, or was.
     ahead: Option<JoinHandle<()>>,
+    /// Changes when there may be news of background processes.
+    news: watch::Receiver<u64>,
 }
 
 impl Actor {
@@ -136,6 +143,10 @@ impl Actor {
                     Control::Steer(text) => Some(Op::UserMessage { text, media: Vec::new() }),
                     Control::Stop | Control::Answer(..) => continue,
                 },
+                Ok(()) = self.news.changed(), if self.spec.lasting => {
+                    Box::pin(self.hear()).await;
+                    continue;
+                }
             };
             match op {
                 None | Some(Op::Shutdown) => break,
@@ -158,6 +169,21 @@ impl Actor {
             Op::Branch { after } => self.branch(after).await,
             // These travel on the control lane.
             Op::Steer { .. } | Op::Interrupt | Op::Answer { .. } | Op::Shutdown => {}
+        }
+    }
+
+    /// A process in the background has something to tell, perhaps to this conversation.
+    async fn hear(&mut self) {
+        let store = &self.shared.services.store;
+        let open = store.open_process_events(self.spec.id.as_str(), 1).await;
+        match open {
+            Ok(events) if events.is_empty() => {}
+            Ok(_) => self.converse(Input::News).await,
+            Err(error) => {
+                self.events
+                    .send(notice(error.to_string(), error.hint()))
+                    .await
+            }
         }
     }
 

@@ -1,16 +1,19 @@
 //! A turn: from one message to one answer, as a state machine of one enum.
 //!
-//! Every step writes its rows before the next one starts, so that a crash leaves a history the next
-//! turn can go on from. The token of the turn reaches every model call and every tool.
+//! Every step writes its rows before anything it leads to happens, so that a crash leaves a history the
+//! next turn can go on from. Only the results of tools may still be on their way to the disk while the next
+//! request is (`unsettled`). The token of the turn reaches every model call and every tool.
 
 mod answered;
 mod call;
 mod compact;
 mod early;
 mod finish;
+mod news;
 mod pictures;
 mod prepare;
 mod tools;
+mod unsettled;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,13 +31,21 @@ use crate::engine::{Services, SessionSpec, Shared};
 use crate::lane::Lane;
 use crate::prompt::Hints;
 use crate::toolbox::Toolbox;
+use unsettled::Unsettled;
 
 /// What starts a turn.
 pub(crate) enum Input {
-    Message { text: String, media: Vec<Media> },
+    Message {
+        text: String,
+        media: Vec<Media>,
+    },
     Retry,
     Undo,
-    Compact { focus: Option<String> },
+    Compact {
+        focus: Option<String>,
+    },
+    /// A process in the background has something to tell.
+    News,
 }
 
 /// Remarks made while a turn runs.
@@ -121,6 +132,8 @@ pub(crate) struct Turn<'a> {
     /// Messages in front of every conversation.
     pub(crate) prefill: Vec<Arc<Message>>,
     pub(crate) history: Vec<Entry>,
+    /// The newest results of tools, while they are being written.
+    pub(crate) unsettled: Option<Unsettled>,
     /// Messages that only the next call sees: nudges, and answers that are not complete yet.
     pub(crate) aside: Vec<Arc<Message>>,
     pub(crate) toolbox: Arc<Toolbox>,
@@ -195,6 +208,13 @@ pub(crate) async fn run(around: Surroundings<'_>, input: Input) {
     loop {
         let next = match step {
             Step::CallModel => turn.call_model().await,
+            // Everything else looks at the history, or closes it.
+            _ if turn.unsettled.is_some() => {
+                if let Err(error) = turn.settle().await {
+                    step = Step::Finish(failed(&error));
+                }
+                continue;
+            }
             Step::Answered(answer) => turn.answered(*answer).await,
             Step::RunTools(batch) => turn.run_tools(batch).await,
             Step::Compact(why) => turn.compact(why).await,
@@ -217,6 +237,7 @@ fn failed(error: &StoreError) -> TurnEnd {
 impl Turn<'_> {
     /// Keeps a message and makes it part of the history. It is durable when this returns.
     pub(crate) async fn keep(&mut self, message: Message) -> Result<(), StoreError> {
+        self.settle().await?;
         let session = self.around.spec.id.clone();
         let store = &self.around.services.store;
         let rows = store.append(&session, vec![(&message).into()]).await?;
@@ -245,7 +266,8 @@ impl Turn<'_> {
     /// What the next request holds, in our own rough count.
     pub(crate) fn estimate(&self) -> u32 {
         let history: u32 = self.history.iter().map(|entry| entry.tokens).sum();
-        let around = self.prefill.iter().chain(&self.aside);
+        let unsettled = self.unsettled.iter().flat_map(Unsettled::messages);
+        let around = self.prefill.iter().chain(unsettled).chain(&self.aside);
         let aside: u32 = around.map(|message| tokens(message)).sum();
         let fixed = text_tokens(&self.system) + self.toolbox.tokens();
         fixed + history + aside
@@ -253,11 +275,12 @@ impl Turn<'_> {
 }
 
 impl Entry {
-    pub(crate) fn new(row: MessageId, message: Message) -> Self {
+    pub(crate) fn new(row: MessageId, message: impl Into<Arc<Message>>) -> Self {
+        let message = message.into();
         Self {
             row,
             tokens: tokens(&message),
-            message: Arc::new(message),
+            message,
         }
     }
 }

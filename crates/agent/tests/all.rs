@@ -9,6 +9,7 @@ mod suite {
     mod endings;
     mod fixture;
     mod idle;
+    mod news;
     mod odd_answers;
     mod requests;
     mod rules;

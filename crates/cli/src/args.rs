@@ -3,6 +3,7 @@
 pub(crate) mod auth;
 pub(crate) mod backup;
 pub(crate) mod chat;
+pub(crate) mod checkpoints;
 pub(crate) mod completion;
 pub(crate) mod config;
 pub(crate) mod fallback;
@@ -55,12 +56,16 @@ pub(crate) enum Command {
     Backup(backup::BackupArgs),
     /// Talk to the agent, or ask one question with -q
     Chat(Box<chat::ChatArgs>),
+    /// See and restore the states files were in before the agent changed them
+    Checkpoints(checkpoints::CheckpointsArgs),
     /// Write a completion script for a shell
     Completion(completion::CompletionArgs),
     /// Show or change settings
     Config(config::ConfigArgs),
     /// Print a description of this installation for bug reports
     Dump(report::DumpArgs),
+    /// Look for what is missing or wrong, and say what to do about it
+    Doctor(report::DoctorArgs),
     /// Choose the models to turn to when the first one fails
     Fallback(fallback::FallbackArgs),
     /// Put a backup back into the home

@@ -4,8 +4,10 @@ mod ask;
 mod auth;
 mod backup;
 mod chat;
+mod checkpoints;
 mod completion;
 mod config;
+mod doctor;
 mod dump;
 mod edit;
 mod endpoints;
@@ -55,8 +57,10 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
         Some(Command::Auth(args)) => auth::run(*args, context, output),
         Some(Command::Backup(args)) => backup::run(&args, context, output),
         Some(Command::Chat(args)) => chat::run(&args, context, output),
+        Some(Command::Checkpoints(args)) => checkpoints::run(args, context, output),
         Some(Command::Completion(args)) => completion::run(&args, output),
         Some(Command::Config(args)) => config::run(args, context, output),
+        Some(Command::Doctor(args)) => doctor::run(&args, context, output),
         Some(Command::Dump(args)) => dump::run(&args, context, output),
         Some(Command::Fallback(args)) => fallback::run(args, context, output),
         Some(Command::Import(args)) => restore::run(&args, context, output),

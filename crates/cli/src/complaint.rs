@@ -7,6 +7,7 @@ use hermes_config::Problem;
 use hermes_core::{Failure, FailureKind};
 use hermes_secrets::{Redactor, Scope};
 use hermes_store::StoreError;
+use hermes_tools::CheckpointError;
 
 use crate::output::{self, Output};
 
@@ -143,6 +144,32 @@ impl From<StoreError> for Complaint {
             _ => FailureKind::BadInput,
         };
         let hint = error.hint();
+        let complaint = Self::caused(kind, error);
+        match hint {
+            Some(hint) => complaint.hint(hint),
+            None => complaint,
+        }
+    }
+}
+
+impl From<CheckpointError> for Complaint {
+    fn from(error: CheckpointError) -> Self {
+        let (kind, hint) = match &error {
+            CheckpointError::NoGit(_) => (FailureKind::Unavailable, Some("install git")),
+            CheckpointError::Unknown(_) => (
+                FailureKind::NotFound,
+                Some("hermes checkpoints list shows them"),
+            ),
+            CheckpointError::Unfit { .. } => (
+                FailureKind::BadInput,
+                Some("change to the directory of the project"),
+            ),
+            CheckpointError::Outside(_) => (FailureKind::BadInput, None),
+            CheckpointError::Git { .. }
+            | CheckpointError::TimedOut(_)
+            | CheckpointError::Cancelled
+            | CheckpointError::Io { .. } => (FailureKind::Unavailable, None),
+        };
         let complaint = Self::caused(kind, error);
         match hint {
             Some(hint) => complaint.hint(hint),

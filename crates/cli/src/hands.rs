@@ -19,12 +19,15 @@ use hermes_config::{
 use hermes_core::{Clock, Random, SessionId, Tool};
 use hermes_exec::sandbox::{Sandbox, confine_main};
 use hermes_exec::{
-    Backend, Place, Processes, ProcessesOptions, Shell, ShellOptions, Startup, warden_main,
+    Backend, Place, ProcessState, Processes, ProcessesOptions, Shell, ShellOptions, Startup,
+    warden_main,
 };
 use hermes_policy::Unattended;
 use hermes_policy::tirith::Failing;
 use hermes_secrets::{ChildName, RedactorHandle, Scope, Secret, SecretName};
 use hermes_store::Store;
+use tokio::sync::watch;
+
 use hermes_tools::{
     Checkpoints, Clarify, CodeSettings, ExecuteCode, FileLimits, FileRegistry, FileServices,
     FileTools, Guard, GuardSettings, LazyConfined, Limits, Process, Remembers, Sudo, Terminal,
@@ -32,7 +35,9 @@ use hermes_tools::{
 };
 
 use crate::context::Context;
-pub(crate) use places::{Helpers, backend, sandbox};
+pub(crate) use places::{
+    Helpers, backend, checkpoint_settings, confined, environment, found, sandbox,
+};
 
 /// Does what a helper of ours does, when this process was started as one. Comes before everything else: a
 /// helper has no home, no settings and no time.
@@ -111,7 +116,7 @@ impl Hands {
         } = parts;
         let home = context.home()?.clone();
         let user_home = context.environment.filled("HOME").map(PathBuf::from);
-        let environment = places::environment(context, &config, &home);
+        let environment = environment(context, &config, &home);
         let sandbox = Arc::new(sandbox(context));
         let backend =
             backend(context, &config, &home, &sandbox, &*random).map_err(|error| error.to_string());
@@ -155,6 +160,40 @@ impl Hands {
             random,
             sessions: Mutex::default(),
         })
+    }
+
+    /// Changes when a process in the background may have something to tell.
+    pub(crate) fn news(&self) -> watch::Receiver<u64> {
+        self.processes.changed()
+    }
+
+    /// Finds the processes that an earlier run of the program left running, and those that ended since.
+    pub(crate) async fn recover(&self) {
+        match self.processes.recover().await {
+            Ok(found) => tracing::debug!(?found, "looked for processes of earlier runs"),
+            Err(error) => tracing::warn!(%error, "processes of earlier runs were not looked for"),
+        }
+    }
+
+    /// The states files were in before the agent changed them, when they are kept.
+    pub(crate) fn checkpoints(&self) -> Option<&Arc<Checkpoints>> {
+        self.checkpoints.as_ref()
+    }
+
+    /// Ends what a session runs in the background. Says how many processes there were.
+    pub(crate) async fn end_processes(&self, session: &SessionId) -> usize {
+        let listed = self.processes.list().await.unwrap_or_default();
+        let running = listed.into_iter().filter(|process| {
+            process.session == session.as_str() && process.state == ProcessState::Running
+        });
+        let mut ended = 0;
+        for process in running {
+            match self.processes.kill(&process.id, 0).await {
+                Ok(_) => ended += 1,
+                Err(error) => tracing::warn!(%error, process = process.id, "was not ended"),
+            }
+        }
+        ended
     }
 
     /// Lets go of everything.
@@ -285,7 +324,7 @@ impl Hands {
                 characters: self.config.file_read_max_chars as usize,
             },
             user_home: self.user_home.clone(),
-            python: places::found("python3", &self.environment),
+            python: found("python3", &self.environment),
         }
     }
 
@@ -347,7 +386,7 @@ fn tirith(config: &Config, environment: &[(String, String)]) -> Option<Tirith> {
         true => Failing::Open,
         false => Failing::Closed,
     };
-    let found = places::found(&security.tirith_path, environment);
+    let found = found(&security.tirith_path, environment);
     // Without it nothing is lost that was promised, unless the user insists on it.
     let program = match (found, failing) {
         (Some(program), _) => program.into_os_string(),
@@ -367,7 +406,7 @@ fn checkpoints(
     config
         .checkpoints
         .enabled
-        .then(|| Checkpoints::new(places::checkpoint_settings(config, home, user_home, clock)))
+        .then(|| Checkpoints::new(checkpoint_settings(config, home, user_home, clock)))
 }
 
 fn expanded(path: &str, user_home: Option<&Path>) -> PathBuf {

@@ -17,7 +17,18 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
         &["model", "auth", "fallback", "tools", "prompt-size"],
     ),
     ("Settings", &["config", "profile", "policy"]),
-    ("Home", &["status", "backup", "import", "logs", "dump"]),
+    (
+        "Home",
+        &[
+            "status",
+            "doctor",
+            "checkpoints",
+            "backup",
+            "import",
+            "logs",
+            "dump",
+        ],
+    ),
     ("More", &["completion", "version"]),
 ];
 

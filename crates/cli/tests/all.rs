@@ -27,5 +27,6 @@ mod suite {
     mod takeover;
     mod tls;
     mod tools;
+    mod undoing;
     mod windows;
 }

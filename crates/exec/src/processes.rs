@@ -1,7 +1,7 @@
 //! What runs in the background: started here, followed to its end, told about exactly once.
 //!
 //! One task owns all of it. What a conversation has to hear is a row before anybody is offered it, written
-//! in the same step as the end it reports, and stays until whoever passed it on acknowledges it. Flags
+//! in the same step as the end it reports, and stays until the store passed it on. Flags
 //! are part of the start, so a process that ends at once is told like any other.
 
 mod entry;
@@ -306,12 +306,6 @@ impl Processes {
     pub async fn events(&self, session: &str) -> Result<Vec<ProcessEvent>, ProcessError> {
         let store = &self.shared.options.store;
         Ok(store.open_process_events(session, MOST_EVENTS).await?)
-    }
-
-    /// Marks an event as passed on. Whoever gets `false` must not pass it on: somebody else has.
-    pub async fn acknowledge(&self, event: i64) -> Result<bool, ProcessError> {
-        let store = &self.shared.options.store;
-        Ok(store.acknowledge_process_event(event).await?)
     }
 
     /// Changes whenever there may be a new event for somebody.

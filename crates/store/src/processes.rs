@@ -1,9 +1,11 @@
 //! Background processes and what conversations have to hear about them.
 
+use hermes_core::{MessageId, Role, SessionId};
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde::Serialize;
 
 use crate::error::StoreError;
+use crate::messages::{NewRecord, append};
 use crate::store::Store;
 use crate::worker::Pending;
 
@@ -139,36 +141,32 @@ impl Store {
     /// What a conversation has not heard yet, oldest first.
     pub fn open_process_events(&self, session: &str, most: usize) -> Pending<Vec<ProcessEvent>> {
         let session = session.to_owned();
-        self.read(move |connection| {
-            let mut statement = connection.prepare_cached(
-                "SELECT id, process_id, session_id, kind, body, created_at FROM process_events \
-                 WHERE session_id = ?1 AND acknowledged_at IS NULL ORDER BY id LIMIT ?2",
-            )?;
-            let most = i64::try_from(most).unwrap_or(i64::MAX);
-            let events = statement.query_map((session, most), |row| {
-                Ok(ProcessEvent {
-                    id: row.get(0)?,
-                    process: row.get(1)?,
-                    session: row.get(2)?,
-                    kind: row.get(3)?,
-                    body: row.get(4)?,
-                    created_at: row.get(5)?,
-                })
-            })?;
-            Ok(events.collect::<Result<_, _>>()?)
-        })
+        self.read(move |connection| open_events(connection, &session, most))
     }
 
-    /// Marks an event as passed on. Answers whether this call did it: whoever gets `false` keeps quiet.
-    pub fn acknowledge_process_event(&self, id: i64) -> Pending<bool> {
-        let now = self.now();
+    /// Passes on what a conversation has not heard yet, oldest first: the message made of it and the mark that
+    /// it was passed on are one step, so it is heard exactly once however often this is asked and whatever
+    /// crashes. `None` when there was nothing.
+    pub fn pass_on_process_events(
+        &self,
+        session: &SessionId,
+        most: usize,
+        words: impl FnOnce(&[ProcessEvent]) -> String + Send + 'static,
+    ) -> Pending<Option<(MessageId, Vec<ProcessEvent>)>> {
+        let (session, now) = (session.clone(), self.now());
         self.write(move |connection| {
-            let changed = connection.execute(
-                "UPDATE process_events SET acknowledged_at = ?2 \
-                 WHERE id = ?1 AND acknowledged_at IS NULL",
-                (id, now),
+            let events = open_events(connection, session.as_str(), most)?;
+            let Some(last) = events.last() else {
+                return Ok(None);
+            };
+            connection.execute(
+                "UPDATE process_events SET acknowledged_at = ?3 \
+                 WHERE session_id = ?1 AND id <= ?2 AND acknowledged_at IS NULL",
+                (session.as_str(), last.id, now),
             )?;
-            Ok(changed == 1)
+            let record = NewRecord::text(Role::User, words(&events));
+            let rows = append(connection, &session, &[record], now)?;
+            Ok(rows.first().map(|row| (*row, events)))
         })
     }
 
@@ -219,6 +217,29 @@ impl Store {
             )?)
         })
     }
+}
+
+fn open_events(
+    connection: &Connection,
+    session: &str,
+    most: usize,
+) -> Result<Vec<ProcessEvent>, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, process_id, session_id, kind, body, created_at FROM process_events \
+         WHERE session_id = ?1 AND acknowledged_at IS NULL ORDER BY id LIMIT ?2",
+    )?;
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    let events = statement.query_map((session, most), |row| {
+        Ok(ProcessEvent {
+            id: row.get(0)?,
+            process: row.get(1)?,
+            session: row.get(2)?,
+            kind: row.get(3)?,
+            body: row.get(4)?,
+            created_at: row.get(5)?,
+        })
+    })?;
+    Ok(events.collect::<Result<_, _>>()?)
 }
 
 fn insert_event(

@@ -7,7 +7,8 @@ use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink};
 use hermes_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
-use super::{CompactFor, Compacting, Step, Turn};
+use super::unsettled::Unsettled;
+use super::{CompactFor, Compacting, Entry, Step, Turn};
 use crate::lane::Lane;
 use crate::think::Filter;
 use crate::{dump, explain, ledger};
@@ -27,6 +28,7 @@ impl Turn<'_> {
                 // There is an answer: better than a report that there was no time for one.
                 return Ok(Step::Finish(TurnEnd::Done));
             }
+            self.settle().await?;
             return self.sum_up().await;
         }
         if let Some(remark) = self.around.steering.take() {
@@ -39,7 +41,7 @@ impl Turn<'_> {
         self.prepare_summary();
         self.tries.calls += 1;
         let request = self.request(ToolChoice::Auto);
-        Ok(match self.call(&request).await {
+        Ok(match self.call(&request).await? {
             CallEnd::Answered(answer) | CallEnd::Partial(answer) => Step::Answered(answer),
             CallEnd::TooLong(_) => {
                 let (route, window) = (
@@ -65,7 +67,7 @@ impl Turn<'_> {
             .push(Message::text(Role::User, OUT_OF_CALLS).into());
         let mut request = self.request(ToolChoice::None);
         for _ in 0..2 {
-            let end = self.call(&request).await;
+            let end = self.call(&request).await?;
             // Some models call tools as long as any are on offer.
             request.tools = [].into();
             match end {
@@ -100,7 +102,9 @@ impl Turn<'_> {
         let config = &self.around.services.config;
         let route = self.around.spec.course.route();
         let history = self.history.iter().map(|entry| &entry.message);
-        let messages = self.prefill.iter().chain(history).chain(&self.aside);
+        let unsettled = self.unsettled.iter().flat_map(Unsettled::messages);
+        let messages = self.prefill.iter().chain(history).chain(unsettled);
+        let messages = messages.chain(&self.aside);
         ModelRequest {
             model: route.model.clone(),
             conversation: self.around.spec.id.to_string(),
@@ -120,7 +124,7 @@ impl Turn<'_> {
         }
     }
 
-    async fn call(&mut self, request: &ModelRequest) -> CallEnd {
+    async fn call(&mut self, request: &ModelRequest) -> Result<CallEnd, StoreError> {
         let tokens = self.scale.apply(self.estimate());
         let ask = Ask {
             request,
@@ -136,6 +140,8 @@ impl Turn<'_> {
             // What is said behind a tool starts a paragraph of its own.
             gap: self.spoke,
             changed: None,
+            unsettled: self.unsettled.take(),
+            settled: Ok(Vec::new()),
         };
         if self.around.services.dumps.every {
             self.dump(request, "every request is written down");
@@ -148,6 +154,7 @@ impl Turn<'_> {
                 .await
         };
         self.spoke |= sink.finish().await;
+        self.history.extend(sink.settled?);
         if let Some(reason) = sink.changed {
             let route = self.around.spec.course.route();
             let event = Event::RouteChanged {
@@ -164,7 +171,7 @@ impl Turn<'_> {
             CallEnd::Failed(failure) => self.dump(request, &failure.to_string()),
             CallEnd::TooLong(_) => {}
         }
-        end
+        Ok(end)
     }
 
     fn dump(&self, request: &ModelRequest, why: &str) {
@@ -232,9 +239,18 @@ struct EventSink<'a> {
     filter: Filter,
     gap: bool,
     changed: Option<String>,
+    /// What must be durable before anything of the answer is used.
+    unsettled: Option<Unsettled>,
+    settled: Result<Vec<Entry>, StoreError>,
 }
 
 impl EventSink<'_> {
+    async fn settle(&mut self) {
+        if let Some(unsettled) = self.unsettled.take() {
+            self.settled = unsettled.settle(self.events, self.cancel).await;
+        }
+    }
+
     async fn tell(&self, event: Event) {
         self.events.send_until(event, self.cancel).await;
     }
@@ -261,6 +277,7 @@ impl EventSink<'_> {
 
     /// Says whether anything was said.
     async fn finish(&mut self) -> bool {
+        self.settle().await;
         let rest = self.filter.finish();
         self.pieces(rest).await;
         self.filter.has_spoken()
@@ -269,6 +286,7 @@ impl EventSink<'_> {
 
 impl CallSink for EventSink<'_> {
     async fn event(&mut self, event: CallEvent) {
+        self.settle().await;
         match event {
             CallEvent::Text(text) => {
                 let pieces = self.filter.push(&text);

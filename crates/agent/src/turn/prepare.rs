@@ -76,6 +76,7 @@ pub(super) async fn begin(
         system,
         prefill,
         history,
+        unsettled: None,
         aside: Vec::new(),
         toolbox: Arc::new(toolbox),
         guard,
@@ -95,7 +96,15 @@ pub(super) async fn begin(
     }
     turn.close_open_calls().await?;
     let step = match input {
-        Input::Message { text, media } => turn.take_message(text, media).await?,
+        Input::Message { text, media } => {
+            turn.take_news().await?;
+            turn.take_message(text, media).await?
+        }
+        Input::News => match turn.take_news().await? {
+            true => Step::CallModel,
+            // Somebody else heard it in the meantime.
+            false => Step::Finish(TurnEnd::Done),
+        },
         Input::Retry => match turn.take_back().await? {
             Some(message) => {
                 turn.keep(Message::clone(&message)).await?;

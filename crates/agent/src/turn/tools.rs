@@ -19,7 +19,7 @@ use crate::host::Host;
 const MOST_SUMMARY: usize = 400;
 
 impl Turn<'_> {
-    /// Runs a batch, segment by segment. Each result is a row before the next segment starts.
+    /// Runs a batch, segment by segment. The results of one are rows before the next starts.
     pub(super) async fn run_tools(&mut self, batch: Vec<Ready>) -> Result<Step, StoreError> {
         let sizes = Sizes::of_window(self.around.spec.course.window());
         let spill = Spill::new(
@@ -32,6 +32,7 @@ impl Turn<'_> {
         let mut left = sizes.batch;
         let mut halted = None;
         for segment in plan::segments(&batch, &self.around.spec.directory) {
+            self.settle().await?;
             let mut outcomes = self.run_segment(&batch, &segment).await;
             let redactor = self.around.services.redactor.snapshot();
             let mut shown: Vec<_> = outcomes
@@ -47,6 +48,7 @@ impl Turn<'_> {
                 .collect();
             let mut contents: Vec<_> = shown.iter().map(|(_, shown)| shown.clone()).collect();
             present::fit_batch(&mut contents, left, &spill);
+            let mut results = Vec::with_capacity(shown.len());
             for ((index, slot), content) in shown.iter_mut().zip(contents) {
                 *slot = content;
                 left = left.saturating_sub(slot.content.len());
@@ -63,8 +65,9 @@ impl Turn<'_> {
                 if let Some(hint) = self.hint_for(ready) {
                     slot.content.push_str(&hint);
                 }
-                self.keep_result(ready, slot).await?;
+                results.push(result(ready, slot));
             }
+            self.keep_results(results).await?;
             if self.around.cancel.is_cancelled() || halted.is_some() {
                 break;
             }
@@ -157,33 +160,9 @@ impl Turn<'_> {
         }
     }
 
-    async fn keep_result(
-        &mut self,
-        ready: &Ready,
-        shown: &present::Shown,
-    ) -> Result<(), StoreError> {
-        self.keep(Message {
-            role: Role::Tool,
-            parts: vec![Part::ToolResult {
-                call: ready.call.id.clone(),
-                name: ready.call.name.clone(),
-                content: shown.content.clone(),
-                failed: shown.failed,
-            }],
-            raw: None,
-        })
-        .await?;
-        self.say(Event::ToolFinished {
-            call: ready.call.id.clone(),
-            failed: shown.failed,
-            summary: shown.content.chars().take(MOST_SUMMARY).collect(),
-        })
-        .await;
-        Ok(())
-    }
-
     /// Calls that never started get a result that says so.
     async fn close_unstarted(&mut self, batch: &[Ready]) -> Result<(), StoreError> {
+        self.settle().await?;
         // Only behind the answer that asked: ids of earlier answers may come again.
         let answered: Vec<_> = self
             .history
@@ -196,15 +175,34 @@ impl Turn<'_> {
                 _ => None,
             })
             .collect();
-        for ready in batch {
-            if !answered.contains(&ready.call.id) {
-                let shown = present::Shown {
-                    content: "[TOOL_ERROR] not started: the user stopped the turn".to_owned(),
-                    failed: true,
-                };
-                self.keep_result(ready, &shown).await?;
-            }
-        }
-        Ok(())
+        let shown = present::Shown {
+            content: "[TOOL_ERROR] not started: the user stopped the turn".to_owned(),
+            failed: true,
+        };
+        let unstarted = batch
+            .iter()
+            .filter(|ready| !answered.contains(&ready.call.id));
+        let results = unstarted.map(|ready| result(ready, &shown)).collect();
+        self.keep_results(results).await
     }
+}
+
+/// A result as it is kept, and as it is told.
+fn result(ready: &Ready, shown: &present::Shown) -> (Message, Event) {
+    let message = Message {
+        role: Role::Tool,
+        parts: vec![Part::ToolResult {
+            call: ready.call.id.clone(),
+            name: ready.call.name.clone(),
+            content: shown.content.clone(),
+            failed: shown.failed,
+        }],
+        raw: None,
+    };
+    let event = Event::ToolFinished {
+        call: ready.call.id.clone(),
+        failed: shown.failed,
+        summary: shown.content.chars().take(MOST_SUMMARY).collect(),
+    };
+    (message, event)
 }

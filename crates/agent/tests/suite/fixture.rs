@@ -24,6 +24,7 @@ use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_store::{Options, Record, Store};
 use hermes_testkit::model_server::{ModelServer, RecordedRequest, Scenario};
 use tempfile::TempDir;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 pub(crate) use scripted::Scripted;
@@ -81,6 +82,8 @@ pub(crate) struct Fixture {
     /// Where sessions run, inside the folder.
     pub(crate) directory: &'static str,
     pub(crate) quirks: Quirks,
+    /// Changes when a background process may have something to tell.
+    pub(crate) news: watch::Sender<u64>,
 }
 
 /// What a turn did.
@@ -115,6 +118,7 @@ impl Fixture {
             helper: None,
             surface: "cli",
             dump_all: false,
+            news: watch::Sender::default(),
             ignore_rules: false,
             toolsets: None,
             directory: "work",
@@ -192,6 +196,7 @@ impl Fixture {
                 transport: Transport {
                     http,
                     media: Arc::new(store.blobs().clone()),
+                    schemas: Arc::default(),
                     clock: self.clock.clone(),
                     local: Default::default(),
                 },
@@ -211,6 +216,7 @@ impl Fixture {
             redactor: self.redactor.clone(),
             home: self.folder.path().to_owned(),
             spill: self.folder.path().join("spill"),
+            news: self.news.subscribe(),
             dumps: Dumps {
                 folder: self.folder.path().join("dumps"),
                 every: self.dump_all,

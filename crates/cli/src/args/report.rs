@@ -1,4 +1,4 @@
-//! `hermes insights`, `hermes status` and `hermes dump`
+//! `hermes insights`, `hermes status`, `hermes doctor` and `hermes dump`
 
 use clap::Args;
 
@@ -23,6 +23,13 @@ pub(crate) struct StatusArgs {
     /// Also check the database and the settings
     #[arg(long)]
     pub(crate) deep: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,9 +1,11 @@
 //! `hermes -z` and `hermes chat`: conversations on the command line.
 
 mod events;
+mod hands;
 mod open;
 mod question;
 mod repl;
+mod slash;
 mod standing;
 mod usage;
 
@@ -135,7 +137,7 @@ fn converse(
     })
 }
 
-fn runtime() -> Outcome<tokio::runtime::Runtime> {
+pub(super) fn runtime() -> Outcome<tokio::runtime::Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?)

@@ -13,7 +13,7 @@ use crate::args::report::StatusArgs;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::Output;
-use checks::Checks;
+pub(super) use checks::Checks;
 use facts::{Environment, Gateway, Sessions, Terminal};
 pub(super) use facts::{Jobs, gateway_of, jobs_of};
 use keys::Key;

@@ -90,7 +90,7 @@ fn owned(context: &Context) -> Vec<(String, String)> {
 }
 
 /// What commands on this machine see of our environment.
-pub(super) fn environment(
+pub(crate) fn environment(
     context: &Context,
     config: &Config,
     home: &Home,
@@ -184,8 +184,23 @@ impl Confine {
     }
 }
 
+/// How commands on this machine would be confined, for people. Blocks for a moment.
+pub(crate) fn confined(context: &Context, config: &Arc<Config>, home: &Home) -> Confined {
+    let user_home = context.environment.filled("HOME").map(PathBuf::from);
+    let directory = context.directory().unwrap_or_default();
+    let temporary = std::env::temp_dir();
+    let product_home = home.path().to_owned();
+    let confine = Confine {
+        sandbox: Arc::new(sandbox(context)),
+        config: config.clone(),
+        surroundings: surroundings(config, &directory, temporary, user_home, product_home),
+        here: config.terminal.backend == hermes_config::Backend::Local,
+    };
+    confine.find()
+}
+
 /// A program on the path commands have.
-pub(super) fn found(name: &str, environment: &[(String, String)]) -> Option<PathBuf> {
+pub(crate) fn found(name: &str, environment: &[(String, String)]) -> Option<PathBuf> {
     if name.contains('/') {
         let path = PathBuf::from(name);
         return path.is_file().then_some(path);

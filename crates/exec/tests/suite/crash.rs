@@ -8,7 +8,7 @@ use hermes_testkit::process::{Process, descendants, find_by_env_marker};
 use hermes_testkit::{Running, Signal, TempHome, eventually};
 
 use super::local::PATIENCE;
-use super::processes::{processes, store};
+use super::processes::{hear, listening, processes, store};
 
 /// Nothing may outlive us longer.
 const FIVE_SECONDS: Duration = Duration::from_secs(5);
@@ -103,7 +103,9 @@ async fn what_ended_with_a_killed_program_is_told_once() {
         ),
         (&id.into(), &"lost".into(), &"begun\n".into())
     );
-    assert!(one.acknowledge(events[0].id).await.unwrap());
+    let store = listening(&home.path()).await;
+    assert_eq!(hear(&store).await, events);
+    assert!(hear(&store).await.is_empty());
     assert!(one.recover().await.unwrap().ended.is_empty());
     assert!(two.events("one").await.unwrap().is_empty());
 }

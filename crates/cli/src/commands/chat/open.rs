@@ -1,6 +1,7 @@
 //! Opening a conversation: store, models, tools and engine, wired.
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_agent::{Dumps, Engine, Services, Session, SessionSpec, toolsets};
@@ -30,7 +31,12 @@ pub(super) struct Conversation {
     pub(super) course: Course,
     pub(super) models: Arc<Models>,
     engine: Engine,
-    hands: Arc<Hands>,
+    pub(super) hands: Arc<Hands>,
+    /// How actions are approved unless the user says otherwise.
+    pub(super) mode: RunMode,
+    /// Whether the user is asked before risky commands, at first.
+    pub(super) asks: bool,
+    pub(super) directory: PathBuf,
     /// The reference's history, on its way in behind the prompt.
     pub(super) import: Option<BackgroundImport>,
 }
@@ -90,6 +96,7 @@ impl Conversation {
             redactor: context.redactor.clone(),
             home: home.path().to_owned(),
             spill: home.cache_dir().join("tool-results"),
+            news: hands.news(),
             dumps: Dumps {
                 folder: home.cache_dir().join("requests"),
                 every: context
@@ -99,17 +106,18 @@ impl Conversation {
             },
             stop: CancellationToken::new(),
         });
+        let directory = context.directory().unwrap_or_default();
         let session = engine.open(SessionSpec {
             id,
             surface: "cli".to_owned(),
-            directory: context.directory().unwrap_or_default(),
+            directory: directory.clone(),
             course: course.clone(),
             toolsets: run.toolsets.clone(),
             most_calls,
             effort: None,
             attended,
-            // Nothing here listens between two messages.
-            lasting: false,
+            // Who sits at the terminal hears what happens between two messages.
+            lasting: attended,
             ignore_rules: run.ignore_rules || run.safe_mode,
             titles: attended,
             mode: if run.yolo { RunMode::Off } else { mode },
@@ -124,6 +132,9 @@ impl Conversation {
             engine,
             models,
             hands,
+            mode,
+            asks: !run.yolo && mode != RunMode::Off,
+            directory,
             import,
         })
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use hermes_core::{Answer, Event, Op, Question, QuestionKind, Reach, TurnEnd};
 use tokio::sync::mpsc;
 
+use super::hands;
 use super::open::Conversation;
+use super::slash::{self, Slash};
 use super::standing::RouteInUse;
 use crate::args::chat::RunArgs;
 use crate::complaint::Outcome;
@@ -21,6 +23,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Out
     let conversation = Conversation::open(args, true, &runtime, context)?;
     greet(&conversation, output)?;
     runtime.block_on(async {
+        conversation.hands.recover().await;
         let talked = talk(&conversation, output).await;
         conversation.settle(LAST_MOMENT).await;
         let id = conversation.session.id().clone();
@@ -67,6 +70,7 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
     let mut lines = lines();
     let mut route = RouteInUse::new(&conversation.course);
     let mut talked = false;
+    let mut asking = conversation.asks;
     loop {
         importing(conversation, output)?;
         write!(output, "\n> ")?;
@@ -74,39 +78,101 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
         let line = tokio::select! {
             line = lines.recv() => line,
             _ = tokio::signal::ctrl_c() => None,
+            event = conversation.session.next_event() => {
+                match event {
+                    // A process in the background had something to tell.
+                    Some(Event::TurnStarted { .. }) => {
+                        talked = true;
+                        follow(conversation, &mut route, &mut lines, output).await?;
+                    }
+                    Some(Event::Notice { text }) => output.line(format!("\n{}", printable(&text)))?,
+                    Some(_) => {}
+                    None => return Ok(talked),
+                }
+                continue;
+            }
         };
         let Some(line) = line else {
             output.line("")?;
             return Ok(talked);
         };
-        match line.trim() {
-            "" => continue,
-            "/exit" | "/quit" => return Ok(talked),
-            "/status" => {
-                let session = conversation.session.id().to_string();
-                route.page(&session, &conversation.models, output)?;
-            }
-            "/model" => {
-                output.line(route.line(&conversation.models))?;
-                output.line(
-                    "/model NAME or /model PROVIDER:NAME changes it for this conversation.",
-                )?;
-            }
-            text if text.starts_with("/model ") => {
-                let name = text.trim_start_matches("/model ").trim();
-                switch(name, conversation, &mut route, output).await?;
-            }
-            text => {
+        let text = line.trim();
+        if text.is_empty() {
+            continue;
+        }
+        let op = match Slash::parse(text) {
+            None => {
                 talked = true;
-                let text = text.to_owned();
-                conversation.session.send(Op::UserMessage {
-                    text,
+                Op::UserMessage {
+                    text: text.to_owned(),
                     media: Vec::new(),
-                });
-                follow(conversation, &mut route, &mut lines, output).await?;
+                }
+            }
+            Some(Slash::Exit) => return Ok(talked),
+            Some(Slash::Compress(topic)) => Op::Compact {
+                focus: topic.map(str::to_owned),
+            },
+            Some(Slash::Retry) => Op::Retry,
+            Some(Slash::Undo) => Op::Undo,
+            Some(Slash::Rollback(asked)) => {
+                match hands::rollback(conversation, asked, output).await? {
+                    // The conversation goes back along with the files.
+                    true => Op::Undo,
+                    false => continue,
+                }
+            }
+            Some(Slash::Yolo) => {
+                asking = hands::yolo(conversation, asking, output)?;
+                continue;
+            }
+            Some(other) => {
+                serve(other, conversation, &mut route, output).await?;
+                continue;
+            }
+        };
+        conversation.session.send(op);
+        follow(conversation, &mut route, &mut lines, output).await?;
+    }
+}
+
+/// Commands that need no turn.
+async fn serve(
+    command: Slash<'_>,
+    conversation: &Conversation,
+    route: &mut RouteInUse,
+    output: &mut Output,
+) -> Outcome {
+    match command {
+        Slash::Status => {
+            let session = conversation.session.id().to_string();
+            route.page(&session, &conversation.models, output)?;
+        }
+        Slash::Model(None) => {
+            output.line(route.line(&conversation.models))?;
+            output.line("/model NAME or /model PROVIDER:NAME changes it for this conversation.")?;
+        }
+        Slash::Model(Some(name)) => switch(name, conversation, route, output).await?,
+        Slash::Stop => hands::stop(conversation, output).await?,
+        Slash::Unknown(word) => {
+            output.line(format!(
+                "There is no {}; /help lists commands.",
+                printable(word)
+            ))?;
+        }
+        // The rest is served by its caller.
+        Slash::Help
+        | Slash::Yolo
+        | Slash::Exit
+        | Slash::Compress(_)
+        | Slash::Retry
+        | Slash::Undo
+        | Slash::Rollback(_) => {
+            for (command, about) in slash::HELP {
+                output.line(format!("  {command:<20} {about}"))?;
             }
         }
     }
+    Ok(())
 }
 
 /// Lets another model answer in this conversation.

@@ -8,13 +8,13 @@ use crate::complaint::Outcome;
 use crate::context::Context;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Checks {
-    pub(super) database: Vec<String>,
-    pub(super) settings: Vec<String>,
+pub(in crate::commands) struct Checks {
+    pub(in crate::commands) database: Vec<String>,
+    pub(in crate::commands) settings: Vec<String>,
 }
 
 impl Checks {
-    pub(super) fn run(scene: &Scene, context: &Context) -> Self {
+    pub(in crate::commands) fn run(scene: &Scene, context: &Context) -> Self {
         Self {
             database: database(scene, context)
                 .unwrap_or_else(|complaint| vec![said(&complaint, context)]),

@@ -1,0 +1,161 @@
+//! `hermes doctor`: what is missing or wrong here, and what to do about it.
+
+use std::sync::Arc;
+
+use hermes_core::SystemRandom;
+use hermes_exec::Place;
+use hermes_tools::Confined;
+use serde::Serialize;
+use serde_json::json;
+
+use super::status::Checks;
+use super::status::scene::{Scene, said};
+use crate::args::report::DoctorArgs;
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::hands::{backend, confined, environment, found, sandbox};
+use crate::models::{Chosen, Models};
+use crate::output::{Output, Style, one_line};
+
+/// Programs that parts of the agent start.
+const PROGRAMS: [(&str, &str); 3] = [
+    ("bash", "commands run in it"),
+    ("git", "checkpoints and @-references to changes need it"),
+    ("python3", "scripts of the agent run in it"),
+];
+
+/// How something stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Standing {
+    Good,
+    /// It works, with less than there could be.
+    Weak,
+    Bad,
+}
+
+#[derive(Debug, Serialize)]
+struct Finding {
+    about: &'static str,
+    standing: Standing,
+    text: String,
+}
+
+/// Looks at everything; exits with 1 when something does not work.
+pub(crate) fn run(args: &DoctorArgs, context: &Context, output: &mut Output) -> Outcome {
+    let findings = findings(context);
+    let bad = findings.iter().any(|one| one.standing == Standing::Bad);
+    if args.json {
+        output.json(&json!({ "ok": !bad, "findings": findings }))?;
+    } else {
+        for one in &findings {
+            let (mark, style) = match one.standing {
+                Standing::Good => ("✓", Style::Good),
+                Standing::Weak => ("!", Style::Warning),
+                Standing::Bad => ("✗", Style::Bad),
+            };
+            let mark = output.paint(style, mark);
+            output.line(format!("{mark} {:<10} {}", one.about, one_line(&one.text)))?;
+        }
+    }
+    match bad {
+        true => Err(Complaint::Code(1)),
+        false => Ok(()),
+    }
+}
+
+fn findings(context: &Context) -> Vec<Finding> {
+    let scene = Scene::look(context);
+    let mut found = vec![home(&scene)];
+    let checks = Checks::run(&scene, context);
+    found.extend(several("settings", checks.settings, "no faults"));
+    found.extend(several("database", checks.database, "no faults"));
+    found.push(model(context));
+    let Some((loaded, home)) = scene.loaded.as_ref().zip(scene.home.as_ref()) else {
+        return found;
+    };
+    let config = Arc::new(loaded.config.clone());
+    let guarded = Arc::new(sandbox(context));
+    found.push(
+        match backend(context, &config, home, &guarded, &SystemRandom) {
+            Ok(backend) => good(
+                "commands",
+                match backend.place() {
+                    Place::Host => "run on this machine".to_owned(),
+                    Place::Away { kind, label } => format!("run elsewhere, by {kind}: {label}"),
+                },
+            ),
+            Err(error) => bad("commands", error.to_string()),
+        },
+    );
+    found.push(match confined(context, &config, home) {
+        Confined::By(_, words) => good("sandbox", words),
+        Confined::Not(why) => Finding {
+            about: "sandbox",
+            standing: Standing::Weak,
+            text: format!("commands are not confined: {why}"),
+        },
+        Confined::Refused(why) => bad("sandbox", why),
+    });
+    let variables = environment(context, &config, home);
+    for (program, use_for) in PROGRAMS {
+        found.push(match found_at(program, &variables) {
+            Some(path) => good("programs", format!("{program} is {path}")),
+            None => Finding {
+                about: "programs",
+                standing: Standing::Weak,
+                text: format!("{program} is not installed; {use_for}"),
+            },
+        });
+    }
+    found
+}
+
+fn found_at(program: &str, variables: &[(String, String)]) -> Option<String> {
+    found(program, variables).map(|path| path.display().to_string())
+}
+
+fn home(scene: &Scene) -> Finding {
+    match (&scene.home, &scene.fault) {
+        (Some(home), _) => good("home", home.path().display().to_string()),
+        (None, fault) => bad("home", fault.clone().unwrap_or_default()),
+    }
+}
+
+fn model(context: &Context) -> Finding {
+    let route = || -> Outcome<String> {
+        let models = Models::new(context, context.load()?)?;
+        let resolved = models.route(&Chosen::default())?;
+        Ok(format!(
+            "{} from {}",
+            resolved.route.model, resolved.route.provider
+        ))
+    };
+    match route() {
+        Ok(words) => good("model", words),
+        Err(complaint) => bad("model", said(&complaint, context)),
+    }
+}
+
+fn several(about: &'static str, faults: Vec<String>, none: &str) -> Vec<Finding> {
+    if faults.is_empty() {
+        return vec![good(about, none.to_owned())];
+    }
+    faults.into_iter().map(|fault| bad(about, fault)).collect()
+}
+
+fn good(about: &'static str, text: String) -> Finding {
+    Finding {
+        about,
+        standing: Standing::Good,
+        text,
+    }
+}
+
+fn bad(about: &'static str, text: String) -> Finding {
+    Finding {
+        about,
+        standing: Standing::Bad,
+        text,
+    }
+}

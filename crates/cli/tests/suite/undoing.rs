@@ -1,0 +1,187 @@
+//! Going back and looking after things: checkpoints, what runs in the background, the doctor.
+
+use std::time::Duration;
+
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::pty::Terminal;
+use serde_json::{Value as Json, json};
+
+use super::chat::with_model;
+use super::program::Program;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn program(server: &ModelServer, more: &str) -> Program {
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    program
+        .home
+        .write_config(&format!("{settings}{more}"))
+        .unwrap();
+    program
+}
+
+fn json_of(program: &Program, arguments: &[&str]) -> Json {
+    serde_json::from_str(&program.run(arguments).ok().stdout).unwrap()
+}
+
+// EX-16
+#[test]
+fn the_end_of_a_background_process_is_told_in_the_conversation_that_started_it() {
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "read line < go; echo built in vain; exit 3",
+                   "background": true, "notify_on_complete": true}),
+        ))
+        .reply(text("It runs."))
+        .reply(Step::new(text("It failed with three.")).when_tools_offered())
+        .reply(Step::new(text("A title")).when_no_tools());
+    let server = ModelServer::start(scenario.lenient()).unwrap();
+    let program = program(&server, "");
+    program.shell("mkfifo go").ok();
+    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen.send("build\r").unwrap();
+    screen.wait_for_text("It runs.", LIMIT).unwrap();
+    program.shell("echo now > go").ok();
+    screen
+        .wait_for_text("ended with exit code 3", LIMIT)
+        .unwrap();
+    screen
+        .wait_for_text("It failed with three.", LIMIT)
+        .unwrap();
+    screen.send("/exit\r").unwrap();
+    assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
+    let told = server
+        .requests()
+        .iter()
+        .any(|request| String::from_utf8_lossy(&request.body).contains("built in vain"));
+    assert!(told);
+}
+
+// EX-14
+#[test]
+fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "echo $$ > pid; exec sleep 600", "background": true}),
+        ))
+        .reply(text("It runs."));
+    let server = ModelServer::start(scenario.lenient()).unwrap();
+    let program = program(&server, "");
+    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen.send("/stop\r").unwrap();
+    screen
+        .wait_for_text("Nothing runs in the background.", LIMIT)
+        .unwrap();
+    screen.send("run it\r").unwrap();
+    screen.wait_for_text("It runs.", LIMIT).unwrap();
+    screen.send("/stop\r").unwrap();
+    screen.wait_for_text("Ended one process.", LIMIT).unwrap();
+    screen.send("/yolo\r").unwrap();
+    screen
+        .wait_for_text("run without asking now", LIMIT)
+        .unwrap();
+    screen.send("/yolo\r").unwrap();
+    screen
+        .wait_for_text("You are asked before risky commands again.", LIMIT)
+        .unwrap();
+    screen.send("/nonsense\r").unwrap();
+    screen
+        .wait_for_text("There is no /nonsense", LIMIT)
+        .unwrap();
+    screen.send("/help\r").unwrap();
+    screen.wait_for_text("/rollback N [FILE]", LIMIT).unwrap();
+    screen.send("/exit\r").unwrap();
+    assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
+    let alive = program.shell("kill -0 $(cat pid)");
+    assert_ne!(alive.code, Some(0), "{}", alive.report());
+}
+
+// EX-50, EX-51
+#[test]
+fn files_go_back_to_a_checkpoint_from_the_conversation_and_from_the_shell() {
+    let write = |content: &str| {
+        tool_call(
+            "write_file",
+            json!({"path": "notes/plan.txt", "content": content}),
+        )
+    };
+    let scenario = Scenario::new()
+        .reply(write("second\n"))
+        .reply(tool_call(
+            "write_file",
+            json!({"path": "notes/new.txt", "content": "made since\n"}),
+        ))
+        .reply(text("Written."));
+    let server = ModelServer::start(scenario.lenient()).unwrap();
+    let program = program(&server, "checkpoints:\n  enabled: true\n");
+    program
+        .shell("git init -q . && mkdir notes && echo first > notes/plan.txt")
+        .ok();
+    let read = |name: &str| program.shell(&format!("cat {name}")).stdout;
+    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen.send("write\r").unwrap();
+    screen.wait_for_text("Written.", LIMIT).unwrap();
+    assert_eq!(read("notes/plan.txt"), "second\n");
+    screen.send("/rollback diff 1\r").unwrap();
+    screen.wait_for_text("+second", LIMIT).unwrap();
+    screen.send("/rollback 1\r").unwrap();
+    screen
+        .wait_for_text("1 files written, 1 removed", LIMIT)
+        .unwrap();
+    screen.wait_for_text("Taken back: write", LIMIT).unwrap();
+    screen.send("/exit\r").unwrap();
+    assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
+    assert_eq!(read("notes/plan.txt"), "first\n");
+    assert_ne!(program.shell("test -e notes/new.txt").code, Some(0));
+
+    let listed = json_of(&program, &["checkpoints", "list", "--json"]);
+    let checkpoints = listed["checkpoints"].as_array().unwrap();
+    assert_eq!(checkpoints.len(), 2, "{listed}");
+    assert_eq!(checkpoints[0]["reason"], "before a rollback");
+    let status = json_of(&program, &["checkpoints", "status", "--json"]);
+    assert_eq!(status["projects"][0]["checkpoints"], 2, "{status}");
+    // The state before the rollback is one of them.
+    let refused = program.run(&["checkpoints", "restore", "1"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.report());
+    program.run(&["checkpoints", "restore", "1", "--yes"]).ok();
+    assert_eq!(read("notes/new.txt"), "made since\n");
+    let unknown = program.run(&["checkpoints", "diff", "77"]);
+    assert!(
+        unknown.stderr.contains("hermes checkpoints list"),
+        "{}",
+        unknown.report()
+    );
+    program.run(&["checkpoints", "clear", "--yes"]).ok();
+    let status = json_of(&program, &["checkpoints", "status", "--json"]);
+    assert_eq!(status["projects"], json!([]), "{status}");
+}
+
+#[test]
+fn the_doctor_names_the_sandbox_and_what_is_wrong() {
+    let server = ModelServer::start(Scenario::new()).unwrap();
+    let program = program(&server, "");
+    let report = json_of(&program, &["doctor", "--json"]);
+    assert_eq!(report["ok"], true, "{report}");
+    let text_of = |about: &str| {
+        let findings = report["findings"].as_array().unwrap();
+        let found = findings.iter().find(|one| one["about"] == about).unwrap();
+        found["text"].as_str().unwrap().to_owned()
+    };
+    assert!(
+        text_of("sandbox").starts_with("workspace-write"),
+        "{report}"
+    );
+    assert_eq!(text_of("commands"), "run on this machine");
+    assert!(text_of("model").contains("custom"), "{report}");
+
+    program.home.write_config("model: [unclosed\n").unwrap();
+    let broken = program.run(&["doctor"]);
+    assert_eq!(broken.code, Some(1), "{}", broken.report());
+    assert!(broken.stdout.contains("✗ settings"), "{}", broken.report());
+}
