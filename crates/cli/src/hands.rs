@@ -3,6 +3,7 @@
 
 mod places;
 mod rules;
+mod way_out;
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
@@ -16,7 +17,7 @@ use hermes_agent::{SessionFacts, ToolSource};
 use hermes_config::{
     CodeMode, Config, CronApproval, Home, ManagedScope, Owner, Settings, UnknownKey,
 };
-use hermes_core::{Clock, Random, SessionId, Tool};
+use hermes_core::{Clock, FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::{Sandbox, confine_main};
 use hermes_exec::{
     Backend, Place, ProcessState, Processes, ProcessesOptions, Shell, ShellOptions, Startup,
@@ -34,7 +35,10 @@ use hermes_tools::{
     Tirith, Todo, Workplace,
 };
 
+use crate::complaint::Complaint;
 use crate::context::Context;
+use way_out::WayOut;
+
 pub(crate) use places::{
     Helpers, backend, checkpoint_settings, confined, environment, found, sandbox,
 };
@@ -77,6 +81,7 @@ pub(crate) struct Hands {
     /// Where commands run, or why they cannot.
     backend: Result<Arc<dyn Backend>, String>,
     sandbox: Arc<Sandbox>,
+    way_out: Option<WayOut>,
     processes: Processes,
     guard: Arc<Guard>,
     registry: Arc<FileRegistry>,
@@ -117,7 +122,9 @@ impl Hands {
         let home = context.home()?.clone();
         let user_home = context.environment.filled("HOME").map(PathBuf::from);
         let environment = environment(context, &config, &home);
-        let sandbox = Arc::new(sandbox(context));
+        let (sandbox, way_out) = WayOut::open(sandbox(context), &config, &*random)
+            .map_err(|error| Complaint::caused(FailureKind::Unavailable, error))?;
+        let sandbox = Arc::new(sandbox);
         let backend =
             backend(context, &config, &home, &sandbox, &*random).map_err(|error| error.to_string());
         let processes = Processes::new(ProcessesOptions {
@@ -152,6 +159,7 @@ impl Hands {
             environment,
             backend,
             sandbox,
+            way_out,
             processes,
             guard: Arc::new(guard),
             registry: FileRegistry::new(),
@@ -202,6 +210,9 @@ impl Hands {
             && let Err(error) = backend.close().await
         {
             tracing::warn!(%error, "the place commands ran in was not closed cleanly");
+        }
+        if let Some(way_out) = &self.way_out {
+            way_out.close().await;
         }
         if let Some(checkpoints) = &self.checkpoints {
             checkpoints.close().await;

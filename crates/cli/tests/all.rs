@@ -12,6 +12,7 @@ mod suite {
     mod footprint;
     mod hands;
     mod help;
+    mod judged;
     mod killed;
     mod logs;
     mod models;

@@ -320,3 +320,29 @@ fn a_command_let_out_of_the_sandbox_means_what_it_says() {
     );
     made.unwrap();
 }
+
+// EX-68
+#[test]
+fn a_network_of_listed_hosts_is_a_proxy_and_nothing_else() {
+    let server = ModelServer::start(Scenario::new()).unwrap();
+    let address = server.base_url().replace("http://", "").replace("/v1", "");
+    let port = address.rsplit(':').next().unwrap();
+    let fetch = format!(
+        "python3 - <<'E'\nimport os, socket, urllib.request, urllib.error\nfor name in ('no_proxy', 'NO_PROXY'): os.environ.pop(name, None)\n\
+         def get(host):\n try:\n  return urllib.request.urlopen(f'http://{{host}}:{port}/v1/models', timeout=10).status\n \
+         except urllib.error.HTTPError as e:\n  return e.code\n except OSError as e:\n  return type(e).__name__\n\
+         print('listed', get('127.0.0.1'), 'other', get('localhost'))\n\
+         s = socket.socket()\ns.settimeout(5)\nprint('direct', s.connect_ex(('127.0.0.1', {port})) == 0)\nE"
+    );
+    let run = run(
+        &format!(
+            "terminal:\n  sandbox:\n    network: only\n    allow_hosts: ['127.0.0.1:{port}']\n"
+        ),
+        &[terminal(&fetch)],
+        &["--yolo"],
+    );
+    let output = run.results[0]["output"].as_str().unwrap();
+    assert!(output.contains("other 403"), "{output}");
+    assert!(output.contains("direct False"), "{output}");
+    assert!(!output.contains("listed 403"), "{output}");
+}
