@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run test fmt lint docs bench setup
+.PHONY: run test fmt lint docs bench fuzz setup
 
 run: ## Build the release binary and start it; with no provider set up, on a small model of its own
 	@./scripts/setup build
@@ -26,6 +26,9 @@ lint:
 
 docs: ## Regenerate what is generated from the types
 	UPDATE_DOCS=1 $(CARGO) nextest run -p hermes-config generated
+
+fuzz: ## Ten million odd inputs for each reader of strangers' text; FUZZ="commands --inputs 1000" picks
+	$(CARGO) run --release --package hermes-fuzz -- $(FUZZ)
 
 bench: ## Medians and ratios; BENCH="search insert" picks entries
 	$(CARGO) run --release --package hermes-bench -- $(BENCH)

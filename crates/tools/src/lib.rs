@@ -15,6 +15,7 @@ mod process;
 mod read_file;
 mod search_files;
 mod terminal;
+pub mod texts;
 mod todo;
 mod workplace;
 mod write_file;

@@ -177,11 +177,12 @@ impl<'t> Reader<'t> {
                 Some(_) => {}
             }
             let before = self.at;
-            words.push(self.word());
+            let word = self.word();
             if self.at == before {
                 self.fault(Trouble::Malformed);
                 return words;
             }
+            words.push(word);
         }
     }
 

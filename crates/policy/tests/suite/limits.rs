@@ -40,6 +40,22 @@ fn computed() -> Duration {
 
 // EX-54
 #[test]
+fn what_is_no_command_at_all_is_asked_about() {
+    for text in [
+        "A=((",
+        "A=((x",
+        "env A=(( timeout 5",
+        "a=(b (c",
+        "for x in ((",
+        "case ((",
+        "f() (((",
+    ] {
+        assert_ne!(judged(text).verdict, Verdict::Allow, "{text}");
+    }
+}
+
+// EX-54
+#[test]
 fn a_megabyte_is_judged_in_linear_time() {
     let whole = |unit: &str| unit.repeat(1_000_000 / unit.len());
     // Shapes nobody writes get less, so that the test ends soon on a slow machine.

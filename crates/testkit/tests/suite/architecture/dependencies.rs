@@ -45,6 +45,7 @@ const TABLE: &[(&str, Allowed)] = &[
     ("cli", Allowed::AllButTestkit),
     ("testkit", Allowed::Only(&["core"])),
     ("bench", Allowed::All),
+    ("fuzz", Allowed::All),
 ];
 
 fn allows(from: &str, to: &str) -> Result<bool, String> {
