@@ -1,10 +1,10 @@
 //! The models of this run: providers, credentials and routes, wired together.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_agent::Routes;
-use hermes_config::{Environment, Home, Loaded};
+use hermes_config::{Home, Loaded};
 use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
 use hermes_http::HttpClient;
 use hermes_llm::keys::{
@@ -33,7 +33,7 @@ pub(crate) struct Models {
     clock: Arc<dyn Clock>,
     logins: Vec<String>,
     embedded: Option<PathBuf>,
-    aws_credentials: Option<PathBuf>,
+    cloud_machine: bool,
     /// Windows that refusals taught us, and the file they are kept in.
     windows: LearnedWindows,
     windows_file: PathBuf,
@@ -64,11 +64,10 @@ pub(crate) fn usual_flow(profile: &Profile) -> Option<Flow> {
     Flow::nous(&PORTAL.parse().ok()?).ok()
 }
 
-/// Where the programs of AWS keep key pairs.
-fn aws_credentials(environment: &Environment) -> Option<PathBuf> {
-    let named = environment.filled("AWS_SHARED_CREDENTIALS_FILE");
-    let usual = || Some(Path::new(environment.filled("HOME")?).join(".aws/credentials"));
-    named.map(PathBuf::from).or_else(usual)
+/// Whether this is a machine of AWS, which may have a role; its firmware says so.
+fn cloud_machine() -> bool {
+    std::fs::read_to_string("/sys/class/dmi/id/sys_vendor")
+        .is_ok_and(|vendor| vendor.trim() == "Amazon EC2")
 }
 
 /// Where the small model that everybody may use is kept.
@@ -101,7 +100,7 @@ impl Models {
             keys: Arc::new(keys),
             http,
             clock: context.clock.clone(),
-            aws_credentials: aws_credentials(&loaded.environment),
+            cloud_machine: cloud_machine(),
             embedded: embedded.is_file().then_some(embedded),
             windows: LearnedWindows::read(&windows).unwrap_or_default(),
             windows_file: windows,
@@ -119,7 +118,7 @@ impl Models {
             logins: &self.logins,
             embedded: self.embedded.as_deref(),
             learned: Some(&self.windows),
-            aws_credentials: self.aws_credentials.as_deref(),
+            cloud_machine: self.cloud_machine,
             ..Request::new(&self.loaded, &self.profiles)
         }
     }
@@ -143,7 +142,7 @@ impl Models {
         let Resolved { route, key } = resolve::resolve(&self.request(chosen))?;
         let secret = match &key {
             Credential::Key { secret, .. } => Some(secret),
-            Credential::None | Credential::Login { .. } => None,
+            Credential::None | Credential::Minted(_) | Credential::Login { .. } => None,
         };
         let Prepared { route, notes } = nearby::prepare(&self.http, route, secret, reach).await;
         let course = self.course_from(Resolved { route, key }, chosen)?;
@@ -182,6 +181,7 @@ impl Models {
                 keys.keys.push(OwnKey { source, secret });
             }
             Credential::None => keys.need = KeyNeed::Optional,
+            Credential::Minted(mint) => keys.mint = Some(*mint),
             Credential::Login { .. } => {}
         }
         self.keys.know(&resolved.route.provider, keys);

@@ -9,6 +9,7 @@ mod document;
 mod error;
 mod file;
 mod manage;
+mod minted;
 mod pool;
 mod provider;
 mod refusal;

@@ -12,6 +12,7 @@
 //! | [`alias`] | what people type to name a model |
 //! | [`resolve`] | from settings, keys and flags to a route |
 //! | [`metadata`] | windows, limits and prices |
+//! | `cloud` | credentials that are made for a while: Google, Microsoft, AWS roles |
 //! | [`detect`] | servers on this machine |
 //! | [`nearby`] | their windows: looked up, and asked for |
 //!
@@ -23,6 +24,7 @@ pub mod alias;
 mod answer;
 mod caller;
 pub mod classify;
+mod cloud;
 mod course;
 mod delivered;
 pub mod detect;
@@ -50,6 +52,7 @@ pub mod wire;
 
 pub use answer::{Answer, AskedCall};
 pub use caller::{Ask, CallEnd, CallEvent, CallFailure, CallSink, Caller};
+pub use cloud::Mint;
 pub use course::Course;
 pub use embedded::LocalModels;
 pub use error::{ModelError, VendorError};

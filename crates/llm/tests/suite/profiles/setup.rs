@@ -115,7 +115,7 @@ pub(crate) async fn ask(resolved: Resolved) {
     let request = question(&resolved, None);
     let secret = match resolved.key {
         Credential::Key { secret, .. } => Some(secret),
-        Credential::None | Credential::Login { .. } => None,
+        Credential::None | Credential::Minted(_) | Credential::Login { .. } => None,
     };
     let model = HttpModel::new(transport, Arc::new(resolved.route), address, secret);
     let limit = Duration::from_secs(20);
