@@ -11,6 +11,7 @@ mod suite {
     mod idle;
     mod news;
     mod odd_answers;
+    mod pictures;
     mod requests;
     mod rules;
     mod stopping;

@@ -42,7 +42,9 @@ mod model;
 pub mod nearby;
 pub mod oauth;
 mod patience;
+mod picture;
 pub mod profile;
+mod quiet;
 mod quirks;
 pub mod resolve;
 mod route;
@@ -59,6 +61,7 @@ pub use error::{ModelError, VendorError};
 pub use failover::COMPACTIONS;
 pub use lessons::Learned;
 pub use patience::{PatienceSettings, patience};
+pub use picture::Pictures;
 pub use quirks::{
     CacheStyle, MaxTokensKey, Quirks, ReasoningReplay, ReasoningStyle, SchemaTarget, Temperature,
 };

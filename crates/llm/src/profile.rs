@@ -39,6 +39,8 @@ pub struct Profile {
     pub places: BTreeMap<String, String>,
     /// Where it answers; `{region}` is put in. The user must say when absent.
     pub base_url: Option<String>,
+    /// All its addresses, when which of them a key belongs to has to be found out; the usual one first.
+    pub bases: Vec<String>,
     /// Variables that name another address, best first.
     pub base_url_env: Vec<String>,
     /// The path of an address on this machine that has none.

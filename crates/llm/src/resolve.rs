@@ -21,11 +21,12 @@ use hermes_config::{Config, DotEnv, Environment, KeyPath, Layer, Loaded, Node, R
 use hermes_secrets::Secret;
 
 use crate::cloud::Mint;
+use crate::keys::FoundPlace;
 use crate::metadata::Learned;
 use crate::profile::Profiles;
 use crate::route::Route;
 
-pub use address::is_local;
+pub use address::{OWN_ADDRESS, is_local};
 pub use auxiliary::{Auxiliary, auxiliary};
 pub use error::ResolveError;
 pub use protocol::of_address as protocol_of_address;
@@ -51,6 +52,8 @@ pub struct Request<'a> {
     pub logins: &'a [String],
     /// The file of the embedded model, when it was downloaded.
     pub embedded: Option<&'a Path>,
+    /// Addresses at which keys were accepted.
+    pub places: &'a [FoundPlace],
     /// Windows learned from refusals.
     pub learned: Option<&'a Learned>,
     /// Whether this machine belongs to a cloud that lends roles to its machines.
@@ -124,6 +127,7 @@ impl<'a> Request<'a> {
             flags: Flags::default(),
             logins: &[],
             embedded: None,
+            places: &[],
             learned: None,
             cloud_machine: false,
         }

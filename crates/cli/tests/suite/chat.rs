@@ -485,3 +485,74 @@ fn an_address_that_does_not_answer_is_named() {
         &["custom/scripted", "models.invalid", "hermes model --why"],
     );
 }
+
+/// A conversation that is long enough to be shortened, at a terminal.
+fn long_talk(settings: &str) -> (ModelServer, Program, Terminal) {
+    let summary = "Goal: a shed. Done: the walls.";
+    let scenario = Scenario::new()
+        .reply(Step::new(text(summary)).when_no_tools().repeat())
+        .reply(Step::new(text(format!("Noted. {}", "so it goes. ".repeat(900)))).repeat());
+    let (server, program) = served(scenario);
+    let config = format!("{}{settings}", program.home.read("config.yaml").unwrap());
+    program.home.write_config(&config).unwrap();
+    let mut session = Vec::new();
+    for turn in 0..9 {
+        let question = format!("part {turn} of the shed");
+        let mut words = vec!["-z", question.as_str()];
+        let resume = session.first().map(String::as_str);
+        words.extend(resume.into_iter().flat_map(|id| ["--resume", id]));
+        program.run(&words).ok();
+        if session.is_empty() {
+            let listed = program.run(&["sessions", "list", "--json"]).ok().json();
+            session.push(listed[0]["id"].as_str().unwrap().to_owned());
+        }
+    }
+    let command = program.command(&["chat", "--resume", &session[0]]);
+    let terminal = Terminal::spawn(&command, 120, 60).unwrap();
+    (server, program, terminal)
+}
+
+// AG-43
+#[test]
+fn compress_shortens_the_conversation_and_dwells_on_what_is_named() {
+    let limit = Duration::from_secs(30);
+    let (server, _program, terminal) = long_talk("");
+    terminal.wait_for_text("Ctrl+D ends", limit).unwrap();
+    terminal.send("/compress the green roof\r").unwrap();
+    terminal.wait_for_text("was shortened", limit).unwrap();
+    let asked = server
+        .requests()
+        .into_iter()
+        .find(|request| String::from_utf8_lossy(&request.body).contains("the green roof"));
+    assert!(asked.is_some(), "the focus reaches the summary");
+    terminal.send("/exit\r").unwrap();
+    assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);
+}
+
+// AG-43
+#[test]
+fn a_conversation_that_goes_on_in_another_session_is_gone_on_with_there() {
+    let limit = Duration::from_secs(30);
+    let (_server, program, terminal) = long_talk("compression: {in_place: false}\n");
+    terminal.wait_for_text("Ctrl+D ends", limit).unwrap();
+    terminal.send("/compress\r").unwrap();
+    terminal
+        .wait_for_text("the conversation goes on as", limit)
+        .unwrap();
+    terminal.send("One more thing\r").unwrap();
+    terminal.wait_for_text("Noted.", limit).unwrap();
+    terminal.send("/exit\r").unwrap();
+    terminal
+        .wait_for_text("hermes chat --resume", limit)
+        .unwrap();
+    let page = terminal.screen().text();
+    let word_after = |mark: &str| {
+        let (_, rest) = page.rsplit_once(mark).unwrap();
+        rest.split_whitespace().next().unwrap().to_owned()
+    };
+    let (changed, resume) = (word_after("goes on as"), word_after("chat --resume"));
+    assert_eq!(changed, resume, "{page}");
+    assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);
+    let shown = program.run(&["sessions", "show", &resume]).ok().stdout;
+    assert!(shown.contains("One more thing"), "{shown}");
+}

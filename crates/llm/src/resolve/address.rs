@@ -10,7 +10,11 @@ use super::server::{Kind, Server};
 use super::wanted::{Said, Wanted};
 use super::{Request, key};
 use crate::cloud::google;
+use crate::keys::key_hash;
 use crate::profile::{AuthStyle, Profile};
+
+/// Where an address comes from that nobody set.
+pub const OWN_ADDRESS: &str = "the profile";
 
 /// Names of machines that containers and virtual machines run on.
 const NEARBY: [&str; 3] = [".docker.internal", ".containers.internal", ".lima.internal"];
@@ -69,7 +73,8 @@ pub(super) fn find(
     };
     let own = || {
         let url = profile.base_url.as_ref()?;
-        Some(Said::new(filled(request, profile, url), "the profile"))
+        let url = filled(request, profile, url);
+        Some(found(request, wanted, server, &url).unwrap_or_else(|| Said::new(url, OWN_ADDRESS)))
     };
     let variables = if server.kind == Kind::Named {
         None
@@ -103,6 +108,26 @@ pub(super) fn find(
         from: said.from,
         tied,
     })
+}
+
+/// The address that the key in use was accepted at. It must be one of the provider's own: the file is not
+/// asked where keys may go.
+fn found(request: &Request<'_>, wanted: &Wanted, server: &Server<'_>, usual: &str) -> Option<Said> {
+    let profile = &server.profile;
+    let place = request
+        .places
+        .iter()
+        .find(|place| place.provider == server.id && profile.bases.contains(&place.base_url))?;
+    let base = Base {
+        url: Url::parse(usual).ok()?,
+        from: String::new(),
+        tied: true,
+    };
+    let fits = match key::value(request, wanted, server, &base) {
+        Some(value) => key_hash(&value) == place.key_hash,
+        None => place.kept_key,
+    };
+    fits.then(|| Said::new(place.base_url.as_str(), "found out for this key"))
 }
 
 /// An address of a profile with the places put in that are there.

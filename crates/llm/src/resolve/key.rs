@@ -122,6 +122,17 @@ fn minted(
     })
 }
 
+/// The key that is set for a provider, wherever it stands.
+pub(super) fn value(
+    request: &Request<'_>,
+    wanted: &Wanted,
+    server: &Server<'_>,
+    base: &Base,
+) -> Option<String> {
+    let found = find(request, wanted, server, base, &server.profile.key_env);
+    found.ok().flatten().map(|found| found.value)
+}
+
 fn nothing() -> Opened {
     Opened {
         credential: Credential::None,

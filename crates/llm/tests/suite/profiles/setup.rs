@@ -110,6 +110,7 @@ pub(crate) async fn ask(resolved: Resolved) {
         schemas: Arc::default(),
         clock: Arc::new(ManualClock::new(jiff::Timestamp::UNIX_EPOCH)),
         local: LocalModels::default(),
+        pictures: Default::default(),
     };
     let address = http_of(&resolved).clone();
     let request = question(&resolved, None);
