@@ -15,4 +15,5 @@ mod suite {
     mod requests;
     mod rules;
     mod stopping;
+    mod titles;
 }

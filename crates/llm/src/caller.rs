@@ -6,7 +6,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use hermes_core::{FinishReason, ModelClient, ModelEvent, ModelRequest, Random};
 use tokio_util::sync::CancellationToken;
 
@@ -200,12 +199,6 @@ impl Caller {
         }
     }
 
-    /// The routes of a helper task in the order they are worth trying: providers that want to be paid
-    /// first come last for ten minutes.
-    pub fn by_health(&self, routes: Vec<Arc<Route>>) -> Vec<Arc<Route>> {
-        self.learned.by_health(routes, self.transport.clock.now())
-    }
-
     /// Sends the request once.
     async fn attempt<S: CallSink>(
         &self,
@@ -248,18 +241,8 @@ impl Caller {
         let model = Model::new(&self.transport, route, secret);
         let mut events = pin!(model.stream(request, limits, cancel.child_token()));
         let mut quiet = Quiet::new(&limits, self.patience.notice);
-        loop {
-            let event = match tokio::time::timeout(quiet.every(), events.next()).await {
-                Ok(Some(event)) => event?,
-                Ok(None) => break,
-                Err(_) => {
-                    if let Some(event) = quiet.went_on() {
-                        sink.event(event).await;
-                    }
-                    continue;
-                }
-            };
-            quiet.broken();
+        while let Some(event) = quiet.next(&mut events, sink).await {
+            let event = event?;
             answer.take(&event);
             match event {
                 ModelEvent::Text(text) => {

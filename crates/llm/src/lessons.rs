@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::caller::Caller;
 use crate::failover::Fix;
 use crate::route::Route;
 
@@ -62,7 +63,7 @@ impl Learned {
 
     /// The same routes, those last whose provider cannot answer now. None is left out: a call that may
     /// fail is better than none.
-    pub(crate) fn by_health(&self, routes: Vec<Arc<Route>>, now: Timestamp) -> Vec<Arc<Route>> {
+    fn by_health(&self, routes: Vec<Arc<Route>>, now: Timestamp) -> Vec<Arc<Route>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_well = |route: &Arc<Route>| {
             let until = known.unwell.get(&route.provider);
@@ -71,5 +72,13 @@ impl Learned {
         let (mut well, unwell): (Vec<_>, Vec<_>) = routes.into_iter().partition(is_well);
         well.extend(unwell);
         well
+    }
+}
+
+impl Caller {
+    /// The routes of a helper task in the order they are worth trying: providers that want to be paid
+    /// first come last for ten minutes.
+    pub fn by_health(&self, routes: Vec<Arc<Route>>) -> Vec<Arc<Route>> {
+        self.learned.by_health(routes, self.transport.clock.now())
     }
 }

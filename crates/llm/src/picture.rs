@@ -230,6 +230,7 @@ mod tests {
         assert!(size(&made).0 >= 1_000);
     }
 
+    // AG-44
     #[test]
     fn a_picture_that_unfolds_to_gigabytes_is_not_decoded() {
         // A header that promises 30,000 by 30,000 pixels, and hardly any pixels.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use futures_core::Stream;
+use futures_util::StreamExt as _;
 use hermes_core::Patience;
 
-use crate::caller::CallEvent;
+use crate::caller::{CallEvent, CallSink};
 
 /// How long nothing has come.
 pub(crate) struct Quiet {
@@ -25,24 +27,24 @@ impl Quiet {
         }
     }
 
-    /// How long to wait for something before telling.
-    pub(crate) fn every(&self) -> Duration {
-        self.every
-    }
-
-    /// Something came.
-    pub(crate) fn broken(&mut self) {
-        self.since = Duration::ZERO;
-        self.limit = self.idle;
-    }
-
-    /// Nothing came for another while. A server that shows signs of life past the limit is left alone.
-    pub(crate) fn went_on(&mut self) -> Option<CallEvent> {
-        self.since += self.every;
-        let left = self.limit.checked_sub(self.since)?;
-        Some(CallEvent::Quiet {
-            since: self.since,
-            left,
-        })
+    /// The next that comes; until then the sink hears now and then that nothing does. A server that shows
+    /// signs of life past the limit is left alone.
+    pub(crate) async fn next<T, S: CallSink>(
+        &mut self,
+        stream: &mut (impl Stream<Item = T> + Unpin),
+        sink: &mut S,
+    ) -> Option<T> {
+        loop {
+            if let Ok(next) = tokio::time::timeout(self.every, stream.next()).await {
+                self.since = Duration::ZERO;
+                self.limit = self.idle;
+                return next;
+            }
+            self.since += self.every;
+            if let Some(left) = self.limit.checked_sub(self.since) {
+                let since = self.since;
+                sink.event(CallEvent::Quiet { since, left }).await;
+            }
+        }
     }
 }

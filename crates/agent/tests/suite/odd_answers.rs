@@ -223,7 +223,7 @@ async fn a_stream_that_breaks_in_a_call_is_repeated_silently_and_the_tool_runs_o
     let mut fixture = Fixture::new(scenario);
     fixture.tools.push(tool.clone());
     let done = fixture.ask("look").await;
-    assert_eq!((done.why, done.text.as_str()), (TurnEnd::Done, "A tree."));
+    assert_eq!((&done.why, done.text.as_str()), (&TurnEnd::Done, "A tree."));
     assert_eq!(*tool.calls.lock().unwrap(), [json!({"n": 12_345})]);
     assert!(super::fixture::notices(&done).is_empty());
     fixture.server.assert_done();

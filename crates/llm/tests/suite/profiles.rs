@@ -1,6 +1,7 @@
 //! The data files of providers, and what a request made from each looks like.
 
 mod own;
+mod replay;
 mod setup;
 
 use std::collections::BTreeMap;

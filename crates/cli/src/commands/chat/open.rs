@@ -1,6 +1,7 @@
 //! Opening a conversation: store, models, tools and engine, wired.
 
 use std::io::Write;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -226,6 +226,7 @@ fallback_model: {provider: lab, model: m2}
     assert_eq!(lab.route.limits.output, None);
 }
 
+// PV-28
 #[test]
 fn settings_of_openrouter_and_bedrock_reach_the_request() {
     let setup = Setup::new(
