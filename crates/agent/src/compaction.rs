@@ -27,6 +27,7 @@ pub(crate) mod summary;
 pub(crate) mod transcript;
 
 use hermes_config::Compression;
+use hermes_llm::Route;
 
 pub(crate) use local::local;
 
@@ -39,15 +40,26 @@ const FLOOR: f64 = 64_000.0;
 /// The share of a window that is never exceeded on purpose.
 const MOST_SHARE: f64 = 0.85;
 
+/// The login whose windows are counted differently, and the shares that fit them by a part of the name.
+const CODEX_LOGIN: &str = "openai-codex";
+const CODEX_SHARES: [(&str, f64); 4] = [
+    ("spark", 0.70),
+    ("gpt-5.4", 0.85),
+    ("gpt-5.5", 0.85),
+    ("gpt-5.6", 0.85),
+];
+/// Models that think at length in little room.
+const TRINITY: f64 = 0.75;
+
 /// Tokens from which a request is too large to be sent without a compaction first.
-pub(crate) fn limit(window: u32, max_output: Option<u32>, config: &Compression) -> u32 {
+pub(crate) fn limit(window: u32, route: &Route, config: &Compression) -> u32 {
     // An answer that claims most of the window is a mistake in the settings, not a reason to compact all the time.
-    let answer = max_output.unwrap_or_default().min(window / 2);
+    let answer = route.limits.output.unwrap_or_default().min(window / 2);
     let room = f64::from(window - answer);
-    let share = if window < LARGE_WINDOW {
-        config.threshold.max(LEAST_SHARE)
-    } else {
-        config.threshold
+    let share = match own_share(route, config) {
+        Some((share, _)) => share,
+        None if window < LARGE_WINDOW => config.threshold.max(LEAST_SHARE),
+        None => config.threshold,
     };
     // In a small window the floor gives way: it must not take the room of the answer.
     let wanted = (share * room).max(FLOOR.min(MOST_SHARE * room));
@@ -56,6 +68,39 @@ pub(crate) fn limit(window: u32, max_output: Option<u32>, config: &Compression) 
     } else {
         wanted as u32
     }
+}
+
+/// The share of the window for models that want one of their own, and who asks for it.
+fn own_share(route: &Route, config: &Compression) -> Option<(f64, Asks)> {
+    let name = route.model.rsplit('/').next().unwrap_or(&route.model);
+    if route.provider == CODEX_LOGIN {
+        let (_, share) = CODEX_SHARES.iter().find(|(part, _)| name.contains(part))?;
+        return config
+            .codex_gpt55_autoraise
+            .then_some((*share, Asks::CodexLogin));
+    }
+    (name.contains("trinity") && name.contains("thinking")).then_some((TRINITY, Asks::Model))
+}
+
+/// Who asks for a share of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asks {
+    Model,
+    CodexLogin,
+}
+
+/// What the user should know about the share, where it is said to them.
+pub(crate) fn raised(route: &Route, config: &Compression) -> Option<String> {
+    let (share, asks) = own_share(route, config)?;
+    let told = asks == Asks::CodexLogin && config.codex_gpt55_autoraise_notice;
+    told.then(|| {
+        format!(
+            "{} is shortened at {:.0} % of its window with this login; `hermes config set \
+             compression.codex_gpt55_autoraise false` brings the usual share back",
+            route.model,
+            share * 100.0
+        )
+    })
 }
 
 /// The longest beginning of a text with at most this many characters.
@@ -91,6 +136,8 @@ fn one_line(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use hermes_llm::{Endpoint, Limits, WindowSource};
+
     use super::*;
 
     #[test]
@@ -113,10 +160,70 @@ mod tests {
             (200_000, None, &wide, 170_000),
             (0, None, &config, 0),
         ] {
+            let route = route("lab", "m", output);
             assert_eq!(
-                limit(window, output, config),
+                limit(window, &route, config),
                 expected,
                 "{window} {output:?}"
+            );
+        }
+    }
+
+    fn route(provider: &str, model: &str, output: Option<u32>) -> Route {
+        Route {
+            provider: provider.to_owned(),
+            provider_name: provider.to_owned(),
+            model: model.to_owned(),
+            endpoint: Endpoint::Embedded {
+                file: "none".into(),
+            },
+            limits: Limits {
+                window: 1_000_000,
+                window_from: WindowSource::Configured,
+                output,
+            },
+            quirks: Default::default(),
+            patience: Default::default(),
+            why: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn some_models_have_a_share_of_their_own() {
+        let config = Compression::default();
+        let off = Compression {
+            codex_gpt55_autoraise: false,
+            ..Compression::default()
+        };
+        let silent = Compression {
+            codex_gpt55_autoraise_notice: false,
+            ..Compression::default()
+        };
+        for (provider, model, settings, expected, told) in [
+            ("openai-codex", "gpt-5.5", &config, 850_000, true),
+            (
+                "openai-codex",
+                "gpt-5.3-codex-spark",
+                &config,
+                700_000,
+                true,
+            ),
+            ("openai-codex", "gpt-5.5", &silent, 850_000, false),
+            ("openai-codex", "gpt-5.5", &off, 500_000, false),
+            ("openai-codex", "gpt-5.2", &config, 500_000, false),
+            ("openai-api", "gpt-5.5", &config, 500_000, false),
+            ("arcee", "trinity-large-thinking", &off, 750_000, false),
+        ] {
+            let route = route(provider, model, None);
+            assert_eq!(
+                limit(1_000_000, &route, settings),
+                expected,
+                "{provider}/{model}"
+            );
+            assert_eq!(
+                raised(&route, settings).is_some(),
+                told,
+                "{provider}/{model}"
             );
         }
     }

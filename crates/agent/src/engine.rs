@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use futures_core::future::BoxFuture;
 use hermes_config::Config;
 use hermes_core::{Clock, Effort, Failure, Message, Random, RunMode, SessionId, Tool};
 use hermes_llm::{Caller, Course, Route};
@@ -35,6 +36,8 @@ pub struct Services {
     pub redactor: RedactorHandle,
     /// The home directory, for the user's own files.
     pub home: PathBuf,
+    /// The directories that programs are found in, as commands look for them.
+    pub programs: Vec<PathBuf>,
     /// Where results that are too long for the model are kept.
     pub spill: PathBuf,
     /// Changes when a process in the background may have something to tell; the store says what.
@@ -72,8 +75,12 @@ pub trait Routes: Send + Sync {
     /// A provider's refusal told how large a model's window really is.
     fn learned_window(&self, route: &Route, window: u32);
 
-    /// The course for a model the user named.
-    fn course(&self, model: &str, provider: Option<&str>) -> Result<Course, Failure>;
+    /// The course for a model the user named. May take long: a server nearby loads its model first.
+    fn course<'a>(
+        &'a self,
+        model: &'a str,
+        provider: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Course, Failure>>;
 }
 
 /// How a session is to be opened.

@@ -48,11 +48,8 @@ impl Helper<'_> {
         question: Message,
         cancel: &CancellationToken,
     ) -> Result<String, HelperFailure> {
-        let mut routes = self
-            .services
-            .routes
-            .helpers(self.task, self.main)
-            .into_iter();
+        let routes = self.services.routes.helpers(self.task, self.main);
+        let mut routes = self.services.caller.by_health(routes).into_iter();
         let first = routes.next().unwrap_or_else(|| self.main.clone());
         let mut course = Course::new(first, routes);
         let size = text_tokens(system) + tokens(&question);

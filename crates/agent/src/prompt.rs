@@ -10,8 +10,9 @@ mod guidance;
 mod scan;
 mod size;
 mod surface;
+mod toolchain;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hermes_config::Config;
 use jiff::Timestamp;
@@ -32,6 +33,8 @@ pub(crate) struct Facts<'a> {
     /// The window in tokens, which limits context files.
     pub(crate) window: u32,
     pub(crate) tools: &'a [&'a str],
+    /// The directories that programs are found in.
+    pub(crate) programs: &'a [PathBuf],
     pub(crate) ignore_rules: bool,
     /// A tiny model gets a few sentences only.
     pub(crate) small: bool,
@@ -74,6 +77,7 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
         add("guidance", guidance::of(facts));
         add("environment", surface::environment(facts));
         add("coding", coding::of(facts));
+        add("toolchain", toolchain::line(facts));
         add("surface", surface::hint(facts));
         add("instructions", facts.config.agent.system_prompt.clone());
         if !facts.ignore_rules

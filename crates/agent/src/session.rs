@@ -188,7 +188,20 @@ impl Actor {
     }
 
     async fn set_model(&mut self, model: &str, provider: Option<&str>) {
-        let event = match self.shared.services.routes.course(model, provider) {
+        let mut finding = self.shared.services.routes.course(model, provider);
+        let found = loop {
+            tokio::select! {
+                biased;
+                () = self.stop.cancelled() => return,
+                found = &mut finding => break found,
+                Some(control) = self.control.next() => if let Control::Stop = control {
+                    let text = "stopped; the model before answers".to_owned();
+                    drop(finding);
+                    return self.events.send(Event::Notice { text }).await;
+                },
+            }
+        };
+        let event = match found {
             Ok(course) => {
                 let route = course.route();
                 let event = Event::RouteChanged {

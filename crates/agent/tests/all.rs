@@ -11,7 +11,9 @@ mod suite {
     mod idle;
     mod news;
     mod odd_answers;
+    mod pictures;
     mod requests;
     mod rules;
     mod stopping;
+    mod titles;
 }

@@ -166,6 +166,14 @@ impl Context {
         Ok(store)
     }
 
+    /// The directories that programs are found in.
+    pub(crate) fn programs(&self) -> Vec<PathBuf> {
+        let path = self.environment.filled("PATH").unwrap_or_default();
+        std::env::split_paths(path)
+            .filter(|directory| directory.is_absolute())
+            .collect()
+    }
+
     /// The directory the program was started in.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         std::env::current_dir().ok()

@@ -1,14 +1,17 @@
 //! The models of this run: providers, credentials and routes, wired together.
 
-use std::path::{Path, PathBuf};
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use futures_core::future::BoxFuture;
 use hermes_agent::Routes;
-use hermes_config::{Environment, Home, Loaded};
+use hermes_config::{Home, LoadMode, Loaded};
 use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
 use hermes_http::HttpClient;
 use hermes_llm::keys::{
-    AuthFile, KeyNeed, KeySource as StoredFrom, Keyring, KeyringParts, OwnKey, ProviderKeys,
+    AuthFile, FoundPlace, KeyNeed, KeySource as StoredFrom, Keyring, KeyringParts, OwnKey,
+    ProviderKeys,
 };
 use hermes_llm::metadata::Learned as LearnedWindows;
 use hermes_llm::nearby::{self, Prepared, Reach};
@@ -16,13 +19,15 @@ use hermes_llm::oauth::Flow;
 use hermes_llm::profile::{self, Profile, Profiles};
 use hermes_llm::resolve::{self, Credential, Flags, KeySource, Request, ResolveError, Resolved};
 use hermes_llm::{
-    Caller, Course, Endpoint, Learned, LocalModels, PatienceSettings, Route, Transport,
+    Caller, Course, Endpoint, Learned, LocalModels, PatienceSettings, Pictures, Route, Transport,
 };
+use hermes_secrets::Secret;
 use hermes_store::Store;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::network;
+use crate::output::one_line;
 
 /// Everything that leads to a model.
 pub(crate) struct Models {
@@ -32,8 +37,9 @@ pub(crate) struct Models {
     pub(crate) http: HttpClient,
     clock: Arc<dyn Clock>,
     logins: Vec<String>,
+    places: Vec<FoundPlace>,
     embedded: Option<PathBuf>,
-    aws_credentials: Option<PathBuf>,
+    cloud_machine: bool,
     /// Windows that refusals taught us, and the file they are kept in.
     windows: LearnedWindows,
     windows_file: PathBuf,
@@ -64,11 +70,10 @@ pub(crate) fn usual_flow(profile: &Profile) -> Option<Flow> {
     Flow::nous(&PORTAL.parse().ok()?).ok()
 }
 
-/// Where the programs of AWS keep key pairs.
-fn aws_credentials(environment: &Environment) -> Option<PathBuf> {
-    let named = environment.filled("AWS_SHARED_CREDENTIALS_FILE");
-    let usual = || Some(Path::new(environment.filled("HOME")?).join(".aws/credentials"));
-    named.map(PathBuf::from).or_else(usual)
+/// Whether this is a machine of AWS, which may have a role; its firmware says so.
+fn cloud_machine() -> bool {
+    std::fs::read_to_string("/sys/class/dmi/id/sys_vendor")
+        .is_ok_and(|vendor| vendor.trim() == "Amazon EC2")
 }
 
 /// Where the small model that everybody may use is kept.
@@ -98,10 +103,12 @@ impl Models {
         Ok(Self {
             profiles: Profiles::new(Some(home.plugins_dir().join("model-providers"))),
             logins: logins(&keys),
+            // A file that cannot be read is met again when it is needed.
+            places: keys.found_places().unwrap_or_default(),
             keys: Arc::new(keys),
             http,
             clock: context.clock.clone(),
-            aws_credentials: aws_credentials(&loaded.environment),
+            cloud_machine: cloud_machine(),
             embedded: embedded.is_file().then_some(embedded),
             windows: LearnedWindows::read(&windows).unwrap_or_default(),
             windows_file: windows,
@@ -117,9 +124,10 @@ impl Models {
                 ..Flags::default()
             },
             logins: &self.logins,
+            places: &self.places,
             embedded: self.embedded.as_deref(),
             learned: Some(&self.windows),
-            aws_credentials: self.aws_credentials.as_deref(),
+            cloud_machine: self.cloud_machine,
             ..Request::new(&self.loaded, &self.profiles)
         }
     }
@@ -131,7 +139,9 @@ impl Models {
 
     /// The routes of a conversation: the model and those to fall back to.
     pub(crate) fn course(&self, chosen: &Chosen) -> Result<Course, ResolveError> {
-        self.course_from(resolve::resolve(&self.request(chosen))?, chosen)
+        let main = self.known(resolve::resolve(&self.request(chosen))?);
+        let fallbacks = self.fallbacks(chosen).into_iter();
+        Ok(Course::new(main, fallbacks.map(|found| self.known(found))))
     }
 
     /// The same, after a server nearby was asked how large its window is, or told how large it has to be.
@@ -141,26 +151,48 @@ impl Models {
         reach: Reach<'_>,
     ) -> Result<Measured, ResolveError> {
         let Resolved { route, key } = resolve::resolve(&self.request(chosen))?;
-        let secret = match &key {
-            Credential::Key { secret, .. } => Some(secret),
-            Credential::None | Credential::Login { .. } => None,
-        };
+        let secret = secret_of(&key);
         let Prepared { route, notes } = nearby::prepare(&self.http, route, secret, reach).await;
-        let course = self.course_from(Resolved { route, key }, chosen)?;
+        let mut fallbacks = Vec::new();
+        for Resolved { route, key } in self.fallbacks(chosen) {
+            let secret = secret_of(&key);
+            // Only asked: what may never be needed is not loaded, which could take the first one's place.
+            let Prepared { route, .. } =
+                nearby::prepare(&self.http, route, secret, Reach::Look).await;
+            fallbacks.push(self.known(Resolved { route, key }));
+        }
+        let course = Course::new(self.known(Resolved { route, key }), fallbacks);
         Ok(Measured { course, notes })
     }
 
-    fn course_from(&self, main: Resolved, chosen: &Chosen) -> Result<Course, ResolveError> {
-        let request = self.request(chosen);
-        let mut fallbacks = Vec::new();
-        for fallback in resolve::fallbacks(&request) {
-            match fallback {
-                Ok(fallback) => fallbacks.push(self.known(fallback)),
-                // No silent fallback: an entry that cannot be used is named.
-                Err(error) => tracing::warn!("a fallback cannot be used: {error}"),
-            }
+    /// How far a look at a server goes before a conversation: the model is loaded, and who waits is told.
+    pub(crate) fn loading(&self) -> Reach<'static> {
+        Reach::Load {
+            mode: self
+                .loaded
+                .config
+                .model
+                .lmstudio_load_mode
+                .unwrap_or(LoadMode::Explicit),
+            progress: &|line| {
+                let mut errors = std::io::stderr();
+                if errors.is_terminal() {
+                    // Somebody who cannot be told waits all the same.
+                    let _ = writeln!(errors, "{}", one_line(line));
+                }
+            },
         }
-        Ok(Course::new(self.known(main), fallbacks))
+    }
+
+    /// The models to fall back to; an entry that cannot be used is named.
+    fn fallbacks(&self, chosen: &Chosen) -> Vec<Resolved> {
+        let all = resolve::fallbacks(&self.request(chosen)).into_iter();
+        all.filter_map(|fallback| {
+            fallback
+                .inspect_err(|error| tracing::warn!("a fallback cannot be used: {error}"))
+                .ok()
+        })
+        .collect()
     }
 
     /// Tells the keyring about the key a route was resolved with.
@@ -182,6 +214,7 @@ impl Models {
                 keys.keys.push(OwnKey { source, secret });
             }
             Credential::None => keys.need = KeyNeed::Optional,
+            Credential::Minted(mint) => keys.mint = Some(*mint),
             Credential::Login { .. } => {}
         }
         self.keys.know(&resolved.route.provider, keys);
@@ -198,6 +231,7 @@ impl Models {
                 schemas: Arc::default(),
                 clock: self.clock.clone(),
                 local: LocalModels::default(),
+                pictures: Pictures::default(),
             },
             keys: self.keys.clone(),
             random: Arc::new(SystemRandom) as Arc<dyn Random>,
@@ -207,9 +241,21 @@ impl Models {
                 total: self
                     .seconds("HERMES_API_TIMEOUT")
                     .unwrap_or(PatienceSettings::default().total),
+                most_stalls: self.give_up_after(),
+                ..PatienceSettings::default()
             },
             attempts: agent.api_max_retries.max(1),
             learned: Learned::default(),
+        }
+    }
+
+    /// After how many silent streams a model is not asked again; zero is never.
+    fn give_up_after(&self) -> u32 {
+        let set = self.loaded.environment.filled("HERMES_STREAM_STALE_GIVEUP");
+        match set.and_then(|text| text.trim().parse().ok()) {
+            Some(0) => u32::MAX,
+            Some(set) => set,
+            None => PatienceSettings::default().most_stalls,
         }
     }
 
@@ -224,6 +270,22 @@ impl Models {
         std::time::Duration::try_from_secs_f64(set)
             .ok()
             .filter(|set| !set.is_zero())
+    }
+}
+
+/// The key of a route that is known without asking anybody.
+fn secret_of(key: &Credential) -> Option<&Secret> {
+    match key {
+        Credential::Key { secret, .. } => Some(secret),
+        Credential::None | Credential::Minted(_) | Credential::Login { .. } => None,
+    }
+}
+
+/// Says what the user should know about a server.
+pub(crate) fn tell(notes: &[String]) {
+    for note in notes {
+        // Whoever closed the stream does not want to know.
+        let _ = writeln!(std::io::stderr(), "note: {}", one_line(note));
     }
 }
 
@@ -273,14 +335,23 @@ impl Routes for Models {
         }
     }
 
-    fn course(&self, model: &str, provider: Option<&str>) -> Result<Course, Failure> {
+    fn course<'a>(
+        &'a self,
+        model: &'a str,
+        provider: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Course, Failure>> {
         let chosen = Chosen {
             model: Some(model.to_owned()),
             provider: provider.map(str::to_owned),
         };
-        Self::course(self, &chosen).map_err(|error| {
-            let hint = error.hint();
-            Failure::new(FailureKind::BadInput, error.to_string()).hint(hint)
+        Box::pin(async move {
+            let measured = self.measured_course(&chosen, self.loading()).await;
+            let Measured { course, notes } = measured.map_err(|error| {
+                let hint = error.hint();
+                Failure::new(FailureKind::BadInput, error.to_string()).hint(hint)
+            })?;
+            tell(&notes);
+            Ok(course)
         })
     }
 }

@@ -7,6 +7,7 @@ mod suite {
     mod bad_input;
     mod chat;
     mod completion;
+    mod compress;
     mod config;
     mod fallback;
     mod footprint;
@@ -15,6 +16,7 @@ mod suite {
     mod judged;
     mod killed;
     mod logs;
+    mod model_set;
     mod models;
     mod nearby;
     mod pipes;

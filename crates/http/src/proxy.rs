@@ -38,7 +38,7 @@ impl ProxySettings {
         };
         proxy
             .as_ref()
-            .filter(|_| !is_loopback(url) && !self.no_proxy.matches(url))
+            .filter(|_| !is_of_machine(url) && !self.no_proxy.matches(url))
     }
 }
 
@@ -203,10 +203,12 @@ impl NoProxy {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether a proxy could only reach itself there: this machine, and the services of a cloud that answer each
+/// machine for itself.
+fn is_of_machine(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(v4)) => v4.is_loopback(),
+        Some(Host::Ipv4(v4)) => v4.is_loopback() || v4.is_link_local(),
         Some(Host::Ipv6(v6)) => v6.is_loopback(),
         None => false,
     }
@@ -217,4 +219,19 @@ fn decode(part: &str) -> String {
     form_urlencoded::parse(pair.as_bytes())
         .map(|(_, value)| value.into_owned())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_the_machine_does_not_go_through_a_proxy() {
+        let proxy: ProxyEndpoint = "http://proxy.test:3128".parse().unwrap();
+        let settings = ProxySettings::all(proxy);
+        let goes = |url: &str| settings.proxy_for(&url.parse().unwrap()).is_some();
+        assert!(goes("http://10.0.0.1/") && goes("https://vendor.test/"));
+        assert!(!goes("http://169.254.169.254/latest/api/token"));
+        assert!(!goes("http://127.0.0.1:1234/") && !goes("http://localhost/"));
+    }
 }

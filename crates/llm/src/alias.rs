@@ -65,10 +65,6 @@ const LEFT_OUT: &[(&[&str], &str)] = &[
         &["minimax-oauth", "minimax-portal", "minimax-global"],
         "it borrows the sign-in of another program; use `minimax` with a key",
     ),
-    (
-        &["vertex", "google-vertex", "vertex-ai", "gcp-vertex"],
-        "signing in with a service account is not built in; use `gemini` with a key",
-    ),
 ];
 
 /// Text with every dash as the keyboard has it and no space around.

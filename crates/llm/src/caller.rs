@@ -6,7 +6,6 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use hermes_core::{FinishReason, ModelClient, ModelEvent, ModelRequest, Random};
 use tokio_util::sync::CancellationToken;
 
@@ -20,6 +19,7 @@ use crate::keys::{KeyError, Keyring};
 use crate::lessons::Learned;
 use crate::model::Model;
 use crate::patience::{PatienceSettings, is_reasoning_model, patience};
+use crate::quiet::Quiet;
 use crate::route::Route;
 use crate::transport::Transport;
 
@@ -61,6 +61,13 @@ pub enum CallEvent {
     CallStarted {
         /// The tool, as the model spells it.
         name: String,
+    },
+    /// Nothing has come for a while.
+    Quiet {
+        /// How long.
+        since: Duration,
+        /// How much longer until the connection is given up.
+        left: Duration,
     },
     /// The call failed and is tried again after a while.
     Waiting {
@@ -122,14 +129,18 @@ impl Caller {
         let mut calls = 0;
         loop {
             let mut answer = Answer::default();
-            let result = self
-                .attempt(course, ask, &mut answer, &mut shown, sink, cancel)
-                .await;
-            calls += 1;
+            let result = if course.stalls >= self.patience.most_stalls {
+                Err(ModelError::GivenUp(course.stalls))
+            } else {
+                calls += 1;
+                self.attempt(course, ask, &mut answer, &mut shown, sink, cancel)
+                    .await
+            };
             let error = match result {
                 Ok(()) => {
                     course.stalls = 0;
                     course.attempt.succeeded();
+                    self.learned.well(&course.route().provider);
                     if let Some(lease) = &course.lease {
                         self.keys.worked(lease);
                     }
@@ -142,6 +153,10 @@ impl Caller {
                 course.stalls += 1;
             }
             let fault = self.fault(course, ask, &error);
+            if fault.reason == Reason::Billing {
+                let provider = &course.route().provider;
+                self.learned.unwell(provider, self.transport.clock.now());
+            }
             // What counts is this attempt: text of an earlier one is not part of this answer.
             course.attempt.delivered = match (answer.text.is_empty(), answer.calls.is_empty()) {
                 (true, _) => Delivered::Nothing,
@@ -225,7 +240,8 @@ impl Caller {
         });
         let model = Model::new(&self.transport, route, secret);
         let mut events = pin!(model.stream(request, limits, cancel.child_token()));
-        while let Some(event) = events.next().await {
+        let mut quiet = Quiet::new(&limits, self.patience.notice);
+        while let Some(event) = quiet.next(&mut events, sink).await {
             let event = event?;
             answer.take(&event);
             match event {
@@ -273,6 +289,7 @@ impl Caller {
             other_routes: course.others(),
             compactable: ask.compactable,
             stalls: course.stalls,
+            most_stalls: self.patience.most_stalls,
         }
     }
 

@@ -184,9 +184,9 @@ pub fn classify(error: &ModelError, facts: &Facts<'_>) -> Fault {
         ModelError::Vendor(said) => vendor::classify(said, facts),
         ModelError::Http(failed) => http(failed, facts),
         ModelError::Wire(WireError::Vendor(said)) => vendor::classify(said, facts),
-        ModelError::Wire(WireError::Cut { .. }) | ModelError::Stalled(_) => {
-            Fault::new(Reason::Timeout, error.to_string())
-        }
+        ModelError::Wire(WireError::Cut { .. })
+        | ModelError::Stalled(_)
+        | ModelError::GivenUp(_) => Fault::new(Reason::Timeout, error.to_string()),
         ModelError::Wire(WireError::Empty | WireError::Malformed(_)) => {
             Fault::new(Reason::InvalidAnswer, error.to_string())
         }

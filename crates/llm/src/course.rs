@@ -164,8 +164,9 @@ pub(crate) fn changed(
     let (mut quirks, mut settings) = (quirks.clone(), settings.clone());
     for fix in fixes {
         match fix {
-            // Smaller pictures need a picture library; none is better than a failed turn.
-            Fix::StripImages | Fix::ShrinkImages(_) => quirks.no_images = true,
+            Fix::StripImages => quirks.no_images = true,
+            Fix::ShrinkImages(edge) => quirks.picture_edge = Some(edge),
+            Fix::DropToolImages => quirks.no_tool_images = true,
             Fix::StripToolImages => quirks.text_only_tool_results = true,
             Fix::DropReasoningSignatures | Fix::DropEncryptedReasoning => {
                 quirks.replay = ReasoningReplay::Never;

@@ -45,6 +45,11 @@ pub enum ModelError {
     /// The answer stalled: no event for this long.
     #[error("no answer for {} s", .0.as_secs())]
     Stalled(Duration),
+    /// The provider went silent so often that it is not asked any more.
+    #[error(
+        "it went silent {0} times in a row and is not asked again until another model is chosen or a new session begins"
+    )]
+    GivenUp(u32),
     /// The caller stopped it.
     #[error("cancelled")]
     Cancelled,

@@ -41,6 +41,8 @@ pub struct Health {
     pub compactable: bool,
     /// Calls in a row that stalled.
     pub stalls: u32,
+    /// So many of them, and a route is given up.
+    pub most_stalls: u32,
 }
 
 impl Default for Health {
@@ -52,6 +54,7 @@ impl Default for Health {
             other_routes: 0,
             compactable: true,
             stalls: 0,
+            most_stalls: STALLS,
         }
     }
 }
@@ -99,8 +102,10 @@ pub enum Step {
 pub enum Fix {
     /// Leave out all pictures for the rest of the turn.
     StripImages,
-    /// Leave out pictures in results of tools, and remember that for the model.
+    /// Show pictures in results of tools elsewhere or not at all, and remember that for the model.
     StripToolImages,
+    /// Leave out pictures in results of tools, because the request is too large with them.
+    DropToolImages,
     /// Make pictures smaller, to at most this many pixels along an edge.
     ShrinkImages(u32),
     /// Send no signed thinking back.
@@ -129,6 +134,7 @@ impl Fix {
         match self {
             Self::StripImages
             | Self::StripToolImages
+            | Self::DropToolImages
             | Self::ShrinkImages(_)
             | Self::DropReasoningSignatures
             | Self::DropEncryptedReasoning => true,
@@ -159,9 +165,13 @@ pub fn next_step(fault: &Fault, health: &Health, attempt: &Attempt, jitter: f64)
     if attempt.delivered == Delivered::Text && may_pass(fault.reason) {
         return Step::KeepPartial;
     }
-    if let Some(fix) = fix(fault)
-        && !attempt.used(fix)
-    {
+    let second = match fault.reason {
+        // Without pictures is better than not at all.
+        Reason::ImageTooLarge | Reason::MultimodalToolContent => Some(Fix::StripImages),
+        _ => None,
+    };
+    let untried = |fix: &Fix| !attempt.used(*fix);
+    if let Some(fix) = fix(fault).into_iter().chain(second).find(untried) {
         return Step::Fix(fix);
     }
     turn.step()
@@ -261,7 +271,7 @@ impl Turn<'_> {
             Reason::UsageLimit => self.used_up(),
             Reason::UpstreamRateLimit => self.route_or_wait(),
             Reason::PayloadTooLarge | Reason::ContextOverflow => self.shrink(),
-            Reason::Timeout if self.health.stalls >= STALLS => self.route(),
+            Reason::Timeout if self.health.stalls >= self.health.most_stalls => self.route(),
             Reason::Timeout | Reason::Overloaded if self.failed() >= 2 => self.route_or_wait(),
             Reason::InvalidAnswer => self.route_or_wait(),
             Reason::Timeout | Reason::Overloaded | Reason::ServerError | Reason::Unknown => {
@@ -354,9 +364,8 @@ impl Turn<'_> {
                 window: self.fault.stated_window,
             };
         }
-        if self.fault.reason == Reason::PayloadTooLarge && !self.attempt.used(Fix::StripToolImages)
-        {
-            return Step::Fix(Fix::StripToolImages);
+        if self.fault.reason == Reason::PayloadTooLarge && !self.attempt.used(Fix::DropToolImages) {
+            return Step::Fix(Fix::DropToolImages);
         }
         self.route()
     }

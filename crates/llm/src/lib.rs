@@ -12,6 +12,7 @@
 //! | [`alias`] | what people type to name a model |
 //! | [`resolve`] | from settings, keys and flags to a route |
 //! | [`metadata`] | windows, limits and prices |
+//! | `cloud` | credentials that are made for a while: Google, Microsoft, AWS roles |
 //! | [`detect`] | servers on this machine |
 //! | [`nearby`] | their windows: looked up, and asked for |
 //!
@@ -23,6 +24,7 @@ pub mod alias;
 mod answer;
 mod caller;
 pub mod classify;
+mod cloud;
 mod course;
 mod delivered;
 pub mod detect;
@@ -40,7 +42,9 @@ mod model;
 pub mod nearby;
 pub mod oauth;
 mod patience;
+mod picture;
 pub mod profile;
+mod quiet;
 mod quirks;
 pub mod resolve;
 mod route;
@@ -50,12 +54,14 @@ pub mod wire;
 
 pub use answer::{Answer, AskedCall};
 pub use caller::{Ask, CallEnd, CallEvent, CallFailure, CallSink, Caller};
+pub use cloud::Mint;
 pub use course::Course;
 pub use embedded::LocalModels;
 pub use error::{ModelError, VendorError};
 pub use failover::COMPACTIONS;
 pub use lessons::Learned;
 pub use patience::{PatienceSettings, patience};
+pub use picture::Pictures;
 pub use quirks::{
     CacheStyle, MaxTokensKey, Quirks, ReasoningReplay, ReasoningStyle, SchemaTarget, Temperature,
 };

@@ -13,4 +13,5 @@ pub use device::{DeviceCode, DeviceLogin, Poll};
 pub use flow::{BadFlow, Flow, RefreshPlace};
 pub use token::{Granted, Life, OAuthError};
 
-pub(crate) use token::{Due, for_server, refresh};
+pub(crate) use flow::is_private;
+pub(crate) use token::{Due, answer, for_server, refresh};

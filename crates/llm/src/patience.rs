@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hermes_core::Patience;
 
+use crate::failover::STALLS;
 use crate::route::Route;
 
 /// Limits that hold where a provider has none of its own.
@@ -16,6 +17,10 @@ pub struct PatienceSettings {
     pub local_stale: Duration,
     /// For the whole call.
     pub total: Duration,
+    /// So many silent streams in a row, and a route is not asked again.
+    pub most_stalls: u32,
+    /// How often the caller hears that nothing comes.
+    pub notice: Duration,
 }
 
 impl Default for PatienceSettings {
@@ -24,6 +29,8 @@ impl Default for PatienceSettings {
             stale: None,
             local_stale: Duration::from_secs(900),
             total: TOTAL,
+            most_stalls: STALLS,
+            notice: Duration::from_secs(30),
         }
     }
 }

@@ -15,6 +15,7 @@ use hermes_config::{Layer, Node};
 use hermes_core::WireProtocol;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
+use url::Url;
 
 use crate::quirks::Quirks;
 
@@ -38,6 +39,8 @@ pub struct Profile {
     pub places: BTreeMap<String, String>,
     /// Where it answers; `{region}` is put in. The user must say when absent.
     pub base_url: Option<String>,
+    /// All its addresses, when which of them a key belongs to has to be found out; the usual one first.
+    pub bases: Vec<String>,
     /// Variables that name another address, best first.
     pub base_url_env: Vec<String>,
     /// The path of an address on this machine that has none.
@@ -97,6 +100,8 @@ pub enum AuthStyle {
     Header(String),
     /// A bearer token, or an AWS key pair and a signature.
     Aws,
+    /// A token of Google Cloud, made out of a service account or a sign-in.
+    Google,
     /// Nothing is sent.
     None,
     /// There is no wire: the model runs in this process.
@@ -165,12 +170,16 @@ pub struct Rule {
     pub models: Vec<String>,
     /// Condition: how the path of the address ends.
     pub path_ends: Vec<String>,
+    /// Condition: the domain of the address, sub-domains included.
+    pub hosts: Vec<String>,
     /// Condition: the protocol that was decided on.
     pub protocol_is: Option<WireProtocol>,
     /// Another protocol.
     pub protocol: Option<WireProtocol>,
     /// Another way to authenticate.
     pub auth: Option<AuthStyle>,
+    /// Other variables that hold the key, for addresses that the usual key must not go to.
+    pub key_env: Vec<String>,
     /// Quirks put over the ones so far.
     pub quirks: Map<String, Json>,
     /// Further headers.
@@ -182,14 +191,28 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Whether the conditions on model and path hold; `path` has no slash at its end.
-    pub(crate) fn holds(&self, model: &str, path: &str) -> bool {
+    /// Whether the conditions on model and address hold.
+    pub(crate) fn holds(&self, model: &str, url: &Url) -> bool {
+        let path = url.path().trim_end_matches('/');
         let any = |wanted: &[String], test: &dyn Fn(&str) -> bool| {
             wanted.is_empty() || wanted.iter().any(|wanted| test(wanted))
         };
         any(&self.models, &|pattern| pattern_matches(pattern, model))
             && any(&self.path_ends, &|end| path.ends_with(end))
+            && self.is_on(url.host_str().unwrap_or_default())
     }
+
+    /// Whether the condition on the host holds.
+    pub(crate) fn is_on(&self, host: &str) -> bool {
+        self.hosts.is_empty() || self.hosts.iter().any(|own| within(host, own))
+    }
+}
+
+/// Whether a host is this domain or below it.
+fn within(host: &str, domain: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    host.strip_suffix(domain)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
 }
 
 impl Profile {
@@ -228,11 +251,14 @@ impl Profile {
 
     /// Whether a host is one of its own.
     pub fn owns(&self, host: &str) -> bool {
-        let host = host.to_ascii_lowercase();
-        self.hosts.iter().any(|own| {
-            host.strip_suffix(own.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-        })
+        self.hosts.iter().any(|own| within(host, own))
+    }
+
+    /// Whether keys of its variables may go to a host, because it is its own or a rule names the variable
+    /// for it.
+    pub(crate) fn trusts(&self, host: &str) -> bool {
+        let named = |rule: &Rule| !rule.key_env.is_empty() && rule.is_on(host);
+        self.owns(host) || self.rules.iter().any(named)
     }
 
     /// Whether a model is at home here, by its name.

@@ -22,8 +22,13 @@ pub struct Quirks {
     pub cache: CacheStyle,
     /// The system text goes out under the role `developer`.
     pub developer_role: bool,
-    /// Results of tools must be plain text: pictures in them are left out with a note.
+    /// Results of tools must be plain text: pictures in them follow in a message of their own where the
+    /// protocol has one, else a note stands for them.
     pub text_only_tool_results: bool,
+    /// Pictures in results of tools are left out with a note.
+    pub no_tool_images: bool,
+    /// Pictures are made smaller, to at most this many pixels along an edge.
+    pub picture_edge: Option<u32>,
     /// The model cannot see: pictures are replaced by a note.
     pub no_images: bool,
     /// Answers come in one piece.

@@ -15,16 +15,18 @@ mod protocol;
 mod server;
 mod wanted;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hermes_config::{Config, DotEnv, Environment, KeyPath, Layer, Loaded, Node, Role, VARIABLES};
 use hermes_secrets::Secret;
 
+use crate::cloud::Mint;
+use crate::keys::FoundPlace;
 use crate::metadata::Learned;
 use crate::profile::Profiles;
 use crate::route::Route;
 
-pub use address::is_local;
+pub use address::{OWN_ADDRESS, is_local};
 pub use auxiliary::{Auxiliary, auxiliary};
 pub use error::ResolveError;
 pub use protocol::of_address as protocol_of_address;
@@ -50,10 +52,12 @@ pub struct Request<'a> {
     pub logins: &'a [String],
     /// The file of the embedded model, when it was downloaded.
     pub embedded: Option<&'a Path>,
+    /// Addresses at which keys were accepted.
+    pub places: &'a [FoundPlace],
     /// Windows learned from refusals.
     pub learned: Option<&'a Learned>,
-    /// The file in which the programs of AWS keep key pairs.
-    pub aws_credentials: Option<&'a Path>,
+    /// Whether this machine belongs to a cloud that lends roles to its machines.
+    pub cloud_machine: bool,
 }
 
 /// What was said for one run or session; beats every setting.
@@ -91,6 +95,8 @@ pub enum Credential {
         /// The key.
         secret: Secret,
     },
+    /// Something that is made for a while; the credential store makes it.
+    Minted(Box<Mint>),
     /// A stored login; the credential store hands out the token.
     Login {
         /// Whose.
@@ -121,8 +127,9 @@ impl<'a> Request<'a> {
             flags: Flags::default(),
             logins: &[],
             embedded: None,
+            places: &[],
             learned: None,
-            aws_credentials: None,
+            cloud_machine: false,
         }
     }
 
@@ -159,6 +166,20 @@ impl<'a> Request<'a> {
     fn variable(&self, name: &str) -> Option<&'a str> {
         let value = self.environment.filled(name)?.trim();
         (!value.is_empty()).then_some(value)
+    }
+
+    /// A file below the person's own directory, or where a variable says it is.
+    fn own_file(&self, variable: &str, usual: &str) -> Option<PathBuf> {
+        let named = self.variable(variable).map(PathBuf::from);
+        named.or_else(|| self.below_home(usual))
+    }
+
+    /// A file below the person's own directory.
+    fn below_home(&self, path: &str) -> Option<PathBuf> {
+        let home = self
+            .variable("HOME")
+            .or_else(|| self.variable("USERPROFILE"))?;
+        Some(Path::new(home).join(path))
     }
 
     /// Where a variable was set, for people.

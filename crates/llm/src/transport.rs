@@ -15,6 +15,7 @@ use url::Url;
 
 use crate::embedded::LocalModels;
 use crate::error::{ModelError, VendorError};
+use crate::picture::Pictures;
 use crate::route::{Address, Auth, Route};
 use crate::schema::Schemas;
 use crate::wire::converse::sigv4::{self, Signer};
@@ -34,6 +35,8 @@ pub struct Transport {
     pub clock: Arc<dyn Clock>,
     /// Models inside this process.
     pub local: LocalModels,
+    /// Pictures that were made smaller.
+    pub pictures: Pictures,
 }
 
 /// A model at an address, with the credential of this attempt.
@@ -66,11 +69,19 @@ impl HttpModel {
         patience: Patience,
         cancel: CancellationToken,
     ) -> Result<Response, ModelError> {
+        let media = &self.transport.media;
+        let shrunk = match self.route.quirks.picture_edge {
+            Some(edge) => Some(self.transport.pictures.prepare(request, media, edge).await),
+            None => None,
+        };
         let dialect = Dialect {
             provider: &self.route.provider,
             quirks: &self.route.quirks,
-            media: self.transport.media.as_ref(),
             schemas: &self.transport.schemas,
+            media: match &shrunk {
+                Some(shrunk) => shrunk,
+                None => media.as_ref(),
+            },
         };
         let protocol = self.address.protocol;
         let body = wire::encode(protocol, request, &dialect);

@@ -7,6 +7,7 @@ mod suite {
     mod calls;
     mod chat_wire;
     mod classify;
+    mod cloud;
     mod converse_wire;
     mod cross_protocol;
     mod detect;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_core::{ToolError, ToolOutcome};
+use hermes_core::{Media, ToolError, ToolOutcome};
 use hermes_secrets::{Redactor, Scope};
 
 /// The element that fences off somebody else's words.
@@ -11,6 +11,8 @@ const FENCE: &str = "untrusted_tool_result";
 const SHORTEST_FENCED: usize = 32;
 /// Most characters of a failure.
 const MOST_OF_ERROR: usize = 2_000;
+/// Most pictures and files of one result.
+const MOST_MEDIA: usize = 8;
 /// What is shown of a result that went to a file.
 const PREVIEW: usize = 1_500;
 
@@ -39,6 +41,19 @@ impl Sizes {
 pub(crate) struct Shown {
     pub(crate) content: String,
     pub(crate) failed: bool,
+    /// Pictures and files that go along.
+    pub(crate) media: Vec<Media>,
+}
+
+impl Shown {
+    /// A failure of our own.
+    pub(crate) fn failure(content: &str) -> Self {
+        Self {
+            content: content.to_owned(),
+            failed: true,
+            media: Vec::new(),
+        }
+    }
 }
 
 /// Puts an outcome into words. `spill` says where too much text is kept.
@@ -51,9 +66,16 @@ pub(crate) fn show(
     spill: &Spill,
 ) -> Shown {
     match outcome {
-        Ok(result) => {
+        Ok(mut result) => {
             let masked = redactor.redact_in(Scope::Known, &result.content);
-            let content = bounded(&masked, limit, spill);
+            let mut content = bounded(&masked, limit, spill);
+            let left_out = result.media.len().saturating_sub(MOST_MEDIA);
+            if left_out > 0 {
+                result.media.truncate(MOST_MEDIA);
+                content.push_str(&format!(
+                    "\n\n[{left_out} more pictures or files are left out.]"
+                ));
+            }
             Shown {
                 content: if untrusted {
                     fence(tool, &content)
@@ -61,11 +83,13 @@ pub(crate) fn show(
                     content
                 },
                 failed: false,
+                media: result.media,
             }
         }
         Err(error) => Shown {
             content: failure(&redactor.redact_in(Scope::Known, &words(&error))),
             failed: true,
+            media: Vec::new(),
         },
     }
 }
@@ -228,14 +252,17 @@ mod tests {
             Shown {
                 content: "a".repeat(9_000),
                 failed: false,
+                media: Vec::new(),
             },
             Shown {
                 content: "b".repeat(12_000),
                 failed: false,
+                media: Vec::new(),
             },
             Shown {
                 content: "c".repeat(2_000),
                 failed: false,
+                media: Vec::new(),
             },
         ];
         fit_batch(&mut batch, 16_000, &spill);

@@ -15,6 +15,7 @@ fn facts<'a>(config: &'a Config, directory: &'a Path) -> Facts<'a> {
         provider: "p",
         window: 100_000,
         tools: &[],
+        programs: &[],
         ignore_rules: false,
         small: false,
         now: Timestamp::UNIX_EPOCH,

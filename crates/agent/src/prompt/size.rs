@@ -1,6 +1,6 @@
 //! How much of the window is taken before anybody has said anything.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hermes_config::Config;
 use hermes_core::ToolSpec;
@@ -30,6 +30,8 @@ pub struct PromptQuestion<'a> {
     pub small: bool,
     /// The tools there are.
     pub tools: Vec<ToolSpec>,
+    /// The directories that programs are found in.
+    pub programs: &'a [PathBuf],
     /// The time now.
     pub now: Timestamp,
 }
@@ -102,6 +104,7 @@ pub fn prompt_size(question: &PromptQuestion<'_>) -> PromptSize {
             .iter()
             .map(|spec| spec.name.as_str())
             .collect::<Vec<_>>(),
+        programs: question.programs,
         ignore_rules: false,
         small: question.small,
         now: question.now,

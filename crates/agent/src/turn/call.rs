@@ -294,6 +294,11 @@ impl CallSink for EventSink<'_> {
             }
             CallEvent::Reasoning(text) => self.tell(Event::ReasoningDelta { text }).await,
             CallEvent::CallStarted { .. } => {}
+            CallEvent::Quiet { since, left } => {
+                let (since, left) = (since.as_secs(), left.as_secs());
+                let text = format!("nothing has come for {since} s; connecting anew in {left} s");
+                self.tell(Event::Notice { text }).await;
+            }
             CallEvent::Waiting { wait, why } => {
                 tracing::info!("trying again in {} s: {why}", wait.as_secs());
                 // A short wait is nobody's business.

@@ -166,7 +166,7 @@ impl Turn<'_> {
     pub(super) fn limit(&self) -> u32 {
         let course = &self.around.spec.course;
         let config = &self.around.services.config.compression;
-        compaction::limit(course.window(), course.route().limits.output, config)
+        compaction::limit(course.window(), course.route(), config)
     }
 
     /// Makes the summary, unless there is one, and puts it in the place of what it stands for.

@@ -9,6 +9,7 @@ use hermes_store::{NewSession, StoreError};
 
 use super::{CompactFor, Compacting, Entry, Input, Scale, Step, Surroundings, Tries, Turn};
 use crate::batch::guard::Guard;
+use crate::compaction;
 use crate::compaction::summary::is_summary;
 use crate::engine::SessionFacts;
 use crate::references::{self, References};
@@ -164,12 +165,14 @@ async fn system_prompt(
         provider: &route.provider,
         window: around.spec.course.window(),
         tools: &toolbox.names().collect::<Vec<_>>(),
+        programs: &services.programs,
         ignore_rules: around.spec.ignore_rules,
         small: route.is_embedded(),
         now: services.clock.now(),
     });
-    for warning in made.warnings {
-        around.events.send(Event::Notice { text: warning }).await;
+    let raised = compaction::raised(route, &services.config.compression);
+    for text in made.warnings.into_iter().chain(raised) {
+        around.events.send(Event::Notice { text }).await;
     }
     let redactor = services.redactor.snapshot();
     let text: Arc<str> = redactor.redact_in(Scope::Known, &made.text).as_ref().into();

@@ -1,5 +1,6 @@
 //! Running the tools an answer asked for.
 
+use std::mem::take;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,6 +35,15 @@ impl Turn<'_> {
         for segment in plan::segments(&batch, &self.around.spec.directory) {
             self.settle().await?;
             let mut outcomes = self.run_segment(&batch, &segment).await;
+            for (_, outcome) in &mut outcomes {
+                // Words in place of pictures are as little ours as the pictures are.
+                if let Ok(result) = outcome
+                    && !result.media.is_empty()
+                {
+                    let (text, media) = (take(&mut result.content), take(&mut result.media));
+                    (result.content, result.media) = self.seen(text, media).await;
+                }
+            }
             let redactor = self.around.services.redactor.snapshot();
             let mut shown: Vec<_> = outcomes
                 .drain(..)
@@ -175,10 +185,7 @@ impl Turn<'_> {
                 _ => None,
             })
             .collect();
-        let shown = present::Shown {
-            content: "[TOOL_ERROR] not started: the user stopped the turn".to_owned(),
-            failed: true,
-        };
+        let shown = present::Shown::failure("[TOOL_ERROR] not started: the user stopped the turn");
         let unstarted = batch
             .iter()
             .filter(|ready| !answered.contains(&ready.call.id));
@@ -189,14 +196,16 @@ impl Turn<'_> {
 
 /// A result as it is kept, and as it is told.
 fn result(ready: &Ready, shown: &present::Shown) -> (Message, Event) {
+    let result = Part::ToolResult {
+        call: ready.call.id.clone(),
+        name: ready.call.name.clone(),
+        content: shown.content.clone(),
+        failed: shown.failed,
+    };
+    let media = shown.media.iter().cloned().map(Part::Media);
     let message = Message {
         role: Role::Tool,
-        parts: vec![Part::ToolResult {
-            call: ready.call.id.clone(),
-            name: ready.call.name.clone(),
-            content: shown.content.clone(),
-            failed: shown.failed,
-        }],
+        parts: std::iter::once(result).chain(media).collect(),
         raw: None,
     };
     let event = Event::ToolFinished {

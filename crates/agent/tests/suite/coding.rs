@@ -89,3 +89,45 @@ async fn a_directory_is_a_project_by_its_marker_or_as_a_repository_with_code() {
         assert_eq!(is_coding(said.await), wanted, "{context:?} {surface}");
     }
 }
+
+// AG-3
+#[cfg(unix)]
+#[tokio::test]
+async fn the_programs_of_the_machine_are_named_where_commands_run() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let programs = |fixture: &mut Fixture| {
+        let folder = fixture.folder.path().join("bin");
+        fs::create_dir(&folder).unwrap();
+        for (name, mode) in [("git", 0o755), ("cargo", 0o700), ("node", 0o644)] {
+            fs::write(folder.join(name), "#!/bin/sh\nexit 1\n").unwrap();
+            fs::set_permissions(folder.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fixture.programs = vec![fixture.folder.path().join("nowhere"), folder];
+        fixture
+            .tools
+            .push(std::sync::Arc::new(Scripted::saying("terminal", "x")));
+    };
+    let line = "Programs on this machine: git, cargo. Not there: gh, rg,";
+    let said = prompt(|fixture, _| programs(fixture)).await;
+    assert!(said.contains(line) && said.contains(", node,"), "{said}");
+    let place = |mark: &str| said.find(mark).unwrap();
+    assert!(place("working directory") < place("Programs on this machine"));
+    assert!(place("Programs on this machine") < place("in a terminal"));
+
+    let off = prompt(|fixture, _| {
+        programs(fixture);
+        fixture.config.agent.environment_probe = false;
+    })
+    .await;
+    assert!(!off.contains("Programs on this machine"), "{off}");
+    let elsewhere = prompt(|fixture, _| {
+        programs(fixture);
+        fixture.config.terminal.backend = hermes_config::Backend::Docker;
+    })
+    .await;
+    assert!(
+        !elsewhere.contains("Programs on this machine"),
+        "{elsewhere}"
+    );
+}

@@ -306,45 +306,6 @@ async fn the_prompt_stands_in_order_and_is_made_anew_for_another_model() {
     assert!(second.contains("Model: other") && !second.contains("Model: scripted"));
 }
 
-// AG-28
-#[tokio::test]
-async fn a_title_is_given_once_and_never_replaced() {
-    let scenario = Scenario::new()
-        .reply(
-            Step::new(text("\"A Walk in the Garden.\""))
-                .when_no_tools()
-                .when_body("You name conversations")
-                .repeat(),
-        )
-        .reply(Step::new(text("Roses.")).repeat());
-    let mut fixture = Fixture::new(scenario);
-    fixture.titles = true;
-    let engine = fixture.engine();
-    let session = engine.open(fixture.spec());
-    say(&session, "what grows here?").await;
-    drop(session);
-    engine.settle().await;
-    let title = || {
-        apart(|| {
-            fixture
-                .store
-                .session(&Fixture::id())
-                .wait()
-                .unwrap()
-                .unwrap()
-                .title
-        })
-    };
-    assert_eq!(title().as_deref(), Some("A Walk in the Garden"));
-    apart(|| fixture.store.rename(&Fixture::id(), "Mine").wait().unwrap());
-    let engine = fixture.engine();
-    let session = engine.open(fixture.spec());
-    say(&session, "and there?").await;
-    drop(session);
-    engine.settle().await;
-    assert_eq!(title().as_deref(), Some("Mine"));
-}
-
 // AG-29
 #[tokio::test]
 async fn references_bring_files_along() {

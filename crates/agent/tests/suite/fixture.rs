@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use hermes_agent::{
     Dumps, Engine, Routes, Services, Session, SessionFacts, SessionSpec, ToolSource,
 };
@@ -48,11 +49,17 @@ impl Routes for Helpers {
 
     fn learned_window(&self, _: &Route, _: u32) {}
 
-    fn course(&self, model: &str, _: Option<&str>) -> Result<Course, Failure> {
-        Err(Failure::new(
-            FailureKind::NotFound,
-            format!("no {model} here"),
-        ))
+    fn course<'a>(
+        &'a self,
+        model: &'a str,
+        _: Option<&'a str>,
+    ) -> BoxFuture<'a, Result<Course, Failure>> {
+        Box::pin(async move {
+            Err(Failure::new(
+                FailureKind::NotFound,
+                format!("no {model} here"),
+            ))
+        })
     }
 }
 
@@ -84,6 +91,8 @@ pub(crate) struct Fixture {
     pub(crate) quirks: Quirks,
     /// Changes when a background process may have something to tell.
     pub(crate) news: watch::Sender<u64>,
+    /// The directories that programs are found in.
+    pub(crate) programs: Vec<std::path::PathBuf>,
 }
 
 /// What a turn did.
@@ -123,6 +132,7 @@ impl Fixture {
             toolsets: None,
             directory: "work",
             quirks: Quirks::default(),
+            programs: Vec::new(),
             folder,
         }
     }
@@ -199,6 +209,7 @@ impl Fixture {
                     schemas: Arc::default(),
                     clock: self.clock.clone(),
                     local: Default::default(),
+                    pictures: Default::default(),
                 },
                 keys: Arc::new(keys),
                 random: random.clone(),
@@ -215,6 +226,7 @@ impl Fixture {
             random,
             redactor: self.redactor.clone(),
             home: self.folder.path().to_owned(),
+            programs: self.programs.clone(),
             spill: self.folder.path().join("spill"),
             news: self.news.subscribe(),
             dumps: Dumps {

@@ -5,7 +5,7 @@ use hermes_core::SessionId;
 use hermes_testkit::model_server::Scenario;
 
 /// Memory of this process that is in use, in bytes.
-fn resident() -> usize {
+pub(crate) fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: usize = status.split(' ').nth(1).unwrap().parse().unwrap();
     pages * 4096

@@ -7,6 +7,7 @@ use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text
 use serde_json::json;
 
 use super::fixture::{Done, Fixture, Scripted, say};
+use super::idle::resident;
 
 fn failed(done: &Done) -> &str {
     match &done.why {
@@ -194,9 +195,12 @@ async fn results_that_are_too_long_go_to_files() {
         )
         .reply(text("ok"));
     let fixture = Fixture::new(scenario).tool(Scripted::saying("big", &"x".repeat(1_000_000)));
+    let before = resident();
     fixture.ask("go").await;
     let body = fixture.requests()[1].body.len();
     assert!(body < 30_000, "{body}");
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 64 * 1024 * 1024, "{grown} bytes more in use");
     let kept = std::fs::read_dir(
         fixture
             .folder
@@ -205,6 +209,24 @@ async fn results_that_are_too_long_go_to_files() {
             .join(Fixture::id().as_str()),
     );
     assert_eq!(kept.unwrap().count(), 1, "the same text is kept once");
+}
+
+// AG-16
+#[tokio::test]
+async fn a_stream_that_breaks_in_a_call_is_repeated_silently_and_the_tool_runs_once() {
+    let call = || tool_call("look", json!({"n": 12_345}));
+    let scenario = Scenario::new()
+        .reply(Step::new(call()).chunk_chars(2).close_after(4))
+        .reply(call())
+        .reply(text("A tree."));
+    let tool = std::sync::Arc::new(Scripted::saying("look", "a tree"));
+    let mut fixture = Fixture::new(scenario);
+    fixture.tools.push(tool.clone());
+    let done = fixture.ask("look").await;
+    assert_eq!((&done.why, done.text.as_str()), (&TurnEnd::Done, "A tree."));
+    assert_eq!(*tool.calls.lock().unwrap(), [json!({"n": 12_345})]);
+    assert!(super::fixture::notices(&done).is_empty());
+    fixture.server.assert_done();
 }
 
 // AG-16
@@ -313,7 +335,12 @@ async fn a_route_that_keeps_stalling_is_given_up_without_another_try() {
     let done = say(&session, "second").await;
     assert!(!failed(&done).is_empty());
     assert_eq!(fixture.requests().len(), 5);
-    assert_eq!(say(&session, "third").await.text, "Awake.");
+    // And nothing more is sent in this session.
+    let done = say(&session, "third").await;
+    assert!(failed(&done).contains("5 times in a row"), "{done:?}");
+    assert_eq!(fixture.requests().len(), 5);
+    let session = fixture.open();
+    assert_eq!(say(&session, "once more").await.text, "Awake.");
     // Once something was answered, one stall is just a stall.
     assert_eq!(say(&session, "fourth").await.text, "Still awake.");
 }

@@ -1,7 +1,7 @@
 //! `hermes fallback`: the models to turn to when the first one fails.
 
 mod change;
-mod probe;
+pub(super) mod probe;
 
 use hermes_config::Fallback;
 use hermes_secrets::mask;

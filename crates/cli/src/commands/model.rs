@@ -5,6 +5,7 @@ mod current;
 mod list;
 mod listing;
 mod live;
+mod places;
 mod pull;
 mod set;
 mod why;

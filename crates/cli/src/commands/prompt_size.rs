@@ -36,6 +36,7 @@ pub(crate) fn run(args: &PromptSizeArgs, context: &Context, output: &mut Output)
             .map_or(USUAL_WINDOW, |route| route.limits.window),
         small: route.as_ref().is_some_and(|route| route.is_embedded()),
         tools: hermes_tools::specs(),
+        programs: &context.programs(),
         now: context.clock.now(),
     });
     if args.json {

@@ -268,6 +268,7 @@ fn following_ends_when_the_reader_goes_away() {
     assert_eq!(output.stderr, "0\n");
 }
 
+// AG-35
 #[test]
 fn what_commands_log_is_private_redacted_and_in_the_format() {
     let program = Program::new();

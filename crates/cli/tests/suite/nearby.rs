@@ -1,8 +1,11 @@
 //! Servers nearby: the window a model is loaded with.
 
+use std::time::Duration;
+
 use hermes_testkit::model_server::{
-    ModelServer, RecordedRequest, Scenario, Step, bytes, json, text,
+    ModelServer, RecordedRequest, Scenario, Step, bytes, error, json, text,
 };
+use hermes_testkit::pty::Terminal;
 use serde_json::{Value, json};
 
 use super::program::Program;
@@ -194,4 +197,45 @@ fn why_asks_a_server_nearby_for_its_window_and_changes_nothing() {
         "{why}"
     );
     assert_eq!(posted(&server, "/api/v1/models/load").len(), 0);
+}
+
+// PV-22, PV-24
+#[test]
+fn a_fallback_nearby_and_a_model_chosen_on_the_way_are_made_ready_too() {
+    let bad = ModelServer::start(Scenario::new().reply(Step::new(error(401)).repeat())).unwrap();
+    let near = ModelServer::start(lm_studio(loaded(8192), loaded(8192))).unwrap();
+    let program = at(
+        &near,
+        &format!(
+            "model: {{provider: custom, base_url: '{}', default: big, api_key: key-1234567890}}\n\
+             agent: {{api_max_retries: 1}}\n\
+             fallback_providers: [{{provider: lmstudio, model: qwen3-8b}}]\n",
+            bad.base_url()
+        ),
+    );
+    let limit = Duration::from_secs(30);
+    let terminal = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    terminal.wait_for_text("Ctrl+D ends", limit).unwrap();
+    // It was looked at and not loaded: it may never be needed.
+    assert_eq!(posted(&near, "/api/v1/models/load").len(), 0);
+    terminal.send("Hello\r").unwrap();
+    terminal
+        .wait_for_text("qwen3-8b answers now", limit)
+        .unwrap();
+    terminal.wait_for_text("ok", limit).unwrap();
+    terminal.send("/status\r").unwrap();
+    terminal.wait_for_text("8192 tokens", limit).unwrap();
+    terminal.send("/model lmstudio:qwen3-8b\r").unwrap();
+    terminal
+        .wait_for_text("loads qwen3-8b with a window of 65536", limit)
+        .unwrap();
+    // It does not give that much, which is said here too.
+    terminal.wait_for_text("it runs with 8192", limit).unwrap();
+    terminal
+        .wait_for_text("qwen3-8b from lmstudio", limit)
+        .unwrap();
+    let loads = posted(&near, "/api/v1/models/load");
+    assert_eq!(loads[0].json.as_ref().unwrap()["context_length"], 65536);
+    terminal.send("/exit\r").unwrap();
+    assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);
 }

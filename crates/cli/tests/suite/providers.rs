@@ -114,7 +114,7 @@ fn bedrock_signs_with_the_key_pair_of_a_profile_of_aws() {
         refused.stderr
     );
     assert!(
-        refused.stderr.contains("export-credentials"),
+        refused.stderr.contains("or a sign-in"),
         "{}",
         refused.stderr
     );

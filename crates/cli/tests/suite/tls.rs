@@ -64,3 +64,77 @@ fn a_certificate_is_checked_unless_the_endpoint_says_otherwise() {
     assert_eq!(trusted.stdout, "Trusted.\n");
     server.kill().unwrap();
 }
+
+/// A proxy that leads every tunnel to one port of this machine, and prints where tunnels were asked to.
+const PROXY: &str = r#"
+import socket, sys, threading
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+def pipe(source, target):
+    try:
+        while data := source.recv(65536):
+            target.sendall(data)
+    except OSError:
+        pass
+    for end in (source, target):
+        try:
+            end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+def serve(client):
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += client.recv(4096)
+    print(head.split(b"\r\n")[0].decode(), flush=True)
+    server = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+    threading.Thread(target=pipe, args=(client, server), daemon=True).start()
+    pipe(server, client)
+while True:
+    client, _ = listener.accept()
+    threading.Thread(target=serve, args=(client,), daemon=True).start()
+"#;
+
+// PV-31
+#[test]
+fn an_endpoint_behind_a_proxy_with_an_authority_of_its_own_is_reached() {
+    let program = Program::new();
+    let limit = Duration::from_secs(10);
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../http/tests/fixtures");
+    let python = |arguments: [&str; 3]| {
+        let command = program.home.command("/usr/bin/python3").args(arguments);
+        command.spawn().unwrap()
+    };
+    let server = python(["-c", SERVER, fixtures]);
+    let port = server.next_line(limit).unwrap().unwrap();
+    let proxy = python(["-c", PROXY, &port]);
+    let through = proxy.next_line(limit).unwrap().unwrap();
+    let ask = |authority: &str, direct: &str| {
+        let config = format!(
+            "agent: {{api_max_retries: 1}}\nmodel: {{provider: 'custom:lab', default: m, context_length: 100000}}\n\
+             custom_providers:\n  - {{name: lab, base_url: 'https://vendor.test/v1', model: m, key_env: LAB_KEY{authority}}}\n"
+        );
+        program.home.write_config(&config).unwrap();
+        let command = program.command(&["-z", "hello"]);
+        command
+            .env("LAB_KEY", "lab-key-1234567890")
+            .env("HTTPS_PROXY", &format!("http://127.0.0.1:{through}"))
+            .env("NO_PROXY", direct)
+            .run()
+            .unwrap()
+    };
+    let own = format!(", ssl_ca_cert: '{fixtures}/ca.pem'");
+    assert_eq!(ask(&own, "other.test").ok().stdout, "Trusted.\n");
+    let asked = proxy.next_line(limit).unwrap().unwrap();
+    assert_eq!(asked, "CONNECT vendor.test:443 HTTP/1.1");
+    // Without the authority the same server is a stranger, and without the proxy nobody knows it.
+    let stranger = ask("", "other.test");
+    assert!(
+        stranger.stderr.contains("not trusted"),
+        "{}",
+        stranger.report()
+    );
+    assert_ne!(ask(&own, "vendor.test").code, Some(0));
+    proxy.kill().unwrap();
+    server.kill().unwrap();
+}

@@ -25,6 +25,7 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
     of("lmstudio", "LM_API_KEY"),
     of("lmstudio", "LM_BASE_URL"),
     of("anthropic", "ANTHROPIC_API_KEY"),
+    of("anthropic", "AZURE_ANTHROPIC_KEY"),
     of("anthropic", "ANTHROPIC_BASE_URL"),
     of("openai-api", "OPENAI_API_KEY"),
     of("openai-api", "OPENAI_BASE_URL"),
@@ -80,6 +81,11 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
     of("bedrock", "AWS_PROFILE"),
     of("bedrock", "AWS_REGION"),
     of("bedrock", "BEDROCK_BASE_URL"),
+    of("vertex", "VERTEX_CREDENTIALS_PATH"),
+    of("vertex", "GOOGLE_APPLICATION_CREDENTIALS"),
+    of("vertex", "VERTEX_PROJECT_ID"),
+    of("vertex", "VERTEX_REGION"),
+    of("vertex", "VERTEX_BASE_URL"),
     of("azure-foundry", "AZURE_FOUNDRY_API_KEY"),
     of("azure-foundry", "AZURE_FOUNDRY_BASE_URL"),
     of("deepinfra", "DEEPINFRA_API_KEY"),
@@ -91,8 +97,8 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
 
 /// Variables of tools, memory services, chat platforms and providers that are not offered here.
 const SERVICE_NAMES: &str = "
-ANTHROPIC_TOKEN AZURE_ANTHROPIC_KEY CLAUDE_CODE_OAUTH_TOKEN COPILOT_API_BASE_URL COPILOT_GITHUB_TOKEN GH_TOKEN GITHUB_TOKEN
-HERMES_QWEN_BASE_URL VERTEX_CREDENTIALS_PATH
+ANTHROPIC_TOKEN CLAUDE_CODE_OAUTH_TOKEN COPILOT_API_BASE_URL COPILOT_GITHUB_TOKEN GH_TOKEN GITHUB_TOKEN
+HERMES_QWEN_BASE_URL
 AGENT_BROWSER_ENGINE AIRTABLE_API_KEY API_SERVER_ENABLED API_SERVER_HOST API_SERVER_KEY
 API_SERVER_MODEL_NAME API_SERVER_PORT BLUEBUBBLES_ALLOWED_USERS BLUEBUBBLES_ALLOW_ALL_USERS
 BLUEBUBBLES_HOME_CHANNEL BLUEBUBBLES_HOME_CHANNEL_NAME BLUEBUBBLES_PASSWORD BLUEBUBBLES_SERVER_URL

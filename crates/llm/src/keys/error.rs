@@ -35,6 +35,14 @@ pub enum KeyError {
         /// What went wrong.
         why: String,
     },
+    /// It could not be made out of what it is made from.
+    #[error("{label} gives no credential: {why}")]
+    NotMade {
+        /// Which credential.
+        label: String,
+        /// What went wrong.
+        why: String,
+    },
     /// There is no such credential.
     #[error("{provider} has no credential {which}")]
     NoSuchEntry {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use hermes_secrets::Secret;
 
+use crate::cloud::Mint;
 use crate::oauth::Flow;
 
 /// The credentials a provider has from the environment and the settings, and how to get more.
@@ -19,6 +20,8 @@ pub struct ProviderKeys {
     pub need: KeyNeed,
     /// How to log in, when the provider offers that.
     pub flow: Option<Flow>,
+    /// Where credentials for a while come from; nothing else is used then.
+    pub mint: Option<Mint>,
 }
 
 /// A key that is set outside of `auth.json`.

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::document::Row;
 use super::file::{Home, OpenAuthFile};
+use super::minted::MINTED;
 use super::pool::{Kept, rebound};
 use super::ring::{Key, Keyring, Shared};
 use super::row;
@@ -37,20 +38,27 @@ impl Keyring {
     /// the caller stops waiting: its reply is worth a login.
     pub async fn renew(&self, lease: &Lease) -> Result<Lease, KeyError> {
         let label = || lease.label.clone();
-        let (Some(used), Some(flow)) = (&lease.secret, self.shared.flow(&lease.provider)) else {
+        let Some(used) = &lease.secret else {
             return Err(KeyError::NotRenewable { label: label() });
         };
-        let home = self.shared.home(lease)?;
-        let key = (lease.provider.clone(), lease.id.clone());
-        let renewal = self.under_way(&key, || Task {
-            shared: self.shared.clone(),
-            key: key.clone(),
-            label: label(),
-            used: used.clone(),
-            flow,
-            home,
-        });
-        let fresh = renewal.await?;
+        let fresh = match self.shared.mint_of(&lease.provider) {
+            Some(mint) if lease.id == MINTED => self.mint_again(lease, &mint).await?,
+            _ => {
+                let flow = self.shared.flow(&lease.provider);
+                let flow = flow.ok_or_else(|| KeyError::NotRenewable { label: label() })?;
+                let key = (lease.provider.clone(), lease.id.clone());
+                let task = Task {
+                    shared: self.shared.clone(),
+                    key: key.clone(),
+                    label: label(),
+                    used: used.clone(),
+                    flow,
+                    home: self.shared.home(lease)?,
+                };
+                let work = || async move { task.renew().await }.boxed();
+                self.under_way(&key, &lease.label, work).await?
+            }
+        };
         let secret = match used.origins() {
             [hermes_secrets::OriginPattern::Exact(origin)] => {
                 rebound(&fresh, used.name().as_str(), origin)
@@ -65,10 +73,11 @@ impl Keyring {
     }
 
     /// The renewal of a credential that is under way, or a new one.
-    fn under_way(
+    pub(super) fn under_way(
         &self,
         key: &Key,
-        task: impl FnOnce() -> Task,
+        label: &str,
+        work: impl FnOnce() -> BoxFuture<'static, Renewed>,
     ) -> SharedFuture<BoxFuture<'static, Renewed>> {
         let mut all = self
             .shared
@@ -79,9 +88,18 @@ impl Keyring {
         if let Some(renewal) = all.get(key) {
             return renewal.clone();
         }
-        let task = task();
-        let label = task.label.clone();
-        let running = self.shared.tasks.spawn(task.run());
+        let (shared, own, work) = (self.shared.clone(), key.clone(), work());
+        let running = self.shared.tasks.spawn(async move {
+            let renewed = work.await;
+            let mut all = shared
+                .renewals
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            all.remove(&own);
+            renewed
+        });
+        let label = label.to_owned();
         let renewal = async move {
             running.await.unwrap_or_else(|error| {
                 Err(KeyError::Later {
@@ -108,18 +126,6 @@ struct Task {
 }
 
 impl Task {
-    async fn run(self) -> Renewed {
-        let renewed = self.renew().await;
-        let mut all = self
-            .shared
-            .renewals
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.remove(&self.key);
-        renewed
-    }
-
     /// Under the lock: look whether somebody else did it, else do it.
     async fn renew(&self) -> Renewed {
         let (file, home) = (self.shared.parts.file.clone(), self.home);

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use tokio_util::task::TaskTracker;
 
 use super::file::{AuthFile, Both};
+use super::minted::Made;
 use super::pool::{Credential, Kind, Pool, credentials};
 use super::provider::{KeyNeed, ProviderKeys};
 use super::refusal::refused;
@@ -19,6 +20,7 @@ use super::save::{Outcome, Writer};
 use super::standing::Standing;
 use super::{KeyError, KeyState, Lease};
 use crate::classify::Fault;
+use crate::cloud::Mint;
 use crate::error::ModelError;
 use crate::failover::Renewal;
 use crate::oauth::Due;
@@ -62,6 +64,8 @@ pub(super) struct State {
     pub(super) pools: HashMap<String, Pool>,
     /// The label of the credential that worked last, by provider.
     worked: HashMap<String, String>,
+    /// What was made for a while, by provider.
+    pub(super) minted: HashMap<String, Made>,
     /// What was heard and is not in the file, or never will be.
     pub(super) outcomes: HashMap<Key, Outcome>,
 }
@@ -97,6 +101,9 @@ impl Keyring {
             .base
             .origin()
             .map_err(|error| refused(401, format!("the address of {provider}: {error}")))?;
+        if let Some(mint) = self.shared.mint_of(provider) {
+            return self.lease_minted(route, &mint, &origin).await;
+        }
         self.reload(provider)
             .await
             .map_err(|error| refused(401, error.to_string()))?;
@@ -146,6 +153,17 @@ impl Keyring {
             Endpoint::Http(address) => address.base.origin().ok(),
             Endpoint::Embedded { .. } => None,
         };
+        let known = state.known.get(&route.provider);
+        if known.is_some_and(|known| known.mint.is_some()) {
+            return KeyState {
+                others: 0,
+                // What could not be made is not tried again at once.
+                renewal: match lease {
+                    Some(_) => Renewal::OnAuth,
+                    None => Renewal::Never,
+                },
+            };
+        }
         let (Some(pool), Some(origin)) = (state.pools.get(&route.provider), origin) else {
             return KeyState {
                 others: 0,
@@ -262,6 +280,10 @@ impl Shared {
 
     pub(super) fn flow(&self, provider: &str) -> Option<crate::oauth::Flow> {
         self.state().known.get(provider)?.flow.clone()
+    }
+
+    pub(super) fn mint_of(&self, provider: &str) -> Option<Mint> {
+        self.state().known.get(provider)?.mint.clone()
     }
 
     /// Lends this one no more, whatever the file says, until it is read again.

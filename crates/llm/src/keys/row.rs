@@ -64,8 +64,14 @@ pub(super) fn is_borrowed(row: &Row) -> bool {
 
 /// Tells a value from another without telling the value.
 pub(super) fn fingerprint(value: &str) -> String {
-    let mut text = String::from("sha256:");
-    for byte in Sha256::digest(value.as_bytes()).iter().take(8) {
+    let hash: String = sha256(value).chars().take(16).collect();
+    format!("sha256:{hash}")
+}
+
+/// The hash of a value, in hex.
+pub(super) fn sha256(value: &str) -> String {
+    let mut text = String::new();
+    for byte in Sha256::digest(value.as_bytes()) {
         // Writing to a string cannot fail.
         let _ = write!(text, "{byte:02x}");
     }

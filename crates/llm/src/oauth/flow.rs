@@ -120,7 +120,7 @@ impl Flow {
 }
 
 /// Whether nobody on the way can read what is sent there.
-pub(super) fn is_private(url: &Url) -> bool {
+pub(crate) fn is_private(url: &Url) -> bool {
     let here = match url.host() {
         Some(url::Host::Domain(name)) => name == "localhost",
         Some(url::Host::Ipv4(address)) => address.is_loopback(),

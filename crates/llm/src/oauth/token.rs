@@ -193,7 +193,7 @@ pub(super) fn request(http: &HttpClient, flow: &Flow, url: &Url) -> RequestBuild
 }
 
 /// Sends a request and reads its answer or refusal.
-pub(super) async fn answer<T: for<'de> Deserialize<'de>>(
+pub(crate) async fn answer<T: for<'de> Deserialize<'de>>(
     request: RequestBuilder,
     sent: Option<&Secret>,
 ) -> Result<T, OAuthError> {

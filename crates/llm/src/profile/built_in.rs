@@ -6,6 +6,7 @@ pub(super) const BUILT_IN: &[(&str, &str)] = &[
     ("openai-api", include_str!("../../profiles/openai-api.yaml")),
     ("anthropic", include_str!("../../profiles/anthropic.yaml")),
     ("gemini", include_str!("../../profiles/gemini.yaml")),
+    ("vertex", include_str!("../../profiles/vertex.yaml")),
     ("deepseek", include_str!("../../profiles/deepseek.yaml")),
     ("xai", include_str!("../../profiles/xai.yaml")),
     ("zai", include_str!("../../profiles/zai.yaml")),

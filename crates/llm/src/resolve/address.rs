@@ -5,10 +5,16 @@ use std::net::{IpAddr, Ipv4Addr};
 use hermes_config::Provider;
 use url::{Host, Url};
 
-use super::Request;
 use super::error::ResolveError;
 use super::server::{Kind, Server};
 use super::wanted::{Said, Wanted};
+use super::{Request, key};
+use crate::cloud::google;
+use crate::keys::key_hash;
+use crate::profile::{AuthStyle, Profile};
+
+/// Where an address comes from that nobody set.
+pub const OWN_ADDRESS: &str = "the profile";
 
 /// Names of machines that containers and virtual machines run on.
 const NEARBY: [&str; 3] = [".docker.internal", ".containers.internal", ".lima.internal"];
@@ -24,11 +30,6 @@ pub(super) struct Base {
 impl Base {
     pub(super) fn host(&self) -> String {
         self.url.host_str().unwrap_or_default().to_owned()
-    }
-
-    /// The path without a slash at its end.
-    pub(super) fn path(&self) -> &str {
-        self.url.path().trim_end_matches('/')
     }
 
     pub(super) fn local(&self) -> bool {
@@ -72,8 +73,8 @@ pub(super) fn find(
     };
     let own = || {
         let url = profile.base_url.as_ref()?;
-        let url = url.replace("{region}", &region(request));
-        Some(Said::new(url, "the profile"))
+        let url = filled(request, profile, url);
+        Some(found(request, wanted, server, &url).unwrap_or_else(|| Said::new(url, OWN_ADDRESS)))
     };
     let variables = if server.kind == Kind::Named {
         None
@@ -101,12 +102,71 @@ pub(super) fn find(
     {
         url.set_path(path);
     }
-    let tied = tied || profile.owns(url.host_str().unwrap_or_default());
+    let tied = tied || profile.trusts(url.host_str().unwrap_or_default());
     Ok(Base {
         url,
         from: said.from,
         tied,
     })
+}
+
+/// The address that the key in use was accepted at. It must be one of the provider's own: the file is not
+/// asked where keys may go.
+fn found(request: &Request<'_>, wanted: &Wanted, server: &Server<'_>, usual: &str) -> Option<Said> {
+    let profile = &server.profile;
+    let place = request
+        .places
+        .iter()
+        .find(|place| place.provider == server.id && profile.bases.contains(&place.base_url))?;
+    let base = Base {
+        url: Url::parse(usual).ok()?,
+        from: String::new(),
+        tied: true,
+    };
+    let fits = match key::value(request, wanted, server, &base) {
+        Some(value) => key_hash(&value) == place.key_hash,
+        None => place.kept_key,
+    };
+    fits.then(|| Said::new(place.base_url.as_str(), "found out for this key"))
+}
+
+/// An address of a profile with the places put in that are there.
+fn filled(request: &Request<'_>, profile: &Profile, url: &str) -> String {
+    if profile.auth != AuthStyle::Google {
+        return url.replace("{region}", &region(request));
+    }
+    let region = vertex_region(request);
+    // One place stands for all of them and is not part of the host.
+    let prefix = match region {
+        "global" => String::new(),
+        region => format!("{region}-"),
+    };
+    let url = url
+        .replace("{region-}", &prefix)
+        .replace("{region}", region);
+    match vertex_project(request) {
+        Some(project) => url.replace("{project}", &project),
+        None => url,
+    }
+}
+
+/// The region of Google Cloud.
+fn vertex_region<'a>(request: &Request<'a>) -> &'a str {
+    let set = request.config.vertex.region.trim();
+    request
+        .variable("VERTEX_REGION")
+        .unwrap_or(if set.is_empty() { "global" } else { set })
+}
+
+/// The project of Google Cloud: as set, else the one that the credentials belong to.
+pub(super) fn vertex_project(request: &Request<'_>) -> Option<String> {
+    let set = Some(request.config.vertex.project_id.trim()).filter(|set| !set.is_empty());
+    request
+        .variable("VERTEX_PROJECT_ID")
+        .or(set)
+        .or_else(|| request.variable("GOOGLE_CLOUD_PROJECT"))
+        .map(str::to_owned)
+        .or_else(|| google::project(&key::google_file(request)?.0))
 }
 
 /// The AWS region.

@@ -30,14 +30,23 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
     if server.profile.auth == AuthStyle::Embedded {
         return embedded(request, &wanted, server, spelled, why);
     }
-    check_sign_in(request, &server)?;
     let mut base = address::find(request, &wanted, &server)?;
     let choice = protocol::choose(&wanted, &server, &base, &spelled)?;
     let model = naming::finish(spelled, choice.protocol);
     let query = base.take_query();
-    let path = base.path().to_owned();
-    let dressed = dress::dress(request, &wanted, &server, &model, &path, choice.protocol)?;
-    let opened = key::open(request, &wanted, &server, &base, &dressed.auth)?;
+    let dressed = dress::dress(
+        request,
+        &wanted,
+        &server,
+        &model,
+        &base.url,
+        choice.protocol,
+    )?;
+    let lock = key::Lock {
+        style: &dressed.auth,
+        variables: &dressed.key_env,
+    };
+    let opened = key::open(request, &wanted, &server, &base, &lock)?;
     let limits = limits(
         request,
         &wanted,
@@ -147,16 +156,6 @@ pub(super) fn about_model<'a>(entry: &Entry<'a>, model: &str) -> Option<&'a Prov
         Either::First(map) => map.get(model),
         Either::Second(_) => None,
     }
-}
-
-fn check_sign_in(request: &Request<'_>, server: &Server<'_>) -> Result<(), ResolveError> {
-    if server.id == "azure-foundry" && request.config.model.auth_mode == "entra_id" {
-        return Err(ResolveError::Unsupported {
-            what: "signing in with Microsoft Entra",
-            instead: "set AZURE_FOUNDRY_API_KEY, and remove `model.auth_mode`",
-        });
-    }
-    Ok(())
 }
 
 fn embedded(

@@ -7,6 +7,7 @@ use hermes_core::WireProtocol;
 use http::HeaderName;
 use serde::Deserialize as _;
 use serde_json::{Map, Value as Json, json};
+use url::Url;
 
 use super::Request;
 use super::error::ResolveError;
@@ -25,6 +26,8 @@ pub(super) struct Dress {
     pub(super) headers: Vec<(HeaderName, String)>,
     pub(super) query: Vec<(String, String)>,
     pub(super) auth: AuthStyle,
+    /// Variables that hold the key.
+    pub(super) key_env: Vec<String>,
     pub(super) max_tokens: Option<u32>,
 }
 
@@ -34,7 +37,7 @@ pub(super) fn dress(
     wanted: &Wanted,
     server: &Server<'_>,
     model: &str,
-    path: &str,
+    url: &Url,
     protocol: WireProtocol,
 ) -> Result<Dress, ResolveError> {
     let profile = &server.profile;
@@ -44,9 +47,10 @@ pub(super) fn dress(
     let mut query = profile.query.clone();
     let mut auth = profile.auth.clone();
     let mut max_tokens = profile.max_tokens;
+    let mut key_env = &profile.key_env;
     for rule in &profile.rules {
         let speaks = rule.protocol_is.is_none_or(|wanted| wanted == protocol);
-        if !speaks || !rule.holds(model, path) {
+        if !speaks || !rule.holds(model, url) {
             continue;
         }
         lay(&mut quirks, rule.quirks.clone());
@@ -54,6 +58,9 @@ pub(super) fn dress(
         query.extend(rule.query.clone());
         auth = rule.auth.clone().unwrap_or(auth);
         max_tokens = rule.max_tokens.or(max_tokens);
+        if !rule.key_env.is_empty() {
+            key_env = &rule.key_env;
+        }
     }
     lay(
         &mut quirks,
@@ -86,6 +93,7 @@ pub(super) fn dress(
         headers: names(headers)?,
         query: query.into_iter().collect(),
         auth,
+        key_env: key_env.clone(),
         max_tokens,
     })
 }

@@ -118,6 +118,9 @@ pub enum ResolveError {
         /// Where it was looked for.
         file: PathBuf,
     },
+    /// Google Cloud is asked, and it is not known for which project.
+    #[error("no project of Google Cloud is named")]
+    NoProject,
     /// Something that is not built in.
     #[error("{what} is not supported")]
     Unsupported {
@@ -177,9 +180,10 @@ impl ResolveError {
             Self::BadHeader { .. } => "use letters, digits and dashes, and text on one line".to_owned(),
             Self::NoModel { .. } => "name one with --model or `model.default`".to_owned(),
             Self::NoModelFile => "run `hermes model pull smollm2`".to_owned(),
-            Self::NoAwsKeys { .. } => "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, for a role or single \
-                 sign-on with `eval \"$(aws configure export-credentials --format env)\"`"
+            Self::NoAwsKeys { .. } => "give the profile keys, a role with its source, or a sign-in; or set \
+                 AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                 .to_owned(),
+            Self::NoProject => "set VERTEX_PROJECT_ID, or `vertex.project_id` in config.yaml".to_owned(),
             Self::Unsupported { instead, .. } => (*instead).to_owned(),
             Self::Profile(_) => "mend the file, or take it out of the directory".to_owned(),
         }

@@ -2,6 +2,8 @@
 //! the key that is written down, the provider's own variables, the stored login.
 
 mod aws;
+mod entra;
+mod google;
 mod search;
 
 use hermes_secrets::{Origin, Secret, SecretName};
@@ -11,8 +13,10 @@ use super::error::ResolveError;
 use super::server::{Kind, Server};
 use super::wanted::Wanted;
 use super::{Credential, KeySource, Request};
+use crate::cloud::Mint;
 use crate::profile::{AuthStyle, KeyNeed, Profile};
 use crate::route::Auth;
+pub(super) use google::file as google_file;
 use search::{Found, find, usable};
 
 /// A key, how it is sent and how that is explained.
@@ -23,24 +27,35 @@ pub(super) struct Opened {
     pub(super) why: Option<(String, String)>,
 }
 
+/// What a key has to fit.
+pub(super) struct Lock<'a> {
+    pub(super) style: &'a AuthStyle,
+    /// Variables of the provider that may hold a key.
+    pub(super) variables: &'a [String],
+}
+
 /// Finds the key of a route and binds it to the route's origin.
 pub(super) fn open(
     request: &Request<'_>,
     wanted: &Wanted,
     server: &Server<'_>,
     base: &Base,
-    style: &AuthStyle,
+    lock: &Lock<'_>,
 ) -> Result<Opened, ResolveError> {
     let profile = &server.profile;
-    let header = match style {
+    if server.id == AZURE && request.config.model.auth_mode == "entra_id" {
+        return entra::open(request, server, base);
+    }
+    let header = match lock.style {
         AuthStyle::Bearer | AuthStyle::Aws => Auth::Bearer,
+        AuthStyle::Google => return google::open(request, server, base),
         AuthStyle::Header(name) => match name.parse() {
             Ok(name) => Auth::Header(name),
             Err(_) => return Err(ResolveError::BadHeader { name: name.clone() }),
         },
         AuthStyle::None | AuthStyle::Embedded => return Ok(nothing()),
     };
-    if let Some(found) = find(request, wanted, server, base)? {
+    if let Some(found) = find(request, wanted, server, base, lock.variables)? {
         check(profile, server, base, &found)?;
         let secret = bind(&name_of(&found), found.value.clone(), base)?;
         return Ok(Opened {
@@ -52,7 +67,7 @@ pub(super) fn open(
             auth: header,
         });
     }
-    if *style == AuthStyle::Aws
+    if *lock.style == AuthStyle::Aws
         && let Some(opened) = aws::open(request, server, base)?
     {
         return Ok(opened);
@@ -71,13 +86,51 @@ pub(super) fn open(
             provider: server.id.clone(),
             name: server.name.clone(),
         }),
-        (Kind::BuiltIn, KeyNeed::Required) => Err(missing(server, profile.key_env.clone())),
+        (Kind::BuiltIn, KeyNeed::Required) => Err(missing(server, lock.variables.to_vec())),
         // An endpoint of the user's own may do without a key unless its host is known to want one.
         (Kind::Named, KeyNeed::Required) if !base.local() => {
-            Err(missing(server, profile.key_env.clone()))
+            Err(missing(server, lock.variables.to_vec()))
         }
         (Kind::BuiltIn | Kind::Named | Kind::Plain, _) => Ok(nothing()),
     }
+}
+
+/// The provider with deployments in Azure, where Microsoft's sign-in may stand in for a key.
+const AZURE: &str = "azure-foundry";
+
+/// What is made for a while, and goes only where the user said that the provider is.
+fn minted(
+    mint: Mint,
+    auth: Auth,
+    from: &str,
+    server: &Server<'_>,
+    base: &Base,
+) -> Result<Opened, ResolveError> {
+    if !base.tied {
+        return Err(ResolveError::ForeignKey {
+            variable: from.to_owned(),
+            provider: server.id.clone(),
+            name: server.name.clone(),
+            host: base.host(),
+            from: base.from.clone(),
+        });
+    }
+    Ok(Opened {
+        why: Some((mint.label().to_owned(), from.to_owned())),
+        credential: Credential::Minted(Box::new(mint)),
+        auth,
+    })
+}
+
+/// The key that is set for a provider, wherever it stands.
+pub(super) fn value(
+    request: &Request<'_>,
+    wanted: &Wanted,
+    server: &Server<'_>,
+    base: &Base,
+) -> Option<String> {
+    let found = find(request, wanted, server, base, &server.profile.key_env);
+    found.ok().flatten().map(|found| found.value)
 }
 
 fn nothing() -> Opened {

@@ -35,8 +35,7 @@ pub(super) fn choose(
             from: from.to_owned(),
         })
     };
-    let path = base.path();
-    let says = |rule: &&Rule| rule.protocol_is.is_none() && rule.holds(model, path);
+    let says = |rule: &&Rule| rule.protocol_is.is_none() && rule.holds(model, &base.url);
     let rule = server.profile.rules.iter().rev().filter(says);
     if let Some(protocol) = rule.filter_map(|rule| rule.protocol).next() {
         return choice(protocol, "a rule of the provider");

@@ -14,7 +14,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::lab::{Heard, Lab, answered, course, kept, question, request, route, user};
 
+mod health;
 mod origin;
+mod pictures;
+mod silence;
 
 const CHAT: WireProtocol = WireProtocol::ChatCompletions;
 

@@ -273,7 +273,7 @@ fn too_large_is_compacted_three_times_and_then_goes_elsewhere() {
             compact,
             compact,
             compact,
-            Step::Fix(Fix::StripToolImages),
+            Step::Fix(Fix::DropToolImages),
             Step::Fail
         ]
     );
@@ -390,6 +390,7 @@ fn any_health() -> impl Strategy<Value = Health> {
                 renewal,
                 compactable,
                 stalls,
+                most_stalls: STALLS,
             },
         )
 }

@@ -73,6 +73,7 @@ impl Lab {
                     schemas: Arc::default(),
                     clock: clock.clone(),
                     local: LocalModels::default(),
+                    pictures: Default::default(),
                 },
                 keys: Arc::new(keys),
                 random: Arc::new(SeededRandom::new(2)),

@@ -1,6 +1,7 @@
 //! The data files of providers, and what a request made from each looks like.
 
 mod own;
+mod replay;
 mod setup;
 
 use std::collections::BTreeMap;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use crate::suite::lab::SCHEMAS;
 use hermes_config::PROVIDER_KEYS;
 use hermes_core::Effort;
-use hermes_llm::profile::{KeyNeed, Profile, Profiles};
+use hermes_llm::profile::{AuthStyle, KeyNeed, Profile, Profiles};
 use hermes_llm::resolve::{Resolved, resolve};
 use hermes_llm::wire::{self, Dialect};
 use hermes_llm::{Auth, ReasoningStyle};
@@ -71,6 +72,9 @@ fn row(profile: &Profile) -> String {
         quoted.join(", ")
     };
     let key = match profile.key {
+        _ if profile.auth == AuthStyle::Google => {
+            code(&["VERTEX_CREDENTIALS_PATH", "GOOGLE_APPLICATION_CREDENTIALS"].map(str::to_owned))
+        }
         KeyNeed::Login => "signing in".to_owned(),
         KeyNeed::Required | KeyNeed::Optional => code(&profile.key_env),
     };
@@ -112,13 +116,17 @@ fn requests() -> String {
         let path = profile
             .base_url
             .as_deref()
-            .map_or("/v1".to_owned(), path_of);
+            .map_or("/v1".to_owned(), path_of)
+            .replace("{project}", "p1")
+            .replace("{region}", "global");
         let base = format!("{}{path}", server.origin());
         let mut variables = vec![(profile.base_url_env[0].as_str(), base.as_str())];
         let canary = format!("canary-{id}-0123456789");
         if let Some(name) = profile.key_env.first() {
             variables.push((name, &canary));
         }
+        let account = account_file();
+        variables.push(("GOOGLE_APPLICATION_CREDENTIALS", &account));
         let model = profile.default_model.clone().unwrap_or("m1".to_owned());
         let config = format!("model: {{provider: {id}, default: \"{model}\"}}");
         let setup = Setup::new(&config, &variables);
@@ -138,7 +146,9 @@ fn requests() -> String {
             .join(", ")
             .replace(&canary, "KEY");
         let body = seen.expect_json().as_object().expect("an object").clone();
-        table.push_str(&format!("{id}: {} | {auth}{}\n", seen.path, keys(&body)));
+        let line = format!("{id}: {} | {auth}{}", seen.path, keys(&body));
+        table.push_str(line.trim_end());
+        table.push('\n');
     }
     table.replace(env!("CARGO_PKG_VERSION"), "VERSION")
 }
@@ -170,6 +180,7 @@ fn every_provider_is_reached_with_its_path_its_header_and_its_fields() {
     openai-api: /v1/responses | authorization: Bearer KEY
     anthropic: /v1/messages | x-api-key: KEY | max_tokens=64000
     gemini: /v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse | x-goog-api-key: KEY
+    vertex: /v1beta1/projects/p1/locations/global/endpoints/openapi/chat/completions |
     deepseek: /v1/chat/completions | authorization: Bearer KEY
     xai: /v1/responses | authorization: Bearer KEY
     zai: /api/paas/v4/chat/completions | authorization: Bearer KEY
@@ -250,6 +261,13 @@ fn every_effort_becomes_the_fields_of_the_provider() {
       medium: reasoning={"enabled":true} verbosity="medium"
       xhigh: reasoning={"enabled":true} verbosity="max"
       max: reasoning={"enabled":true} verbosity="max"
+    vertex/google/gemini-3-flash-preview
+      unset:
+      none: extra_body={"google":{"thinking_config":{"include_thoughts":false}}}
+      minimal: extra_body={"google":{"thinking_config":{"include_thoughts":true,"thinking_level":"low"}}}
+      medium: extra_body={"google":{"thinking_config":{"include_thoughts":true,"thinking_level":"medium"}}}
+      xhigh: extra_body={"google":{"thinking_config":{"include_thoughts":true,"thinking_level":"high"}}}
+      max: extra_body={"google":{"thinking_config":{"include_thoughts":true,"thinking_level":"high"}}}
     deepseek/deepseek-reasonerx, deepseek/deepseek-v4x, deepseek/deepseek-v5x, opencode-go/deepseekx
       unset: thinking={"type":"enabled"}
       none: thinking={"type":"disabled"}
@@ -330,12 +348,19 @@ fn every_effort_becomes_the_fields_of_the_provider() {
     "#);
 }
 
+/// A file of credentials of Google Cloud that nobody can sign with.
+fn account_file() -> String {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/google-account.json");
+    file.display().to_string()
+}
+
 /// Routes of a provider: its usual model, and one for every name its rules are about.
 fn models_of(id: &str) -> Vec<Resolved> {
     let profile = profile(id);
     let of_rules = profile.rules.iter().flat_map(|rule| &rule.models);
     let named = of_rules.map(|pattern| pattern.replace('*', "x"));
     let usual = profile.default_model.clone().unwrap_or("m1".to_owned());
+    let account = account_file();
     let key = profile.key_env.first().map_or("LM_API_KEY", String::as_str);
     let variables = [
         (key, "0123456789"),
@@ -344,6 +369,7 @@ fn models_of(id: &str) -> Vec<Resolved> {
             "https://x.openai.azure.com/openai/v1",
         ),
         ("CUSTOM_BASE_URL", "https://example.test/v1"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", &account),
     ];
     let logins = vec!["nous".to_owned()];
     std::iter::once(usual)
@@ -386,7 +412,15 @@ fn effort_fields(resolved: &Resolved, effort: Option<Effort>) -> String {
 /// `config show` and `status` list these; a variable nobody reads, or one that is not listed, misleads.
 #[test]
 fn the_listed_variables_are_those_the_profiles_read() {
-    let elsewhere = ["AWS_PROFILE", "AWS_REGION"];
+    let elsewhere = [
+        "AWS_PROFILE",
+        "AWS_REGION",
+        "AZURE_ANTHROPIC_KEY",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "VERTEX_CREDENTIALS_PATH",
+        "VERTEX_PROJECT_ID",
+        "VERTEX_REGION",
+    ];
     let profiles: Vec<_> = Profiles::built_in().map(profile).collect();
     for listed in PROVIDER_KEYS {
         let profile = profiles

@@ -141,7 +141,7 @@ async fn a_turn_with_thinking_and_a_call_is_sent_back_as_it_came() {
     }
 }
 
-// PV-29
+// PV-29, AG-25
 #[tokio::test]
 async fn usage_means_the_same_in_every_protocol() {
     for protocol in PROTOCOLS {

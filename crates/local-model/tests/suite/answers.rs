@@ -247,3 +247,44 @@ fn two_engines_take_turns_and_the_waiting_one_can_be_cancelled() {
         Some(Ok(AnswerEvent::Text(_)))
     ));
 }
+
+#[test]
+fn who_comes_when_too_many_wait_is_told_so_and_nobody_who_waits_is_lost() {
+    let engine = engine(2048);
+    let cancel = CancellationToken::new();
+    let ask = || {
+        let mut request = conversation(&[(User, STORY)]);
+        request.max_tokens = Some(1);
+        engine.start(request, cancel.clone())
+    };
+    // One that is being answered as long as nobody reads it, and all that may wait behind it.
+    let mut long = conversation(&[(User, STORY)]);
+    long.max_tokens = Some(400);
+    let first = engine.start(long, cancel.clone()).unwrap();
+    let mut waiting = Vec::new();
+    let refused = loop {
+        assert!(waiting.len() < 100, "the queue has no end");
+        match ask() {
+            Ok(answer) => waiting.push(answer),
+            Err(error) => break error,
+        }
+    };
+    let LocalError::Busy(most) = refused else {
+        panic!("not busy: {refused}");
+    };
+    assert!(
+        (most..=most + 1).contains(&waiting.len()),
+        "{}",
+        waiting.len()
+    );
+    drop(first);
+    for mut answer in waiting {
+        let mut ended = false;
+        while let Some(event) = answer.next_blocking() {
+            ended |= matches!(event.unwrap(), AnswerEvent::Finished(_));
+        }
+        assert!(ended);
+    }
+    // There is room again.
+    assert!(ask().is_ok());
+}

@@ -74,6 +74,13 @@ fn check_wants_key(profile: &Profile) -> Outcome {
             profile.name
         ))
         .hint(format!("hermes -z 'Hello' --provider {}", profile.id))),
+        AuthStyle::Google => Err(Complaint::bad_request(format!(
+            "{} has no keys: tokens are made out of a service account or a sign-in",
+            profile.name
+        ))
+        .hint(
+            "set VERTEX_CREDENTIALS_PATH to the file of the account, or run `gcloud auth application-default login`",
+        )),
         AuthStyle::Bearer | AuthStyle::Header(_) | AuthStyle::Aws => Ok(()),
     }
 }

@@ -69,6 +69,7 @@ impl<'o> Watch<'o> {
     /// Reads events to the end of the turn. Ctrl+C stops the turn.
     pub(super) async fn until_end(mut self, conversation: &Conversation) -> Outcome<Ending> {
         let (mut provider, mut model) = (conversation.provider.clone(), conversation.model.clone());
+        let mut session = conversation.session.id().clone();
         self.busy.set_message("thinking");
         let why = loop {
             let event = tokio::select! {
@@ -91,6 +92,10 @@ impl<'o> Watch<'o> {
                     self.note(&format!("{to}/{name} answers now: {reason}"))?;
                     (provider, model) = (to, name);
                 }
+                Event::SessionChanged { session: next } => {
+                    self.note(&format!("the conversation goes on as {next}"))?;
+                    session = next;
+                }
                 other => self.take(other)?,
             }
         };
@@ -101,12 +106,12 @@ impl<'o> Watch<'o> {
         }
         let row = conversation
             .store
-            .session(conversation.session.id())
+            .session(&session)
             .await
             .unwrap_or_default();
         Ok(Ending {
             row,
-            session: conversation.session.id().to_string(),
+            session: session.to_string(),
             provider,
             model,
             answer: self.answer,

@@ -1,14 +1,14 @@
 //! Opening a conversation: store, models, tools and engine, wired.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_agent::{Dumps, Engine, Services, Session, SessionSpec, toolsets};
-use hermes_config::{ApprovalMode, LoadMode};
+use hermes_config::ApprovalMode;
 use hermes_core::{RunMode, SessionId, SystemRandom};
 use hermes_llm::Course;
-use hermes_llm::nearby::Reach;
 use hermes_store::{BackgroundImport, Store};
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -17,8 +17,7 @@ use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::hands::{Hands, Parts};
-use crate::models::{Chosen, Measured, Models};
-use crate::output::one_line;
+use crate::models::{Chosen, Measured, Models, tell};
 
 /// A conversation that is open.
 pub(super) struct Conversation {
@@ -95,6 +94,7 @@ impl Conversation {
             random,
             redactor: context.redactor.clone(),
             home: home.path().to_owned(),
+            programs: context.programs(),
             spill: home.cache_dir().join("tool-results"),
             news: hands.news(),
             dumps: Dumps {
@@ -164,21 +164,9 @@ impl Conversation {
 
 /// The course, with a server nearby made ready for it.
 fn measured(models: &Models, chosen: &Chosen, runtime: &Runtime) -> Outcome<Course> {
-    let mode = models.loaded.config.model.lmstudio_load_mode;
-    let reach = Reach::Load {
-        mode: mode.unwrap_or(LoadMode::Explicit),
-        progress: &|line| {
-            let mut errors = std::io::stderr();
-            if errors.is_terminal() {
-                // Somebody who cannot be told waits all the same.
-                let _ = writeln!(errors, "{}", one_line(line));
-            }
-        },
-    };
-    let Measured { course, notes } = runtime.block_on(models.measured_course(chosen, reach))?;
-    for note in notes {
-        writeln!(std::io::stderr(), "note: {}", one_line(&note))?;
-    }
+    let Measured { course, notes } =
+        runtime.block_on(models.measured_course(chosen, models.loading()))?;
+    tell(&notes);
     Ok(course)
 }
 

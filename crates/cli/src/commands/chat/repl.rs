@@ -3,7 +3,7 @@
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
-use hermes_core::{Answer, Event, Op, Question, QuestionKind, Reach, TurnEnd};
+use hermes_core::{Answer, Event, Op, Question, QuestionKind, Reach, SessionId, TurnEnd};
 use tokio::sync::mpsc;
 
 use super::hands;
@@ -26,9 +26,8 @@ pub(super) fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Out
         conversation.hands.recover().await;
         let talked = talk(&conversation, output).await;
         conversation.settle(LAST_MOMENT).await;
-        let id = conversation.session.id().clone();
         conversation.close().await;
-        if talked? {
+        if let Some(id) = talked? {
             output.line(format!("Go on with: hermes chat --resume {id}"))?;
         }
         Ok(())
@@ -65,10 +64,21 @@ fn importing(conversation: &Conversation, output: &mut Output) -> Outcome {
     Ok(())
 }
 
-/// Reads lines and answers them; says whether anything was said.
-async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool> {
-    let mut lines = lines();
-    let mut route = RouteInUse::new(&conversation.course);
+/// What changes while somebody talks.
+struct Talk {
+    route: RouteInUse,
+    /// The session; a conversation may go on in another one.
+    session: SessionId,
+    lines: mpsc::Receiver<String>,
+}
+
+/// Reads lines and answers them; gives the session to go on with if anything was said.
+async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<Option<SessionId>> {
+    let mut talk = Talk {
+        route: RouteInUse::new(&conversation.course),
+        session: conversation.session.id().clone(),
+        lines: lines(),
+    };
     let mut talked = false;
     let mut asking = conversation.asks;
     loop {
@@ -76,25 +86,25 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
         write!(output, "\n> ")?;
         output.flush()?;
         let line = tokio::select! {
-            line = lines.recv() => line,
+            line = talk.lines.recv() => line,
             _ = tokio::signal::ctrl_c() => None,
             event = conversation.session.next_event() => {
                 match event {
                     // A process in the background had something to tell.
                     Some(Event::TurnStarted { .. }) => {
                         talked = true;
-                        follow(conversation, &mut route, &mut lines, output).await?;
+                        follow(conversation, &mut talk, output).await?;
                     }
                     Some(Event::Notice { text }) => output.line(format!("\n{}", printable(&text)))?,
                     Some(_) => {}
-                    None => return Ok(talked),
+                    None => return Ok(talked.then_some(talk.session)),
                 }
                 continue;
             }
         };
         let Some(line) = line else {
             output.line("")?;
-            return Ok(talked);
+            return Ok(talked.then_some(talk.session));
         };
         let text = line.trim();
         if text.is_empty() {
@@ -108,7 +118,7 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
                     media: Vec::new(),
                 }
             }
-            Some(Slash::Exit) => return Ok(talked),
+            Some(Slash::Exit) => return Ok(talked.then_some(talk.session)),
             Some(Slash::Compress(topic)) => Op::Compact {
                 focus: topic.map(str::to_owned),
             },
@@ -126,12 +136,12 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
                 continue;
             }
             Some(other) => {
-                serve(other, conversation, &mut route, output).await?;
+                serve(other, conversation, &mut talk, output).await?;
                 continue;
             }
         };
         conversation.session.send(op);
-        follow(conversation, &mut route, &mut lines, output).await?;
+        follow(conversation, &mut talk, output).await?;
     }
 }
 
@@ -139,19 +149,19 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<bool>
 async fn serve(
     command: Slash<'_>,
     conversation: &Conversation,
-    route: &mut RouteInUse,
+    talk: &mut Talk,
     output: &mut Output,
 ) -> Outcome {
     match command {
         Slash::Status => {
-            let session = conversation.session.id().to_string();
-            route.page(&session, &conversation.models, output)?;
+            let session = talk.session.to_string();
+            talk.route.page(&session, &conversation.models, output)?;
         }
         Slash::Model(None) => {
-            output.line(route.line(&conversation.models))?;
+            output.line(talk.route.line(&conversation.models))?;
             output.line("/model NAME or /model PROVIDER:NAME changes it for this conversation.")?;
         }
-        Slash::Model(Some(name)) => switch(name, conversation, route, output).await?,
+        Slash::Model(Some(name)) => switch(name, conversation, &mut talk.route, output).await?,
         Slash::Stop => hands::stop(conversation, output).await?,
         Slash::Unknown(word) => {
             output.line(format!(
@@ -205,12 +215,7 @@ async fn switch(
 }
 
 /// Prints a turn as it goes.
-async fn follow(
-    conversation: &Conversation,
-    route: &mut RouteInUse,
-    lines: &mut mpsc::Receiver<String>,
-    output: &mut Output,
-) -> Outcome {
+async fn follow(conversation: &Conversation, talk: &mut Talk, output: &mut Output) -> Outcome {
     output.line("")?;
     loop {
         let event = tokio::select! {
@@ -238,11 +243,20 @@ async fn follow(
             }) => {
                 let line = format!("\n{provider}/{model} answers now: {reason}");
                 output.line(output.paint(Style::Faint, &printable(&line)))?;
-                route.change(provider, model, reason);
+                talk.route.change(provider, model, reason);
+            }
+            Some(Event::Compacted { before, after }) => {
+                let line = format!("\nthe conversation was shortened: {before} → {after} tokens");
+                output.line(output.paint(Style::Faint, &line))?;
+            }
+            Some(Event::SessionChanged { session }) => {
+                let line = format!("\nthe conversation goes on as {session}");
+                output.line(output.paint(Style::Faint, &line))?;
+                talk.session = session;
             }
             Some(Event::Ask(question)) => {
                 output.flush()?;
-                let answer = answer(&question, lines, output).await?;
+                let answer = answer(&question, &mut talk.lines, output).await?;
                 conversation.session.send(Op::Answer {
                     question: question.id,
                     answer,

@@ -18,9 +18,9 @@ const QUESTION: &str = "Answer with the one word: ok";
 const MOST_TOKENS: u32 = 256;
 
 /// How one of them is.
-struct Found {
+pub(in crate::commands) struct Found {
     label: String,
-    works: bool,
+    pub(in crate::commands) works: bool,
     said: String,
 }
 
@@ -98,7 +98,8 @@ impl CallSink for Deaf {
     async fn event(&mut self, _event: CallEvent) {}
 }
 
-fn call(caller: &Caller, route: Arc<Route>) -> Outcome<Found> {
+/// Asks a route for one word.
+pub(in crate::commands) fn call(caller: &Caller, route: Arc<Route>) -> Outcome<Found> {
     let label = route.label();
     let request = ModelRequest {
         model: route.model.clone(),

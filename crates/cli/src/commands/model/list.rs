@@ -151,6 +151,7 @@ fn state(resolved: &Resolved) -> String {
             KeySource::Flag => "the command line".to_owned(),
             KeySource::Variable(name) | KeySource::Setting(name) => name.clone(),
         },
+        Credential::Minted(mint) => mint.label().to_owned(),
         Credential::Login { .. } => "hermes auth".to_owned(),
     }
 }

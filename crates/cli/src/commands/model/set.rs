@@ -6,6 +6,7 @@ use hermes_config::{Edit, KeyPath};
 use hermes_llm::alias;
 use hermes_llm::resolve::ResolveError;
 
+use super::places;
 use crate::commands::edit::{edit, written};
 use crate::commands::endpoints;
 use crate::commands::wish::{Found, Wish};
@@ -72,6 +73,10 @@ pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcom
         ))?;
     }
     output.flush()?;
+    if wish.base_url.is_none() && lack.is_none() {
+        let models = Models::new(context, context.settings()?)?;
+        places::look(&id, &model, &models, context, output)?;
+    }
     say_what_is_left(&id, &model, lack, context)
 }
 

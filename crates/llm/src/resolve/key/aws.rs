@@ -1,22 +1,22 @@
-//! Key pairs of AWS: from variables, or from a profile of the file that its own programs keep.
+//! Key pairs of AWS. In this order: variables, a web identity, a profile (keys, a role, a sign-in), the
+//! container, the machine.
+
+mod chain;
 
 use super::search::usable;
-use super::{Opened, bind};
+use super::{Opened, bind, minted};
+use crate::cloud::Mint;
 use crate::resolve::address::{Base, region};
 use crate::resolve::error::ResolveError;
 use crate::resolve::server::Server;
 use crate::resolve::{Credential, KeySource, Request};
 use crate::route::Auth;
+use chain::{Chain, Way};
 
 /// The halves of a key pair, and the token of a temporary one.
 pub(super) const ID: &str = "AWS_ACCESS_KEY_ID";
 pub(super) const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
 const SESSION: &str = "AWS_SESSION_TOKEN";
-
-/// The variable that names a profile.
-const PROFILE: &str = "AWS_PROFILE";
-/// The profile that is meant when none is named.
-const USUAL: &str = "default";
 
 /// A key pair and where it stands.
 struct Pair {
@@ -27,43 +27,52 @@ struct Pair {
     from: String,
 }
 
-/// The key pair that signs for a route, if there is one.
+impl Pair {
+    /// One part on a line.
+    fn value(&self) -> String {
+        let mut value = format!("{}\n{}", self.id, self.secret);
+        if let Some(token) = &self.session {
+            value.push('\n');
+            value.push_str(token);
+        }
+        value
+    }
+}
+
+/// The key pair that signs for a route, or where one is made, if there is such a thing.
 pub(super) fn open(
     request: &Request<'_>,
     server: &Server<'_>,
     base: &Base,
 ) -> Result<Option<Opened>, ResolveError> {
-    let pair = match in_variables(request) {
-        Some(pair) => pair,
-        None => match in_file(request)? {
-            Some(pair) => pair,
-            None => return Ok(None),
-        },
+    let auth = Auth::SigV4 {
+        region: region(request),
     };
-    if !base.tied {
-        return Err(ResolveError::ForeignKey {
+    let way = match in_variables(request) {
+        Some(pair) => Some(Way::Pair(pair)),
+        None => Chain::new(request).find()?,
+    };
+    match way {
+        Some(Way::Pair(pair)) if base.tied => Ok(Some(Opened {
+            why: Some((hermes_secrets::mask(&pair.secret), pair.from.clone())),
+            credential: Credential::Key {
+                from: pair.source.clone(),
+                secret: bind(SECRET, pair.value(), base)?,
+            },
+            auth,
+        })),
+        Some(Way::Pair(pair)) => Err(ResolveError::ForeignKey {
             variable: pair.from,
             provider: server.id.clone(),
             name: server.name.clone(),
             host: base.host(),
             from: base.from.clone(),
-        });
+        }),
+        Some(Way::Made { source, from }) => {
+            minted(Mint::aws(source), auth, &from, server, base).map(Some)
+        }
+        None => Ok(None),
     }
-    let mut value = format!("{}\n{}", pair.id, pair.secret);
-    if let Some(token) = &pair.session {
-        value.push('\n');
-        value.push_str(token);
-    }
-    Ok(Some(Opened {
-        why: Some((hermes_secrets::mask(&pair.secret), pair.from)),
-        credential: Credential::Key {
-            from: pair.source,
-            secret: bind(SECRET, value, base)?,
-        },
-        auth: Auth::SigV4 {
-            region: region(request),
-        },
-    }))
 }
 
 fn in_variables(request: &Request<'_>) -> Option<Pair> {
@@ -78,53 +87,4 @@ fn in_variables(request: &Request<'_>) -> Option<Pair> {
         source: KeySource::Variable(SECRET.to_owned()),
         from: request.variable_origin(SECRET),
     })
-}
-
-/// A profile that was named and has no key pair is a mistake; the usual one need not be there.
-fn in_file(request: &Request<'_>) -> Result<Option<Pair>, ResolveError> {
-    let named = request.variable(PROFILE);
-    let profile = named.unwrap_or(USUAL);
-    let Some(path) = request.aws_credentials else {
-        return Ok(None);
-    };
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let value = |key| {
-        entry(&text, profile, key)
-            .and_then(usable)
-            .map(str::to_owned)
-    };
-    let pair = value("aws_access_key_id").zip(value("aws_secret_access_key"));
-    match (pair, named) {
-        (Some((id, secret)), _) => Ok(Some(Pair {
-            id,
-            secret,
-            session: value("aws_session_token"),
-            source: KeySource::Setting(format!("aws:{profile}")),
-            from: format!("{}: [{profile}]", path.display()),
-        })),
-        (None, Some(named)) => Err(ResolveError::NoAwsKeys {
-            profile: named.to_owned(),
-            file: path.to_owned(),
-        }),
-        (None, None) => Ok(None),
-    }
-}
-
-/// The value of a key in a section of the file.
-fn entry<'t>(text: &'t str, section: &str, key: &str) -> Option<&'t str> {
-    let mut inside = false;
-    for line in text.lines().map(str::trim) {
-        if let Some(name) = line
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'))
-        {
-            inside = name.trim() == section;
-        } else if inside
-            && let Some((name, value)) = line.split_once('=')
-            && name.trim() == key
-        {
-            return Some(value.trim());
-        }
-    }
-    None
 }

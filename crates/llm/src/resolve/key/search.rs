@@ -55,6 +55,7 @@ pub(super) fn find(
     wanted: &Wanted,
     server: &Server<'_>,
     base: &Base,
+    variables: &[String],
 ) -> Result<Option<Found>, ResolveError> {
     if let Some(value) = &wanted.flag_key {
         return Ok(Some(Found {
@@ -77,7 +78,7 @@ pub(super) fn find(
         let names = named.into_iter().map(|said| said.value).collect();
         return Err(missing(server, names));
     }
-    scoped(request, server, base)
+    scoped(request, server, base, variables)
 }
 
 /// The variables that settings name.
@@ -130,9 +131,10 @@ fn scoped(
     request: &Request<'_>,
     server: &Server<'_>,
     base: &Base,
+    variables: &[String],
 ) -> Result<Option<Found>, ResolveError> {
     let names = match server.kind {
-        Kind::BuiltIn => server.profile.key_env.clone(),
+        Kind::BuiltIn => variables.to_vec(),
         Kind::Named | Kind::Plain => match server::owner_of(request, base.url.as_str())? {
             Some(owner) => owner.key_env.clone(),
             None => host_variable(base).into_iter().collect(),

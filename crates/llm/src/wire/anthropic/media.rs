@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hermes_core::{Media, MediaSource};
 use serde_json::{Value as Json, json};
 
+use crate::picture::kind;
 use crate::wire::Dialect;
 use crate::wire::chat::media::note;
 
@@ -13,7 +14,7 @@ const PICTURES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp
 
 /// A medium as a block; what cannot be sent is named in a text.
 pub(super) fn block(media: &Media, dialect: &Dialect<'_>) -> Json {
-    let kind = match media.mime.as_str() {
+    let form = match media.mime.as_str() {
         mime if PICTURES.contains(&mime) && !dialect.quirks.no_images => "image",
         "application/pdf" if !dialect.quirks.no_images => "document",
         _ => return text(&note(media, "cannot be shown to this model")),
@@ -23,13 +24,13 @@ pub(super) fn block(media: &Media, dialect: &Dialect<'_>) -> Json {
         MediaSource::Blob(hash) => match dialect.media.read(hash) {
             Some(bytes) => json!({
                 "type": "base64",
-                "media_type": media.mime,
+                "media_type": kind(&bytes, &media.mime),
                 "data": STANDARD.encode(bytes),
             }),
-            None => return text(&note(media, "is no longer available")),
+            None => return text(&note(media, "is not available")),
         },
     };
-    json!({ "type": kind, "source": source })
+    json!({ "type": form, "source": source })
 }
 
 /// A block of text.

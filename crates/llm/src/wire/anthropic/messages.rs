@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::media::{block, text};
 use super::replay::{Place, Replay};
 use crate::wire::Dialect;
-use crate::wire::chat::media::note;
+use crate::wire::chat::media::{left_out, note};
 use crate::wire::legal::{
     Answer, Assistant, CLOSING, OPENING, Piece, Turn, UserPart, ends_with_model,
 };
@@ -183,11 +183,9 @@ impl Writer<'_> {
             self.outdated -= 1;
             return text(&note(media, "is outdated and left out"));
         }
-        if self.dialect.quirks.text_only_tool_results {
-            return text(&note(
-                media,
-                "left out: this provider takes text from tools",
-            ));
+        let quirks = &self.dialect.quirks;
+        if quirks.text_only_tool_results || quirks.no_tool_images {
+            return text(&left_out(media));
         }
         block(media, self.dialect)
     }

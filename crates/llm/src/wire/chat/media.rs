@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hermes_core::{Media, MediaSource};
 
+use crate::picture::kind;
 use crate::wire::Dialect;
 use crate::wire::legal::{Answer, UserPart};
 
@@ -36,16 +37,36 @@ pub(crate) fn show_answer(answer: &Answer<'_>, dialect: &Dialect<'_>) -> Vec<Sho
         shown.push(Shown::Text(answer.content.clone().into_owned()));
     }
     for media in &answer.media {
-        shown.push(if dialect.quirks.text_only_tool_results {
-            Shown::Text(note(media, "left out: this provider takes text from tools"))
-        } else {
-            show(media, dialect)
+        let quirks = &dialect.quirks;
+        shown.push(match show(media, dialect) {
+            Shown::Picture(_) if quirks.no_tool_images => Shown::Text(left_out(media)),
+            Shown::Picture(_) if quirks.text_only_tool_results => {
+                Shown::Text(note(media, "follows behind the results"))
+            }
+            shown => shown,
         });
     }
     if shown.is_empty() {
         shown.push(Shown::Text(NO_OUTPUT.to_owned()));
     }
     shown
+}
+
+/// Pictures of tools that cannot stand in the results themselves.
+pub(crate) fn show_behind(answers: &[Answer<'_>], dialect: &Dialect<'_>) -> Vec<Shown> {
+    let quirks = &dialect.quirks;
+    if !quirks.text_only_tool_results || quirks.no_tool_images {
+        return Vec::new();
+    }
+    let all = answers.iter().flat_map(|answer| &answer.media);
+    all.map(|media| show(media, dialect))
+        .filter(|shown| matches!(shown, Shown::Picture(_)))
+        .collect()
+}
+
+/// The note for a picture of a tool where tools can give text only.
+pub(crate) fn left_out(media: &Media) -> String {
+    note(media, "left out: this provider takes text from tools")
 }
 
 /// All of it as one text, where there are no pictures.
@@ -73,10 +94,10 @@ fn show(media: &Media, dialect: &Dialect<'_>) -> Shown {
         MediaSource::Blob(hash) => match dialect.media.read(hash) {
             Some(bytes) => Shown::Picture(format!(
                 "data:{};base64,{}",
-                media.mime,
+                kind(&bytes, &media.mime),
                 STANDARD.encode(bytes)
             )),
-            None => Shown::Text(note(media, "is no longer available")),
+            None => Shown::Text(note(media, "is not available")),
         },
     }
 }

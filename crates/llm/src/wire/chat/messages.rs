@@ -6,7 +6,7 @@ use hermes_core::{RawTurn, WireProtocol};
 use serde_json::{Map, Value as Json, json};
 
 use super::arguments::{canonical, fitting};
-use super::media::{Shown, note, plain, show_answer, show_user};
+use super::media::{Shown, note, plain, show_answer, show_behind, show_user};
 use crate::quirks::ReasoningReplay;
 use crate::wire::Dialect;
 use crate::wire::legal::{Assistant, CLOSING, Call, OPENING, Piece, Turn, ends_with_model};
@@ -19,6 +19,9 @@ const NO_THOUGHTS: &str = " ";
 
 /// Stands before words of the user inside the result of a tool.
 const USER_SAYS: &str = "The user says:";
+
+/// Stands between results and the pictures that belong to them.
+const WANTS_PICTURES: &str = "(the pictures of these results follow)";
 
 /// Stands for the answer that the user did not wait for.
 const INTERRUPTED: &str = "(interrupted)";
@@ -72,6 +75,11 @@ fn append_turn(turn: &Turn<'_>, model: &str, dialect: &Dialect<'_>, out: &mut Ve
                     "tool_call_id": wire_id(&answer.id, own),
                     "content": content(&show_answer(answer, dialect)),
                 }));
+            }
+            let behind = show_behind(&assistant.answers, dialect);
+            if !behind.is_empty() {
+                out.push(json!({"role": "assistant", "content": WANTS_PICTURES}));
+                out.push(json!({"role": "user", "content": content(&behind)}));
             }
         }
     }

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use hermes_core::{Media, MediaSource};
 use serde_json::{Value as Json, json};
 
+use crate::picture::kind;
 use crate::wire::Dialect;
 
 /// Media types of the pictures that are read, and the service's words for them.
@@ -17,8 +18,8 @@ const PICTURES: &[(&str, &str)] = &[
 
 /// A medium as a block; what cannot be sent is named in a text.
 pub(super) fn block(media: &Media, dialect: &Dialect<'_>) -> Json {
-    let format = PICTURES.iter().find(|(mime, _)| *mime == media.mime);
-    let Some((_, format)) = format.filter(|_| !dialect.quirks.no_images) else {
+    let format = |mime: &str| PICTURES.iter().find(|(known, _)| *known == mime);
+    let Some((_, said)) = format(&media.mime).filter(|_| !dialect.quirks.no_images) else {
         return note(media, "cannot be shown to this model");
     };
     let bytes = match &media.source {
@@ -29,10 +30,11 @@ pub(super) fn block(media: &Media, dialect: &Dialect<'_>) -> Json {
         }
     };
     match bytes {
-        Some(bytes) => json!({
-            "image": { "format": format, "source": { "bytes": STANDARD.encode(bytes) } },
-        }),
-        None => note(media, "is no longer stored"),
+        Some(bytes) => {
+            let format = format(kind(&bytes, &media.mime)).map_or(said, |(_, word)| word);
+            json!({ "image": { "format": format, "source": { "bytes": STANDARD.encode(bytes) } } })
+        }
+        None => note(media, "is not available"),
     }
 }
 

@@ -104,7 +104,8 @@ impl Writer<'_> {
     }
 
     fn result_media(&self, media: &Media) -> Json {
-        if self.dialect.quirks.text_only_tool_results {
+        let quirks = &self.dialect.quirks;
+        if quirks.text_only_tool_results || quirks.no_tool_images {
             note(media, "left out: this provider takes text from tools")
         } else {
             block(media, self.dialect)

@@ -7,8 +7,9 @@ use serde_json::{Value as Json, json};
 
 use super::family::wants_signatures;
 use super::replay::{Replayed, replay};
+use crate::picture::kind as kind_of;
 use crate::wire::Dialect;
-use crate::wire::chat::media::note;
+use crate::wire::chat::media::{left_out, note};
 use crate::wire::legal::{
     Answer, Assistant, CLOSING, OPENING, Piece, Turn, UserPart, ends_with_model,
 };
@@ -116,8 +117,8 @@ fn answers(
         }
         parts.push(json!({ "functionResponse": response }));
         media.extend(answer.media.iter().map(|one| {
-            if dialect.quirks.text_only_tool_results {
-                text(&note(one, "left out: this provider takes text from tools"))
+            if dialect.quirks.text_only_tool_results || dialect.quirks.no_tool_images {
+                text(&left_out(one))
             } else {
                 medium(one, dialect)
             }
@@ -154,9 +155,9 @@ fn medium(media: &Media, dialect: &Dialect<'_>) -> Json {
         }
         MediaSource::Blob(hash) => match dialect.media.read(hash) {
             Some(bytes) => json!({
-                "inlineData": { "mimeType": media.mime, "data": STANDARD.encode(bytes) },
+                "inlineData": { "mimeType": kind_of(&bytes, &media.mime), "data": STANDARD.encode(bytes) },
             }),
-            None => text(&note(media, "is no longer available")),
+            None => text(&note(media, "is not available")),
         },
     }
 }

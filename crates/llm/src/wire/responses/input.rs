@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use crate::quirks::ReasoningReplay;
 use crate::wire::Dialect;
 use crate::wire::chat::arguments::{canonical, fitting};
-use crate::wire::chat::media::{Shown, note, plain, show_answer, show_user};
+use crate::wire::chat::media::{Shown, note, plain, show_answer, show_behind, show_user};
 use crate::wire::legal::{Answer, Assistant, Call, OPENING, Piece, Turn, UserPart, legal_keeping};
 
 /// Longest id of an item or a call.
@@ -40,6 +40,11 @@ pub(super) fn items(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
                 }
                 for answer in &assistant.answers {
                     input.answer(answer);
+                }
+                let behind = show_behind(&assistant.answers, dialect);
+                if !behind.is_empty() {
+                    let behind = content(&behind);
+                    input.items.push(json!({"role": "user", "content": behind}));
                 }
             }
         }

@@ -236,7 +236,7 @@ fn only_the_latest_screenshots_are_sent() {
     );
     assert_eq!(
         kinds[4]["text"],
-        "[attachment shot.png (image/png) is no longer available]"
+        "[attachment shot.png (image/png) is not available]"
     );
     for quirks in [
         Quirks {

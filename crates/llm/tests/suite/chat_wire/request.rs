@@ -175,7 +175,7 @@ fn pictures_are_sent_or_their_absence_is_told() {
         parts[2]["text"]
             .as_str()
             .unwrap()
-            .contains("no longer available")
+            .contains("is not available")
     );
     assert_eq!(sent["messages"][3]["content"], json!([image]));
 
@@ -192,6 +192,32 @@ fn pictures_are_sent_or_their_absence_is_told() {
             .contains("cat.png")
     );
     assert!(sent["messages"][3]["content"].is_string());
+
+    // A tool may give text only, but the model sees: the picture follows.
+    let strings = Quirks {
+        text_only_tool_results: true,
+        ..Quirks::default()
+    };
+    let sent = body(&request, &strings);
+    let roles: Vec<_> = sent["messages"].as_array().unwrap()[2..]
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
+    assert_eq!(roles[..4], ["assistant", "tool", "assistant", "user"]);
+    assert!(sent["messages"][3]["content"].is_string());
+    assert_eq!(sent["messages"][5]["content"], json!([image]));
+    let none = Quirks {
+        no_tool_images: true,
+        ..strings
+    };
+    let sent = body(&request, &none);
+    assert!(!sent["messages"].to_string()[400..].contains("(the pictures"));
+    assert!(
+        sent["messages"][3]["content"]
+            .as_str()
+            .unwrap()
+            .contains("left out")
+    );
 }
 
 // AG-20

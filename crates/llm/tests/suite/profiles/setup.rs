@@ -110,12 +110,13 @@ pub(crate) async fn ask(resolved: Resolved) {
         schemas: Arc::default(),
         clock: Arc::new(ManualClock::new(jiff::Timestamp::UNIX_EPOCH)),
         local: LocalModels::default(),
+        pictures: Default::default(),
     };
     let address = http_of(&resolved).clone();
     let request = question(&resolved, None);
     let secret = match resolved.key {
         Credential::Key { secret, .. } => Some(secret),
-        Credential::None | Credential::Login { .. } => None,
+        Credential::None | Credential::Minted(_) | Credential::Login { .. } => None,
     };
     let model = HttpModel::new(transport, Arc::new(resolved.route), address, secret);
     let limit = Duration::from_secs(20);

@@ -1,0 +1,150 @@
+//! Tokens of Google Cloud: a service account signs for itself, a person who used `gcloud` has a refresh
+//! token.
+
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hermes_http::AuthScheme;
+use http::Method;
+use ring::rand::SystemRandom;
+use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+use super::exchange::{Exchange, Far, read, secret, small};
+use super::{MintError, Minted};
+use crate::oauth::is_private;
+
+const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
+const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
+const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+/// Seconds that an assertion may be used; Google allows no more.
+const ASSERTION_LIFE: i64 = 3_600;
+
+/// The account that a file describes.
+#[derive(Debug, Clone)]
+pub(crate) struct Google {
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Account {
+    ServiceAccount {
+        client_email: String,
+        private_key: String,
+        private_key_id: Option<String>,
+        token_uri: Option<String>,
+    },
+    AuthorizedUser {
+        client_id: String,
+        client_secret: String,
+        refresh_token: String,
+        token_uri: Option<String>,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// The project that a file of credentials belongs to.
+pub(crate) fn project(file: &Path) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Belongs {
+        project_id: Option<String>,
+        quota_project_id: Option<String>,
+    }
+    let belongs: Belongs = serde_json::from_str(&small(file).ok()?).ok()?;
+    belongs.project_id.or(belongs.quota_project_id)
+}
+
+/// An access token for the account.
+pub(super) async fn token(exchange: &Exchange<'_>, account: &Google) -> Result<Minted, MintError> {
+    let wrong = |why: &str| MintError::File {
+        file: account.file.clone(),
+        why: why.to_owned(),
+    };
+    let text = read(&account.file).await?;
+    // The parser's words are left out, they may quote a key.
+    let parsed: Account =
+        serde_json::from_str(&text).map_err(|_| wrong("it is not a file of Google credentials"))?;
+    let address = |said: Option<String>| {
+        Url::parse(said.as_deref().unwrap_or(TOKEN_URL))
+            .ok()
+            .filter(is_private)
+            .ok_or_else(|| wrong("its token_uri is not an https address"))
+    };
+    match parsed {
+        Account::ServiceAccount {
+            client_email,
+            private_key,
+            private_key_id,
+            token_uri,
+        } => {
+            let url = address(token_uri)?;
+            let now = exchange.now.as_second();
+            let claims = json!({
+                "iss": client_email,
+                "scope": SCOPE,
+                "aud": url.as_str(),
+                "iat": now,
+                "exp": now + ASSERTION_LIFE,
+            });
+            let head = json!({"alg": "RS256", "typ": "JWT", "kid": private_key_id});
+            let signed = sign(&head.to_string(), &claims.to_string(), &private_key)
+                .ok_or_else(|| wrong("its private_key cannot be used"))?;
+            let assertion = secret("assertion", signed, Some(&url))?;
+            let request = exchange
+                .request(Method::POST, url, Far::Network)
+                .form([("grant_type", GRANT)])
+                .auth(&assertion, AuthScheme::FormField("assertion".to_owned()));
+            exchange.token(request, Some(&assertion)).await
+        }
+        Account::AuthorizedUser {
+            client_id,
+            client_secret,
+            refresh_token,
+            token_uri,
+        } => {
+            let url = address(token_uri)?;
+            let refresh = secret("refresh_token", refresh_token, Some(&url))?;
+            let request = exchange
+                .request(Method::POST, url, Far::Network)
+                .form([
+                    ("grant_type", "refresh_token"),
+                    ("client_id", client_id.as_str()),
+                    ("client_secret", client_secret.as_str()),
+                ])
+                .auth(&refresh, AuthScheme::FormField("refresh_token".to_owned()));
+            exchange.token(request, Some(&refresh)).await
+        }
+        Account::Other => Err(wrong(
+            "it is neither a service account nor a sign-in of `gcloud auth application-default login`",
+        )),
+    }
+}
+
+/// A token that the account signs itself: RS256 over both parts.
+fn sign(head: &str, claims: &str, pem: &str) -> Option<String> {
+    let body: String = pem
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with("-----"))
+        .collect();
+    let key = RsaKeyPair::from_pkcs8(&STANDARD.decode(body).ok()?).ok()?;
+    let signed = format!(
+        "{}.{}",
+        URL_SAFE_NO_PAD.encode(head),
+        URL_SAFE_NO_PAD.encode(claims)
+    );
+    let mut signature = vec![0; key.public().modulus_len()];
+    key.sign(
+        &RSA_PKCS1_SHA256,
+        &SystemRandom::new(),
+        signed.as_bytes(),
+        &mut signature,
+    )
+    .ok()?;
+    Some(format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature)))
+}
