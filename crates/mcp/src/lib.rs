@@ -1,0 +1,23 @@
+//! Hermes as a client of MCP servers: programs it starts and addresses it connects to.
+//!
+//! Every configured server has one supervisor, a task that owns the session, the child process, the tool
+//! list, the circuit breaker and the budget of attempts. Everybody else holds a `Handle` and reads what
+//! the supervisor publishes: the state, a generation that grows with every new session, the tools and what
+//! went wrong last. One invariant rules the design: **a server that was not asked to stop can always come
+//! back.**
+//!
+//! ```text
+//!              ok                    reconnect asked, session lost
+//! Connecting ──────► Ready(generation) ─────────────────────────► Reconnecting ──► Ready(generation + 1)
+//!  │ │ 4th failure     │  ▲                                          │ ▲     │ auth
+//!  │ └──────────┐ idle,│  │ ok                          6th failure  │ │     ▼
+//!  │ auth       │ old  ▼  │                                          ▼ │   NeedsAuth ──► Reconnecting
+//!  ▼            │    Recycled ── a call ──► Reconnecting        Parked ┘        (login, changed token)
+//! NeedsAuth     └──────────────────────────────────────────────► ▲ a timer, a call, a reload
+//!
+//! any state ── shutdown ──► Stopping ──► Stopped
+//! ```
+//!
+//! What is left out: asking people (the session's `Asker`), asking models (a seam handed in), and deciding
+//! which tools an agent offers.
+#![deny(missing_docs)]
