@@ -21,3 +21,26 @@
 //! What is left out: asking people (the session's `Asker`), asking models (a seam handed in), and deciding
 //! which tools an agent offers.
 #![deny(missing_docs)]
+
+mod authority;
+mod clean;
+mod environment;
+mod filter;
+mod names;
+mod oauth;
+mod result;
+mod schema;
+mod utility;
+
+pub use authority::{AuthError, Authority, Recovery, Refusal};
+pub use clean::clean;
+pub use environment::{Unresolved, child_environment, unresolved};
+pub use filter::{ToolFilter, allows_utility};
+pub use names::{Names, Namespace, Remote, toolset};
+pub use oauth::{
+    BadOAuth, Browser, LoggedIn, OAuth, OAuthError, OAuthParts, OAuthSettings, Person, TokenFiles,
+    file_stem,
+};
+pub use result::{Answers, Asked, Rendered, Shelf, ShelfFolders, Trouble};
+pub use schema::normalise as normalise_schema;
+pub use utility::Utility;
