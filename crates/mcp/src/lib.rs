@@ -23,24 +23,51 @@
 #![deny(missing_docs)]
 
 mod authority;
+mod breaker;
+mod call;
+mod catalog;
 mod clean;
+mod discover;
 mod environment;
+mod failure;
 mod filter;
+mod fleet;
+mod keepalive;
 mod names;
 mod oauth;
+mod operation;
+mod policy;
+mod requests;
 mod result;
 mod schema;
+mod server;
+mod session;
+mod state;
+mod supervisor;
+mod tool;
+mod transport;
 mod utility;
+mod view;
 
 pub use authority::{AuthError, Authority, Recovery, Refusal};
+pub use catalog::{Catalog, RemoteTool};
 pub use clean::clean;
 pub use environment::{Unresolved, child_environment, unresolved};
+pub use failure::Failure;
 pub use filter::{ToolFilter, allows_utility};
+pub use fleet::{Fleet, Gatekeeper, Reload, Status, StatusWord, Surroundings, Unavailable};
 pub use names::{Names, Namespace, Remote, toolset};
 pub use oauth::{
     BadOAuth, Browser, LoggedIn, OAuth, OAuthError, OAuthParts, OAuthSettings, Person, TokenFiles,
     file_stem,
 };
+pub use operation::Operation;
+pub use policy::RecoveryPolicy;
+pub use requests::Caller;
 pub use result::{Answers, Asked, Rendered, Shelf, ShelfFolders, Trouble};
 pub use schema::normalise as normalise_schema;
+pub use server::{Kind, Server};
+pub use state::State;
+pub use supervisor::Handle;
 pub use utility::Utility;
+pub use view::View;
