@@ -246,7 +246,12 @@ mod tests {
     #[test]
     fn known_texts_are_found_anywhere_and_can_be_added() {
         let listed = known_bad(&[]).next().unwrap().to_owned();
-        let found = suspicions("npx", &[listed.clone()], std::iter::empty(), &[]);
+        let found = suspicions(
+            "npx",
+            std::slice::from_ref(&listed),
+            std::iter::empty(),
+            &[],
+        );
         assert_eq!(found, [Suspicion::KnownBad { text: listed }]);
         let own = ["Evil-Package".to_owned()];
         let found = suspicions("npx", &[], ["x evil-package y"].into_iter(), &own);
