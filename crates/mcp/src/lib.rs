@@ -32,13 +32,17 @@ mod environment;
 mod failure;
 mod filter;
 mod fleet;
+mod gate;
 mod keepalive;
+mod memory;
 mod names;
 mod oauth;
 mod operation;
+mod osv;
 mod policy;
 mod requests;
 mod result;
+mod scan;
 mod schema;
 mod server;
 mod session;
@@ -56,15 +60,19 @@ pub use environment::{Unresolved, child_environment, unresolved};
 pub use failure::Failure;
 pub use filter::{ToolFilter, allows_utility};
 pub use fleet::{Fleet, Gatekeeper, Reload, Status, StatusWord, Surroundings, Unavailable};
+pub use gate::Gate;
+pub use memory::Memory;
 pub use names::{Names, Namespace, Remote, toolset};
 pub use oauth::{
     BadOAuth, Browser, LoggedIn, OAuth, OAuthError, OAuthParts, OAuthSettings, Person, TokenFiles,
     file_stem,
 };
 pub use operation::Operation;
+pub use osv::{Ecosystem, OSV_ENDPOINT, Osv, Package, Verdict};
 pub use policy::RecoveryPolicy;
 pub use requests::Caller;
 pub use result::{Answers, Asked, Rendered, Shelf, ShelfFolders, Trouble};
+pub use scan::{Finding, fingerprint, review, scan};
 pub use schema::normalise as normalise_schema;
 pub use server::{Kind, Server};
 pub use state::State;

@@ -19,16 +19,21 @@ pub(super) fn events(
     limit: usize,
     marks: Arc<Marks>,
 ) -> BoxStream<'static, Result<Sse, Error>> {
-    let mut size = EventSize::default();
-    let bounded = body.map(move |chunk| {
-        let chunk = chunk.map_err(io::Error::other)?;
-        marks.hear();
-        if size.add(&chunk) > limit {
-            return Err(io::Error::other(format!(
+    let start = (EventSize::default(), false);
+    let bounded = body.scan(start, move |(size, failed), chunk| {
+        let checked = match chunk {
+            _ if *failed => None,
+            Ok(chunk) if size.add(&chunk) <= limit => {
+                marks.hear();
+                Some(Ok(chunk))
+            }
+            Ok(_) => Some(Err(io::Error::other(format!(
                 "an event is larger than {limit} bytes"
-            )));
-        }
-        Ok(chunk)
+            )))),
+            Err(error) => Some(Err(io::Error::other(error))),
+        };
+        *failed = !matches!(checked, Some(Ok(_)));
+        std::future::ready(checked)
     });
     SseStream::from_bytes_stream(bounded).boxed()
 }
