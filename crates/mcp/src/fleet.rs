@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
-use crate::requests::{Callers, Ears};
+use crate::requests::{Callers, Ears, SamplingDesk};
 use crate::server::Kind;
 use crate::supervisor::{Shared, Supervisor};
 use crate::tool::{McpTool, Offer};
@@ -120,6 +120,13 @@ impl Fleet {
             }
         }
         join_all(leaving.iter().map(Handle::shutdown)).await;
+        if let Some(memory) = &self.0.surroundings.memory {
+            for name in &reload.removed {
+                if let Err(error) = memory.forget(name).await {
+                    tracing::warn!(server = name, %error, "a removed server is still remembered");
+                }
+            }
+        }
         let wanted = settings
             .iter()
             .filter(|(name, _)| !reload.kept.contains(*name));
@@ -170,6 +177,7 @@ impl Fleet {
             server: server.name().into(),
             tools_changed: Arc::default(),
             callers: Arc::clone(&callers),
+            sampling: self.sampling(&server),
             elicitation: server.elicitation(),
             directory: surroundings.directory.clone(),
             redactor: surroundings.redactor.clone(),
@@ -194,11 +202,24 @@ impl Fleet {
             ears,
             tasks: self.0.tasks.clone(),
             clock: Arc::clone(&surroundings.clock),
+            memory: surroundings.memory.clone(),
         });
         self.0
             .tasks
             .spawn(pass_on(handle.watch(), self.0.changes.clone()));
         handle
+    }
+
+    fn sampling(&self, server: &Server) -> Option<Arc<SamplingDesk>> {
+        let surroundings = &self.0.surroundings;
+        let limits = server.sampling();
+        let sampler = surroundings.sampler.as_ref().filter(|_| limits.enabled)?;
+        Some(Arc::new(SamplingDesk::new(
+            server.name(),
+            limits,
+            Arc::clone(sampler),
+            surroundings.redactor.clone(),
+        )))
     }
 
     /// The way to a server that is supervised.

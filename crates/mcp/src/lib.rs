@@ -70,7 +70,7 @@ pub use oauth::{
 pub use operation::Operation;
 pub use osv::{Ecosystem, OSV_ENDPOINT, Osv, Package, Verdict};
 pub use policy::RecoveryPolicy;
-pub use requests::Caller;
+pub use requests::{Caller, Sample, Sampled, Sampler, SamplingCounts};
 pub use result::{Answers, Asked, Rendered, Shelf, ShelfFolders, Trouble};
 pub use scan::{Finding, fingerprint, review, scan};
 pub use schema::normalise as normalise_schema;

@@ -3,6 +3,7 @@
 mod callers;
 mod elicitation;
 mod log;
+mod sampling;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,19 +14,24 @@ use hermes_secrets::RedactorHandle;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
-    ErrorData, Implementation, RootsCapabilities,
+    ErrorData, Implementation, RootsCapabilities, SamplingCapability,
 };
 #[expect(
     deprecated,
-    reason = "servers of the present protocol still use roots and log messages"
+    reason = "servers of the present protocol still use sampling, roots and log messages"
 )]
-use rmcp::model::{ListRootsResult, LoggingMessageNotificationParam, Root};
+use rmcp::model::{
+    CreateMessageRequestParams, CreateMessageResult, ListRootsResult,
+    LoggingMessageNotificationParam, Root,
+};
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use tokio::sync::Notify;
 use url::Url;
 
 pub use callers::Caller;
 pub(crate) use callers::Callers;
+pub(crate) use sampling::SamplingDesk;
+pub use sampling::{Sample, Sampled, Sampler, SamplingCounts};
 
 /// Listens to one session of a server.
 #[derive(Clone)]
@@ -34,6 +40,7 @@ pub(crate) struct Ears {
     /// Told that the server's tools are others now.
     pub(crate) tools_changed: Arc<Notify>,
     pub(crate) callers: Arc<Callers>,
+    pub(crate) sampling: Option<Arc<SamplingDesk>>,
     pub(crate) elicitation: McpElicitation,
     pub(crate) directory: PathBuf,
     pub(crate) redactor: RedactorHandle,
@@ -43,9 +50,23 @@ pub(crate) struct Ears {
 
 #[expect(
     deprecated,
-    reason = "servers of the present protocol still use roots and log messages"
+    reason = "servers of the present protocol still use sampling, roots and log messages"
 )]
 impl ClientHandler for Ears {
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        match &self.sampling {
+            Some(desk) => desk.answer(params, &context.ct).await,
+            None => Err(ErrorData::invalid_request(
+                "sampling is switched off for this server",
+                None,
+            )),
+        }
+    }
+
     async fn list_roots(
         &self,
         _: RequestContext<RoleClient>,
@@ -80,6 +101,11 @@ impl ClientHandler for Ears {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
         capabilities.roots = Some(RootsCapabilities::default());
+        capabilities.sampling = self.sampling.as_ref().map(|_| {
+            let mut sampling = SamplingCapability::default();
+            sampling.tools = Some(serde_json::Map::new());
+            sampling
+        });
         capabilities.elicitation = self
             .elicitation
             .enabled

@@ -25,7 +25,7 @@ use crate::breaker::Breaker;
 use crate::requests::{Callers, Ears};
 use crate::state::{Effect, Event, Setback, step};
 use crate::transport::{Connection, Route};
-use crate::{Catalog, Failure, RecoveryPolicy, Server, State, View};
+use crate::{Catalog, Failure, Memory, RecoveryPolicy, Server, State, View};
 use attempt::{Before, Done, Fresh, Plan};
 pub(crate) use commands::{Begin, Cause, Command, Verdict};
 pub use handle::Handle;
@@ -45,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) ears: Ears,
     pub(crate) tasks: TaskTracker,
     pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) memory: Option<Memory>,
 }
 
 /// See the module.
@@ -107,6 +108,7 @@ impl Supervisor {
     }
 
     async fn run(mut self) {
+        self.recall();
         self.begin(Plan::Connect {
             after: std::time::Duration::ZERO,
         });
@@ -242,6 +244,7 @@ impl Supervisor {
             self.lifeless,
         ));
         self.apply(Event::Connected);
+        self.remember();
     }
 
     fn name(&self) -> &str {

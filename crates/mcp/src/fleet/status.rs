@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Member;
-use crate::{State, View};
+use crate::{SamplingCounts, State, View};
 
 /// A server in a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -30,6 +30,9 @@ pub struct Status {
     pub sessions: u64,
     /// Failed calls in a row.
     pub failures: u32,
+    /// What its questions to models came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<SamplingCounts>,
     /// The id of its program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
@@ -71,6 +74,7 @@ impl Status {
             next_retry: None,
             sessions: 0,
             failures: 0,
+            sampling: None,
             pid: None,
         };
         match member {
@@ -90,6 +94,7 @@ impl Status {
                 status.next_retry = view.next_try.map(|at| format!("{at:.0}"));
                 status.sessions = view.generation;
                 status.failures = view.failures;
+                status.sampling = handle.sampling();
                 status.pid = view.pid;
                 status.error = view.last_error;
             }

@@ -10,7 +10,7 @@ use hermes_exec::Backend;
 use hermes_http::ClientSettings;
 use hermes_secrets::RedactorHandle;
 
-use crate::{Authority, RecoveryPolicy, Server, Shelf};
+use crate::{Authority, Memory, RecoveryPolicy, Sampler, Server, Shelf};
 
 /// What servers run in and are reached through.
 pub struct Surroundings {
@@ -38,6 +38,10 @@ pub struct Surroundings {
     pub gatekeeper: Arc<dyn Gatekeeper>,
     /// Where files of answers are kept.
     pub shelf: Arc<Shelf>,
+    /// Remembers tools between runs, so that they are offered before their server is connected.
+    pub memory: Option<Memory>,
+    /// Asks models on behalf of servers.
+    pub sampler: Option<Arc<dyn Sampler>>,
     /// Names of tools that are taken.
     pub reserved: Vec<String>,
     /// Texts that no server may have in its entry, besides the built-in list.

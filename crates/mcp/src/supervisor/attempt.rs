@@ -92,33 +92,33 @@ async fn close(shared: &Shared, connection: Connection, plan: Plan) {
     }
 }
 
-/// One attempt: the handshake, once more with another token if the first was refused, and the tools.
+/// One attempt, and once more with another token if the first was refused. Some servers refuse the
+/// handshake, others only what follows it.
 async fn connect(shared: &Shared, stop: &CancellationToken) -> Result<Fresh, Failure> {
+    let failure = match attempt(shared, stop).await {
+        Err(failure @ Failure::Auth { .. }) => failure,
+        other => return other,
+    };
+    let decision = shared.route.recover(&failure);
+    match tokio::time::timeout(shared.policy.auth_decision, decision).await {
+        Ok(recovery) if recovery.is_possible() => attempt(shared, stop).await,
+        Ok(crate::Recovery::Later { why }) => Err(Failure::Interrupted {
+            sent: false,
+            text: why,
+        }),
+        Ok(_) | Err(_) => Err(failure),
+    }
+}
+
+/// The handshake and the tools.
+async fn attempt(shared: &Shared, stop: &CancellationToken) -> Result<Fresh, Failure> {
     let begun = Instant::now();
     let effort = Effort {
         limit: shared.policy.connect_timeout,
         stop: stop.clone(),
         tasks: shared.tasks.clone(),
     };
-    let connection = match shared.route.open(shared.ears.clone(), &effort).await {
-        Err(failure @ Failure::Auth { .. }) => {
-            let decision = shared.route.recover(&failure);
-            let decided = tokio::time::timeout(shared.policy.auth_decision, decision).await;
-            match decided {
-                Ok(recovery) if recovery.is_possible() => {
-                    shared.route.open(shared.ears.clone(), &effort).await?
-                }
-                Ok(crate::Recovery::Later { why }) => {
-                    return Err(Failure::Interrupted {
-                        sent: false,
-                        text: why,
-                    });
-                }
-                Ok(_) | Err(_) => return Err(failure),
-            }
-        }
-        other => other?,
-    };
+    let connection = shared.route.open(shared.ears.clone(), &effort).await?;
     let left = effort.limit.saturating_sub(begun.elapsed());
     let patience = Patience {
         limit: left.max(LEAST_FOR_TOOLS),

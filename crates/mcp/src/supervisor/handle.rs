@@ -7,7 +7,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{Begin, Cause, Command, Shared, Verdict};
-use crate::{Server, State, View};
+use crate::{SamplingCounts, Server, State, View};
 
 /// A way to one server. Clones are the same way; the last one to go ends the server.
 #[derive(Clone)]
@@ -46,6 +46,12 @@ impl Handle {
     /// How things stand.
     pub fn view(&self) -> View {
         self.view.borrow().clone()
+    }
+
+    /// What the server's questions to models came to; nothing when it may not ask any.
+    pub fn sampling(&self) -> Option<SamplingCounts> {
+        let desk = self.shared.ears.sampling.as_ref();
+        desk.map(|desk| desk.counts())
     }
 
     /// Tells whenever something changes.

@@ -5,7 +5,7 @@ use tokio::time::{Instant, sleep_until};
 use super::attempt::Done;
 use super::{Command, Live, Supervisor};
 use crate::keepalive::Pulse;
-use crate::{Failure, RemoteTool, State};
+use crate::{Catalog, Failure, RemoteTool, State};
 
 /// Something that happened.
 pub(super) enum Happening {
@@ -30,6 +30,8 @@ pub(super) enum Happening {
 pub(super) enum Note {
     Pulse(u64, Pulse),
     Tools(u64, Result<Vec<RemoteTool>, Failure>),
+    /// What the server offered the last time Hermes ran.
+    Recalled(Catalog),
 }
 
 impl Supervisor {

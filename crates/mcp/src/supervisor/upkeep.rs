@@ -12,7 +12,7 @@ use crate::keepalive::{Pulse, Sign, interval, probe};
 use crate::session::{Patience, Session};
 use crate::state::Event;
 use crate::transport::Connection;
-use crate::{Failure, RemoteTool, discover};
+use crate::{Failure, RemoteTool, discover, review};
 
 /// How soon a program that is due to be closed is looked at again while a call runs.
 const LATER: Duration = Duration::from_millis(250);
@@ -162,12 +162,48 @@ impl Supervisor {
         });
     }
 
+    /// Looks up what the server offered before, so that its tools are there while it is being connected.
+    pub(super) fn recall(&self) {
+        let (shared, notes) = (Arc::clone(&self.shared), self.notes.0.clone());
+        self.shared.tasks.spawn(async move {
+            if let Some(memory) = &shared.memory
+                && let Some(catalog) = memory.recall(&shared.server).await
+            {
+                let _ = notes.send(Note::Recalled(catalog)).await;
+            }
+        });
+    }
+
+    /// Looks at what the tools say about themselves and remembers it.
+    pub(super) fn remember(&self) {
+        let (shared, catalog) = (Arc::clone(&self.shared), Arc::clone(&self.catalog));
+        self.shared.tasks.spawn(async move {
+            match &shared.memory {
+                Some(memory) => {
+                    memory.note(&shared.server, &catalog).await;
+                }
+                None => {
+                    let reviewed = review(shared.server.name(), &catalog.tools, None).await;
+                    if let Err(error) = reviewed {
+                        tracing::debug!(%error, "the tools of a server were not looked at");
+                    }
+                }
+            }
+        });
+    }
+
     pub(super) fn hear(&mut self, note: Note) {
         match note {
             Note::Pulse(generation, pulse) if generation == self.generation => self.felt(pulse),
             Note::Tools(generation, tools) if generation == self.generation => self.reread(tools),
             // Of a session that is gone.
             Note::Pulse(..) | Note::Tools(..) => {}
+            Note::Recalled(catalog) => {
+                if self.generation == 0 && self.state.is_on_its_way() {
+                    self.catalog = Arc::new(catalog);
+                    self.publish();
+                }
+            }
         }
     }
 
@@ -219,6 +255,7 @@ impl Supervisor {
                 tracing::warn!(server, ?added, ?removed, "MCP server changed its tools");
                 self.catalog = Arc::new(catalog);
                 self.publish();
+                self.remember();
             }
             Err(failure) => {
                 tracing::warn!(server, %failure, "the changed tools of an MCP server were not read");

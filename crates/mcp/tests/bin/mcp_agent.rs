@@ -76,6 +76,8 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             random: Arc::new(SystemRandom),
             gatekeeper: Arc::new(Open),
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
+            memory: None,
+            sampler: None,
             reserved: Vec::new(),
             blocked: Vec::new(),
         });

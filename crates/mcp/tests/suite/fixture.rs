@@ -104,6 +104,8 @@ impl Bench {
             random: Arc::new(SystemRandom),
             gatekeeper: Arc::new(Gate(authority)),
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
+            memory: None,
+            sampler: None,
             reserved: Vec::new(),
             blocked: Vec::new(),
         });
