@@ -29,6 +29,8 @@ use super::tokens::Tokens;
 use super::wire::Reach;
 use crate::{AuthError, Authority, Recovery, Refusal};
 
+/// Said when there is nothing to renew.
+const NOBODY: &str = "nobody has signed in to it yet";
 /// How often a wait looks whether the token file has changed.
 const LOOK: Duration = Duration::from_millis(500);
 /// Most recoveries under way; more than there are tokens at any time.
@@ -244,6 +246,9 @@ impl OAuth {
         if let Some(kept) = kept.as_ref().filter(|kept| adopt.takes(kept, now)) {
             return Ok(kept.clone());
         }
+        if kept.is_none() && matches!(self.parts().settings.grant, Grant::Person) {
+            return Err(OAuthError::NeedsLogin(NOBODY.to_owned()));
+        }
         let metadata = self.metadata(challenge).await?;
         let desk = Desk {
             http: &self.parts().http,
@@ -298,7 +303,7 @@ impl OAuth {
         challenge: &Challenge,
     ) -> Result<serde_json::Value, OAuthError> {
         let needs = |why: &str| OAuthError::NeedsLogin(why.to_owned());
-        let kept = kept.ok_or_else(|| needs("nobody has signed in to it yet"))?;
+        let kept = kept.ok_or_else(|| needs(NOBODY))?;
         if challenge.wants_more() {
             self.remember_wanted(desk.metadata, kept, challenge).await?;
             return Err(needs("the server asks for more rights than the login has"));
@@ -389,7 +394,7 @@ impl OAuth {
             (None, Grant::Person) if self.parts().person.is_some() => return Ok(None),
             (None, Grant::Person) => {
                 return Err(AuthError::NeedsLogin {
-                    why: "nobody has signed in to it yet".to_owned(),
+                    why: NOBODY.to_owned(),
                 });
             }
             (None, Grant::Client | Grant::IdentityProvider(_)) => {
