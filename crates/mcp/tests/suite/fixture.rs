@@ -79,6 +79,10 @@ impl Bench {
         policy: RecoveryPolicy,
         authority: Option<Arc<dyn Authority>>,
     ) -> Self {
+        Self::with_gatekeeper(policy, Arc::new(Gate(authority)))
+    }
+
+    pub(crate) fn with_gatekeeper(policy: RecoveryPolicy, gatekeeper: Arc<dyn Gatekeeper>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_owned();
         let fleet = Fleet::new(Surroundings {
@@ -102,7 +106,7 @@ impl Bench {
                 .collect(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
-            gatekeeper: Arc::new(Gate(authority)),
+            gatekeeper,
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
             memory: None,
             sampler: None,

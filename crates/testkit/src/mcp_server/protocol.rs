@@ -24,6 +24,9 @@ fn seen(method: &Method, uri: &Uri, headers: &HeaderMap, message: Option<&Json>)
         method: message
             .and_then(|message| message.get("method")?.as_str())
             .map(str::to_owned),
+        name: message
+            .and_then(|message| message.get("params")?.get("name")?.as_str())
+            .map(str::to_owned),
         headers: headers
             .iter()
             .map(|(name, value)| (name.to_string(), text(value)))

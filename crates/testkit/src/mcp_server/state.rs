@@ -97,6 +97,8 @@ pub struct Seen {
     pub line: String,
     /// The method of the protocol, if the body was a message.
     pub method: Option<String>,
+    /// The tool or prompt it was about.
+    pub name: Option<String>,
     /// The headers, in lower case.
     pub headers: BTreeMap<String, String>,
 }
