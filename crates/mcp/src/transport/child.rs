@@ -6,12 +6,16 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use hermes_exec::{Control, Ending, ExecError, Exit};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::last_words::LastWords;
 
 /// How long what a program left behind has to end by itself.
 const LEFT_BEHIND: Duration = Duration::from_millis(100);
+/// How long the last words of a program are waited for after its end; something it started may hold them
+/// back for ever.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// A running program. Dropping it ends it and everything it started.
 pub(crate) struct Child {
@@ -19,8 +23,16 @@ pub(crate) struct Child {
     control: Arc<dyn Control>,
     exit: watch::Receiver<Option<String>>,
     words: LastWords,
+    /// Fires when the program can say nothing any more.
+    silent: CancellationToken,
     tasks: TaskTracker,
     closed: bool,
+}
+
+/// What a program says besides its answers.
+pub(crate) struct Voice {
+    pub(crate) words: LastWords,
+    pub(crate) silent: CancellationToken,
 }
 
 impl Child {
@@ -28,7 +40,7 @@ impl Child {
         pid: Option<u32>,
         control: Arc<dyn Control>,
         exit: BoxFuture<'static, Result<Exit, ExecError>>,
-        words: LastWords,
+        voice: Voice,
         tasks: &TaskTracker,
     ) -> Self {
         let (tell, watched) = watch::channel(None);
@@ -44,7 +56,8 @@ impl Child {
             pid,
             control,
             exit: watched,
-            words,
+            words: voice.words,
+            silent: voice.silent,
             tasks: tasks.clone(),
             closed: false,
         }
@@ -57,20 +70,21 @@ impl Child {
     /// Waits for the end of the program and says how it came, with its last words.
     pub(crate) fn exited(&self) -> BoxFuture<'static, String> {
         let mut exit = self.exit.clone();
-        let words = self.words.clone();
+        let (words, silent) = (self.words.clone(), self.silent.clone());
         Box::pin(async move {
             let how = match exit.wait_for(Option::is_some).await {
                 Ok(how) => how.clone().unwrap_or_default(),
                 Err(_) => "the program is gone".to_owned(),
             };
+            // Words that come later are in the log.
+            let _ = tokio::time::timeout(LAST_WORDS, silent.cancelled()).await;
             format!("{how}{}", words.quote())
         })
     }
 
-    /// How it ended, if it has.
-    pub(crate) fn epitaph(&self) -> Option<String> {
-        let how = self.exit.borrow().clone();
-        how.map(|how| format!("{how}{}", self.words.quote()))
+    /// How it ended, if it does so soon.
+    pub(crate) async fn epitaph(&self, within: Duration) -> Option<String> {
+        tokio::time::timeout(within, self.exited()).await.ok()
     }
 
     /// Its last words, for an error.

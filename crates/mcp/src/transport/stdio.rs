@@ -9,7 +9,10 @@ use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleClient, serve_client};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+use super::child::Voice;
 use super::last_words::{LastWords, listen};
 use super::{Child, Connection, Effort, Marks, StderrLog, handshake};
 use crate::fleet::Surroundings;
@@ -61,12 +64,8 @@ impl StdioRoute {
             exit,
             control,
         } = process;
-        let words = LastWords::default();
-        if let Some(errors) = errors {
-            let server = self.server.name().to_owned();
-            tasks.spawn(listen(errors, server, self.log.clone(), words.clone()));
-        }
-        let child = Child::new(pid, control, exit, words, tasks);
+        let voice = self.listen(errors, tasks);
+        let child = Child::new(pid, control, exit, voice, tasks);
         let marks = Arc::<Marks>::default();
         let input = input.unwrap_or_else(|| Box::new(tokio::io::sink()));
         let pipes = Pipes {
@@ -108,25 +107,40 @@ impl StdioRoute {
         })
     }
 
+    /// Follows what the program says besides its answers.
+    fn listen(&self, errors: Option<Reader>, tasks: &TaskTracker) -> Voice {
+        let voice = Voice {
+            words: LastWords::default(),
+            silent: CancellationToken::new(),
+        };
+        let over = voice.silent.clone().drop_guard();
+        if let Some(errors) = errors {
+            let server = self.server.name().to_owned();
+            let heard = listen(errors, server, self.log.clone(), voice.words.clone());
+            tasks.spawn(async move {
+                heard.await;
+                drop(over);
+            });
+        }
+        voice
+    }
+
     /// Ends a program that did not get through the handshake and puts its last words into the failure.
     async fn give_up(&self, child: Child, failure: Failure) -> Failure {
-        let epitaph = child.epitaph();
-        let words = child.last_words();
-        child.close(self.surroundings.policy.child_grace).await;
-        match (failure, epitaph) {
-            (Failure::TransportDied { sent, text }, Some(epitaph)) if !text.contains(&epitaph) => {
-                let text = match text.starts_with("the program") {
-                    true => text,
-                    false => epitaph,
-                };
-                Failure::TransportDied { sent, text }
-            }
-            (Failure::TransportDied { sent, text }, None) => Failure::TransportDied {
+        let grace = self.surroundings.policy.child_grace;
+        let explained = match failure {
+            // Pipes that close are how a program's end is seen first.
+            Failure::TransportDied { sent, text } => Failure::TransportDied {
                 sent,
-                text: format!("{text}{words}"),
+                text: match child.epitaph(grace).await {
+                    Some(epitaph) => epitaph,
+                    None => format!("{text}{}", child.last_words()),
+                },
             },
-            (failure, _) => failure,
-        }
+            other => other,
+        };
+        child.close(grace).await;
+        explained
     }
 
     /// The program, looked for where the child would look, and where package managers put it.
