@@ -431,17 +431,15 @@ impl Authority for OAuth {
 
     fn changed(&self) -> BoxFuture<'_, ()> {
         async move {
-            let files = self.0.files.clone();
-            let look = move || {
-                let files = files.clone();
-                blocking(move || Ok(files.stamp()))
-            };
-            let before = look().await.ok().flatten();
+            // What was last used counts: a login that ended a moment ago must not be missed.
+            let before = self.state().read.as_ref().map(|(stamp, _)| *stamp);
             loop {
-                tokio::time::sleep(LOOK).await;
-                if look().await.is_ok_and(|now| now != before) {
+                let files = self.0.files.clone();
+                let now = blocking(move || Ok(files.stamp())).await;
+                if now.is_ok_and(|now| now != before) {
                     return;
                 }
+                tokio::time::sleep(LOOK).await;
             }
         }
         .boxed()

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use hermes_config::{McpGrant, McpIdentityProvider};
-use hermes_mcp::{Authority as _, OAuthError, Recovery};
+use hermes_mcp::{Authority as _, Browser, OAuthError, Recovery};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -69,6 +69,21 @@ async fn a_pasted_address_does_as_well_and_the_registration_is_used_again() {
     }
     let stats = fixture.server.stats();
     assert_eq!((stats.registrations, stats.authorizations), (1, 2));
+}
+
+// MCP-66
+#[tokio::test]
+async fn a_browser_is_opened_where_somebody_sees_it() {
+    let fixture = Fixture::new();
+    let program = fixture.home.path().join("browser.py");
+    let visit = "import sys, urllib.request\nurllib.request.urlopen(sys.argv[2]).read()\n";
+    std::fs::write(&program, visit).unwrap();
+    // The first one does not exist, and the address goes where the mark is.
+    let variable = format!("no-such-browser:python3 {} --open %s", program.display());
+    let browser = Browser::new(&[("BROWSER", variable.as_str())].into_iter().collect());
+    let oauth = fixture.with_browser(Some(Scripted::new(Does::Watches)), browser);
+    oauth.login(&CancellationToken::new()).await.unwrap();
+    assert_eq!(fixture.server.stats().authorizations, 1);
 }
 
 // MCP-66

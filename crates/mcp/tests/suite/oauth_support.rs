@@ -76,6 +76,10 @@ impl Fixture {
     }
 
     pub(super) fn authority(&self, person: Option<Arc<dyn Person>>) -> OAuth {
+        self.with_browser(person, Browser::Unlikely)
+    }
+
+    pub(super) fn with_browser(&self, person: Option<Arc<dyn Person>>, browser: Browser) -> OAuth {
         let entry = McpServer {
             url: self.server.resource(),
             oauth: Some(self.oauth.clone()),
@@ -86,7 +90,7 @@ impl Fixture {
             http: client(),
             home: self.home.path().to_owned(),
             clock: Arc::new(SystemClock),
-            person: person.map(|person| (person, Browser::Unlikely)),
+            person: person.map(|person| (person, browser)),
         })
         .unwrap()
     }
@@ -143,6 +147,8 @@ pub(super) enum Does {
     Types(&'static str),
     /// Nothing.
     Waits,
+    /// Nothing, for a browser was opened for them.
+    Watches,
 }
 
 /// A person, scripted.
@@ -184,7 +190,7 @@ async fn sent_to(address: &Url) -> String {
 
 impl Person for Scripted {
     fn show(&self, _server: &str, address: &Url, opened: bool) {
-        assert!(!opened);
+        assert_eq!(opened, matches!(self.does, Does::Watches));
         self.shown.lock().unwrap().push(address.clone());
         self.wake.notify_one();
     }
@@ -215,7 +221,7 @@ impl Person for Scripted {
                 }
                 Does::Pastes => sent_to(&address).await,
                 Does::Types(text) => text.to_owned(),
-                Does::Waits => std::future::pending().await,
+                Does::Waits | Does::Watches => std::future::pending().await,
             }
         })
     }

@@ -98,15 +98,14 @@ fn several_processes_use_a_refresh_token_once() {
 async fn a_token_that_a_program_without_our_lock_stored_is_taken_over() {
     let fixture = Fixture::signed_in(-10);
     fixture.server.switch(|switches| {
-        switches.token_delay_ms = 400;
+        switches.token_delay_ms = 1_500;
         switches.token_failures = vec![(400, "invalid_grant".to_owned())];
     });
     let oauth = fixture.authority(None);
     let (token, stored) = tokio::join!(oauth.bearer(), async {
-        while !fixture.path("s.lock").exists() {
+        while fixture.server.stats().token_requests == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        tokio::time::sleep(Duration::from_millis(100)).await;
         fixture.write_tokens(3600)
     });
     let token = token.unwrap().unwrap();

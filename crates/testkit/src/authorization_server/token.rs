@@ -25,10 +25,13 @@ pub(super) async fn give(
     body: String,
 ) -> Response {
     let form = pairs(&body);
-    let delay = shared.lock().switches.token_delay_ms;
+    let delay = {
+        let mut state = shared.lock();
+        note(&mut state, &headers, &form);
+        state.switches.token_delay_ms
+    };
     tokio::time::sleep(Duration::from_millis(delay)).await;
     let mut state = shared.lock();
-    note(&mut state, &headers, &form);
     if !state.switches.token_failures.is_empty() {
         let (status, code) = state.switches.token_failures.remove(0);
         state.stats.refusals += 1;
