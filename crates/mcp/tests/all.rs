@@ -17,6 +17,8 @@ mod suite {
     mod oauth_tokens;
     mod offers;
     mod processes;
+    mod questions;
+    mod reload;
     mod results;
     mod schemas;
     mod supervision;

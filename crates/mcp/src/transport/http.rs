@@ -23,6 +23,7 @@ use crate::requests::Ears;
 use crate::server::Kind;
 use crate::{Authority, Failure, Server};
 pub(super) use client::{Answered, Client, Headers};
+pub(crate) use trust::apply as apply_trust;
 
 /// Longest that one exchange may take, whatever it is; calls have shorter limits of their own.
 const WHOLE_EXCHANGE: Duration = Duration::from_secs(24 * 60 * 60);

@@ -43,6 +43,8 @@ impl EventTransport {
             return Err(WireError::NotMcp { found });
         }
         let marks = client.marks();
+        // The address of requests names the session.
+        marks.got_session_id();
         let body = response.stream(usize::MAX)?;
         let mut stream = events(body.into_stream(), MOST_BYTES, marks);
         while let Some(event) = stream.next().await {

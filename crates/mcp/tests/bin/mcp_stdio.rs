@@ -4,13 +4,14 @@
 //! earlier one still runs is a line in `overlaps`, each request a line in `requests`. A file `broken` makes
 //! every start fail, `hang` makes the handshake hang. `SX_FAULTS` holds words: `die` (exits in the middle of
 //! every call after writing a line to `done`), `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense),
-//! `grandchild` (starts a process that ignores being asked to end).
+//! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
+//! the client: its user or its model, and answer with what came back).
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ struct Program {
     state: PathBuf,
     faults: Vec<String>,
     out: Mutex<io::Stdout>,
+    /// What came back for our own questions.
+    replies: (Mutex<Vec<Value>>, Condvar),
 }
 
 #[expect(
@@ -33,6 +36,7 @@ fn main() -> ExitCode {
         state,
         faults: faults.split_whitespace().map(str::to_owned).collect(),
         out: Mutex::new(io::stdout()),
+        replies: Default::default(),
     });
     match program.run() {
         Ok(code) => code,
@@ -108,6 +112,13 @@ impl Program {
     fn handle(&self, message: &Value) -> io::Result<()> {
         let method = message["method"].as_str().unwrap_or_default();
         self.note("requests", method)?;
+        if method.is_empty() {
+            let (replies, wake) = &self.replies;
+            let mut replies = replies.lock().unwrap_or_else(PoisonError::into_inner);
+            replies.push(message.clone());
+            wake.notify_all();
+            return Ok(());
+        }
         let Some(id) = message.get("id").filter(|_| !method.is_empty()) else {
             return Ok(());
         };
@@ -142,6 +153,9 @@ impl Program {
                 "serverInfo": { "name": "stdio fixture", "version": "1" },
             }),
             "ping" if !self.has("no-ping") => json!({}),
+            "tools/list" if self.has("asks") => json!({ "tools": [
+                tool("ask", true), tool("sample", true),
+            ] }),
             "tools/list" => json!({ "tools": [
                 tool("echo", false), tool("read", true), tool("wait", true),
             ] }),
@@ -158,11 +172,37 @@ impl Program {
             self.exit();
         }
         let arguments = &params["arguments"];
+        let asked = match params["name"].as_str() {
+            Some("ask") => Some("elicitation/create"),
+            Some("sample") => Some("sampling/createMessage"),
+            _ => None,
+        };
+        if let Some(method) = asked {
+            let reply = self.ask(method, &arguments["question"])?;
+            return Ok(json!({ "content": [{ "type": "text", "text": reply.to_string() }] }));
+        }
         if let Some(millis) = arguments["millis"].as_u64() {
             thread::sleep(Duration::from_millis(millis));
         }
         let text = arguments["text"].as_str().unwrap_or("ok");
         Ok(json!({ "content": [{ "type": "text", "text": text }] }))
+    }
+
+    /// Puts a question to the client and waits for what comes back.
+    fn ask(&self, method: &str, params: &Value) -> io::Result<Value> {
+        let id = format!("question {}", self.state.display());
+        let question = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.say(&question.to_string())?;
+        let (replies, wake) = &self.replies;
+        let mut replies = replies.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(place) = replies.iter().position(|reply| reply["id"] == id) {
+                let reply = replies.swap_remove(place);
+                let answer = reply.get("result").or_else(|| reply.get("error"));
+                return Ok(answer.cloned().unwrap_or_default());
+            }
+            replies = wake.wait(replies).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 
     #[expect(

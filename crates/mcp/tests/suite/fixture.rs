@@ -14,8 +14,8 @@ use hermes_core::{
 use hermes_exec::{LocalBackend, LocalOptions, WardenProgram};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
-    Authority, Fleet, Gatekeeper, Handle, RecoveryPolicy, Server, Shelf, ShelfFolders, State,
-    Surroundings, View,
+    Authority, Fleet, Gatekeeper, Handle, RecoveryPolicy, Sampler, Server, Shelf, ShelfFolders,
+    State, Surroundings, View,
 };
 use hermes_secrets::RedactorHandle;
 use hermes_testkit::mcp_server::{McpServer as Remote, Profile};
@@ -83,6 +83,14 @@ impl Bench {
     }
 
     pub(crate) fn with_gatekeeper(policy: RecoveryPolicy, gatekeeper: Arc<dyn Gatekeeper>) -> Self {
+        Self::with(policy, gatekeeper, None)
+    }
+
+    pub(crate) fn with(
+        policy: RecoveryPolicy,
+        gatekeeper: Arc<dyn Gatekeeper>,
+        sampler: Option<Arc<dyn Sampler>>,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_owned();
         let fleet = Fleet::new(Surroundings {
@@ -109,7 +117,7 @@ impl Bench {
             gatekeeper,
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
             memory: None,
-            sampler: None,
+            sampler,
             reserved: Vec::new(),
             blocked: Vec::new(),
         });

@@ -14,6 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use serde_json::json;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use super::fixture::{Bench, PATIENCE, at, quick, remote};
@@ -26,8 +27,8 @@ fn fixture(name: &str) -> String {
         .to_string()
 }
 
-/// Speaks TLS in front of a server and asks clients for a certificate. Answers its port.
-async fn secured(server: &McpServer) -> u16 {
+/// Speaks TLS in front of a server and asks clients for a certificate. Answers its port and what runs it.
+async fn secured(server: &McpServer) -> (u16, JoinSet<()>) {
     let certificate = |name: &str| CertificateDer::from_pem_file(fixture(name)).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut roots = rustls::RootCertStore::empty();
@@ -48,10 +49,12 @@ async fn secured(server: &McpServer) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let behind = server.port();
-    tokio::task::spawn(async move {
+    let mut running = JoinSet::new();
+    running.spawn(async move {
+        let mut connections = JoinSet::new();
         while let Ok((stream, _)) = listener.accept().await {
             let acceptor = acceptor.clone();
-            tokio::task::spawn(async move {
+            connections.spawn(async move {
                 // A client without a certificate goes away in the handshake.
                 let Ok(mut secure) = acceptor.accept(stream).await else {
                     return;
@@ -63,7 +66,7 @@ async fn secured(server: &McpServer) -> u16 {
             });
         }
     });
-    port
+    (port, running)
 }
 
 fn entry(yaml: &str) -> Entry {
@@ -75,7 +78,7 @@ fn entry(yaml: &str) -> Entry {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_private_authority_and_a_certificate_of_our_own_work_on_both_transports() {
     let server = remote(Profile::default());
-    let port = secured(&server).await;
+    let (port, _running) = secured(&server).await;
     let trust = format!("ssl_verify: {}\n", fixture("ca.pem"));
     let show = format!(
         "client_cert: [{}, {}]\n",

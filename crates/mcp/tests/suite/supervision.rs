@@ -61,7 +61,8 @@ async fn a_server_that_dies_often_keeps_its_budget() {
     bench.add("one", bench.program("one", "")).await;
     let handle = bench.handle("one");
     let mut seen = handle.watch();
-    let watching = tokio::task::spawn(async move {
+    let mut watching = tokio::task::JoinSet::new();
+    watching.spawn(async move {
         seen.wait_for(|view| view.state == State::Parked)
             .await
             .is_ok()
@@ -77,8 +78,7 @@ async fn a_server_that_dies_often_keeps_its_budget() {
     bench
         .until("one", "the last session", |view| view.generation == 13)
         .await;
-    assert!(!watching.is_finished(), "it was parked");
-    watching.abort();
+    assert!(watching.try_join_next().is_none(), "it was parked");
 }
 
 // MCP-38

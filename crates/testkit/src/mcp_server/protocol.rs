@@ -87,12 +87,10 @@ async fn post(server: &Server, message: Json, session: Option<String>) -> Respon
         .and_then(Json::as_str)
         .unwrap_or_default()
         .to_owned();
-    let Some(answer) = answered(server, &method, &message).await else {
-        return StatusCode::ACCEPTED.into_response();
-    };
-    let answer = match answer {
-        Ok(answer) => answer,
-        Err(response) => return response,
+    let answer = match answered(server, &method, &message).await {
+        Answer::None => return StatusCode::ACCEPTED.into_response(),
+        Answer::Whole(response) => return response,
+        Answer::Message(answer) => answer,
     };
     let mut response = if server.profile.streams {
         let (sender, receiver) = mpsc::channel(1);
@@ -111,49 +109,60 @@ async fn post(server: &Server, message: Json, session: Option<String>) -> Respon
     response
 }
 
-/// The answer to a message; none for one that wants none, a whole response where HTTP itself goes wrong.
-async fn answered(server: &Server, method: &str, message: &Json) -> Option<Result<Json, Response>> {
+/// What a message leads to.
+enum Answer {
+    /// It wants no answer.
+    None,
+    Message(Json),
+    /// HTTP itself goes wrong.
+    Whole(Response),
+}
+
+async fn answered(server: &Server, method: &str, message: &Json) -> Answer {
     let armed = server.count(method);
-    let id = message.get("id")?;
-    if method.is_empty() {
-        return None;
-    }
+    let Some(id) = message.get("id").filter(|_| !method.is_empty()) else {
+        return Answer::None;
+    };
     let _working = server.working(method);
     let params = message.get("params").cloned().unwrap_or_default();
-    let error = |error: Json| Ok(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    let error =
+        |error: Json| Answer::Message(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     match armed {
         None => {}
         Some(Mode::Error { code, message }) => {
-            return Some(error(json!({ "code": code, "message": message })));
+            return error(json!({ "code": code, "message": message }));
         }
         Some(Mode::Status { status, body }) => {
             let status = StatusCode::from_u16(status).unwrap_or(StatusCode::IM_A_TEAPOT);
-            return Some(Err((status, body).into_response()));
+            return Answer::Whole((status, body).into_response());
         }
         Some(Mode::Hold { millis, then }) => {
             tokio::time::sleep(Duration::from_millis(millis)).await;
             if let Some(text) = then {
-                return Some(error(json!({ "code": -32600, "message": text })));
+                return error(json!({ "code": -32600, "message": text }));
             }
         }
-        Some(Mode::Cut) => {
-            let broken = stream::iter([
-                Ok(Bytes::from_static(b"{\"jsonrpc\"")),
-                Err(std::io::Error::other("cut")),
-            ]);
-            let response = Response::builder()
-                .header(header::CONTENT_TYPE, "application/json")
-                .body(Body::from_stream(broken));
-            return Some(Err(response.unwrap_or_default()));
-        }
+        Some(Mode::Cut) => return Answer::Whole(cut()),
     }
     if method == "initialize" && server.stats().initialize > 1 {
         tokio::time::sleep(server.profile.slow_return).await;
     }
-    Some(match result(server, method, &params).await {
-        Ok(result) => Ok(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
+    match result(server, method, &params).await {
+        Ok(result) => Answer::Message(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
         Err(failure) => error(failure),
-    })
+    }
+}
+
+/// An answer that breaks off.
+fn cut() -> Response {
+    let broken = stream::iter([
+        Ok(Bytes::from_static(b"{\"jsonrpc\"")),
+        Err(std::io::Error::other("cut")),
+    ]);
+    let response = Response::builder()
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from_stream(broken));
+    response.unwrap_or_default()
 }
 
 fn events(receiver: mpsc::Receiver<Json>, first: Option<String>) -> Response {
@@ -213,8 +222,8 @@ pub(super) async fn message(
         .unwrap_or_default()
         .to_owned();
     let own = Arc::clone(&server);
-    tokio::task::spawn(async move {
-        if let Some(Ok(answer)) = answered(&own, &name, &message).await {
+    tokio::runtime::Handle::current().spawn(async move {
+        if let Answer::Message(answer) = answered(&own, &name, &message).await {
             let _ = stream.send(answer).await;
         }
     });

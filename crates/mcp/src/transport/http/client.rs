@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
 use hermes_config::{McpServer, names_secret};
 use hermes_http::{AuthScheme, HttpClient, RequestBuilder, Response, Timeouts};
@@ -361,11 +362,16 @@ impl StreamableHttpClient for Client {
                     .0
                     .stream(usize::MAX)
                     .map_err(|error| StreamableHttpError::Client(error.into()))?;
-                Ok(events(
-                    body.into_stream(),
-                    MOST_BYTES,
-                    Arc::clone(&self.marks),
-                ))
+                let stream = events(body.into_stream(), MOST_BYTES, Arc::clone(&self.marks));
+                // When this breaks, so has whatever else is kept open to the server; the next call must
+                // not find out by losing its request.
+                let http = self.http.clone();
+                let stream = stream.inspect(move |event| {
+                    if event.is_err() {
+                        http.forget_connections();
+                    }
+                });
+                Ok(stream.boxed())
             }
             Err(WireError::Status { status: 405, .. }) => {
                 Err(StreamableHttpError::ServerDoesNotSupportSse)

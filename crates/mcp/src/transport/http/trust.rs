@@ -9,7 +9,7 @@ use url::Url;
 use crate::server::expanded;
 
 /// Puts a server's own settings in the place of the general ones.
-pub(super) async fn apply(
+pub(crate) async fn apply(
     server: &McpServer,
     settings: &mut ClientSettings,
     user_home: Option<&Path>,
@@ -50,7 +50,7 @@ async fn identity(
             return Err("client_cert is a list already, so client_key must not be set".to_owned());
         }
         ([certificate, key], _) => (*certificate, *key),
-        ([certificate, key, password], _) if password.is_empty() => (*certificate, *key),
+        ([certificate, key, ""], _) => (*certificate, *key),
         ([_, _, _], _) => {
             return Err(
                 "keys with a password cannot be read; write one without, readable only by you"
