@@ -6,18 +6,21 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 use hermes_core::Clock;
-use hermes_http::HttpClient;
-use hermes_secrets::RedactorHandle;
+use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
+use hermes_secrets::{RedactorHandle, Secret};
+use tokio::sync::OnceCell;
 
+use crate::transport::apply_trust;
 use crate::{
-    Authority, Browser, Gatekeeper, OAuth, OAuthError, OAuthParts, OAuthSettings, Osv, Person,
-    Server, Verdict, clean,
+    AuthError, Authority, Browser, Gatekeeper, OAuth, OAuthError, OAuthParts, OAuthSettings, Osv,
+    Person, Recovery, Refusal, Server, Verdict, clean,
 };
 
-/// What the gatekeeper is handed.
-pub struct Gate {
-    /// Makes the requests of logins. It may reach private addresses, but no cloud metadata.
-    pub http: HttpClient,
+/// What logins stand on.
+#[derive(Clone)]
+pub struct Logins {
+    /// How addresses are reached; a server's own certificates are added.
+    pub network: ClientSettings,
     /// The home that tokens are kept in.
     pub home: PathBuf,
     /// The home of the user, for `~`.
@@ -26,21 +29,28 @@ pub struct Gate {
     pub clock: Arc<dyn Clock>,
     /// Who can sign in; nobody in the background.
     pub person: Option<(Arc<dyn Person>, Browser)>,
-    /// The malware list, unless it is not asked.
-    pub osv: Option<Osv>,
-    /// Masks what is said about an entry.
+    /// Masks what is said, and learns the tokens.
     pub redactor: RedactorHandle,
 }
 
-impl Gate {
+impl Logins {
     /// The login of a server, for `hermes mcp login` as well as for its connections.
-    pub fn oauth(&self, server: &Server) -> Result<OAuth, OAuthError> {
-        let home = self.user_home.as_deref();
-        let settings = OAuthSettings::new(server.name(), server.settings(), home)
+    pub async fn of(&self, server: &Server) -> Result<OAuth, OAuthError> {
+        let (entry, home) = (server.settings(), self.user_home.as_deref());
+        let settings = OAuthSettings::new(server.name(), entry, home)
+            .map_err(|error| OAuthError::NeedsLogin(error.to_string()))?;
+        let mut network = self.network.clone();
+        apply_trust(entry, &mut network, home)
+            .await
+            .map_err(OAuthError::NeedsLogin)?;
+        // Servers name the addresses of logins, so they must not lead to a cloud's own keys.
+        let http = ClientBuilder::new(network, AddressPolicy::PublicAndPrivate)
+            .redactor(self.redactor.clone())
+            .build()
             .map_err(|error| OAuthError::NeedsLogin(error.to_string()))?;
         OAuth::new(OAuthParts {
             settings,
-            http: self.http.clone(),
+            http,
             home: self.home.clone(),
             clock: Arc::clone(&self.clock),
             person: self.person.clone(),
@@ -48,15 +58,23 @@ impl Gate {
     }
 }
 
+/// Lets servers in: logins where they are wanted, and no malware.
+pub struct Gate {
+    /// How people and we ourselves sign in.
+    pub logins: Logins,
+    /// The malware list, unless it is not asked.
+    pub osv: Option<Osv>,
+}
+
 impl Gatekeeper for Gate {
     fn authority(&self, server: &Server) -> Option<Arc<dyn Authority>> {
-        if !server.wants_oauth() {
-            return None;
-        }
-        match self.oauth(server) {
-            Ok(oauth) => Some(Arc::new(oauth)),
-            Err(error) => Some(Arc::new(Unusable(error.to_string()))),
-        }
+        server.wants_oauth().then(|| {
+            Arc::new(Login {
+                logins: self.logins.clone(),
+                server: server.clone(),
+                made: OnceCell::new(),
+            }) as Arc<dyn Authority>
+        })
     }
 
     fn clear<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, Result<(), String>> {
@@ -72,7 +90,7 @@ impl Gatekeeper for Gate {
                     ids.join(", ")
                 )),
                 Verdict::Unknown { why } => {
-                    let why = clean(&self.redactor.snapshot(), &why);
+                    let why = clean(&self.logins.redactor.snapshot(), &why);
                     tracing::info!(
                         server = server.name(),
                         "started without a look at the malware list: {why}"
@@ -85,22 +103,44 @@ impl Gatekeeper for Gate {
     }
 }
 
-/// Stands for a login whose settings cannot be used, and says so to whoever asks.
-struct Unusable(String);
+/// The login of one server, made when it is first needed because it reads files.
+struct Login {
+    logins: Logins,
+    server: Server,
+    made: OnceCell<OAuth>,
+}
 
-impl Authority for Unusable {
-    fn bearer(&self) -> BoxFuture<'_, Result<Option<hermes_secrets::Secret>, crate::AuthError>> {
-        let why = self.0.clone();
-        async move { Err(crate::AuthError::NeedsLogin { why }) }.boxed()
+impl Login {
+    async fn oauth(&self) -> Result<&OAuth, AuthError> {
+        let made = self.made.get_or_try_init(|| self.logins.of(&self.server));
+        made.await.map_err(|error| AuthError::from(&error))
+    }
+}
+
+impl Authority for Login {
+    fn bearer(&self) -> BoxFuture<'_, Result<Option<Secret>, AuthError>> {
+        async move { self.oauth().await?.bearer().await }.boxed()
     }
 
-    fn recover<'a>(&'a self, _refusal: crate::Refusal<'a>) -> BoxFuture<'a, crate::Recovery> {
-        let why = self.0.clone();
-        async move { crate::Recovery::NeedsLogin { why } }.boxed()
+    fn recover<'a>(&'a self, refusal: Refusal<'a>) -> BoxFuture<'a, Recovery> {
+        async move {
+            match self.oauth().await {
+                Ok(oauth) => oauth.recover(refusal).await,
+                Err(AuthError::NeedsLogin { why }) => Recovery::NeedsLogin { why },
+                Err(AuthError::Later { why }) => Recovery::Later { why },
+            }
+        }
+        .boxed()
     }
 
     fn changed(&self) -> BoxFuture<'_, ()> {
-        // Only other settings help, and with them comes another authority.
-        std::future::pending().boxed()
+        async move {
+            match self.oauth().await {
+                Ok(oauth) => oauth.changed().await,
+                // Only other settings help, and with them comes another authority.
+                Err(_) => std::future::pending().await,
+            }
+        }
+        .boxed()
     }
 }

@@ -60,7 +60,7 @@ pub use environment::{Unresolved, child_environment, unresolved};
 pub use failure::Failure;
 pub use filter::{ToolFilter, allows_utility};
 pub use fleet::{Fleet, Gatekeeper, Reload, Status, StatusWord, Surroundings, Unavailable};
-pub use gate::Gate;
+pub use gate::{Gate, Logins};
 pub use memory::Memory;
 pub use names::{Names, Namespace, Remote, toolset};
 pub use oauth::{

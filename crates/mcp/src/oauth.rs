@@ -20,6 +20,7 @@ mod grant;
 mod login;
 mod metadata;
 mod pkce;
+mod renew;
 mod settings;
 mod tokens;
 mod wire;

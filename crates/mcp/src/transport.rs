@@ -28,7 +28,7 @@ use tokio_util::task::TaskTracker;
 use crate::requests::Ears;
 use crate::{Failure, Refusal};
 pub(crate) use child::Child;
-pub(crate) use http::HttpRoute;
+pub(crate) use http::{HttpRoute, apply_trust};
 pub(crate) use last_words::StderrLog;
 pub(crate) use marks::Marks;
 pub(crate) use stdio::StdioRoute;

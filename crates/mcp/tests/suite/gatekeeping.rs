@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use hermes_config::McpServer;
 use hermes_core::SystemClock;
-use hermes_mcp::{Gate, Osv, StatusWord};
+use hermes_http::ClientSettings;
+use hermes_mcp::{Gate, Logins, Osv, StatusWord};
 use hermes_secrets::RedactorHandle;
 use hermes_testkit::mcp_server::{Profile, tool};
 use serde_json::json;
@@ -44,13 +45,15 @@ async fn malware_is_not_started_and_other_packages_are() {
     let (_list, url) = malware::start(&tasks).await;
     let folder = tempfile::tempdir().unwrap();
     let gate = Gate {
-        http: client(),
-        home: folder.path().to_owned(),
-        user_home: None,
-        clock: Arc::new(SystemClock),
-        person: None,
+        logins: Logins {
+            network: ClientSettings::default(),
+            home: folder.path().to_owned(),
+            user_home: None,
+            clock: Arc::new(SystemClock),
+            person: None,
+            redactor: RedactorHandle::default(),
+        },
         osv: Some(Osv::new(client(), url, None, Arc::new(SystemClock))),
-        redactor: RedactorHandle::default(),
     };
     let mut bench = Bench::with_gatekeeper(quick(), Arc::new(gate));
     // A stand-in for the program that would fetch the package.
