@@ -5,34 +5,51 @@ use std::collections::BTreeSet;
 use crate::environment::Environment;
 use crate::value::{Node, Value};
 
-/// Replaces `${NAME}` in every text by the variable of that name; one that is not set stays as it is.
+/// The section whose texts keep the name of a variable that is set to nothing.
+const SERVERS: &str = "mcp_servers";
+
+/// Replaces `${NAME}` and `${env:NAME}` in every text by the variable of that name; one that is not set
+/// stays as it is. For MCP servers an empty variable counts as not set: an empty header or key is never
+/// meant, and what stays literal can be named in a warning.
 ///
 /// Keys and values that are not text are left alone, and what was put in is not looked at again.
 /// Returns the names that were found, whether set or not: when one of them changes, so do the settings.
 pub(crate) fn expand(node: &mut Node, environment: &Environment) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    walk(node, environment, &mut names);
+    let any = |name: &str| environment.get(name).map(str::to_owned);
+    let filled = |name: &str| environment.filled(name).map(str::to_owned);
+    match &mut node.value {
+        Value::Map(map) => {
+            for (key, child) in map.iter_mut() {
+                let lookup: Lookup<'_> = if key == SERVERS { &filled } else { &any };
+                walk(child, lookup, &mut names);
+            }
+        }
+        _ => walk(node, &any, &mut names),
+    }
     names
 }
 
-fn walk(node: &mut Node, environment: &Environment, names: &mut BTreeSet<String>) {
+type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+fn walk(node: &mut Node, lookup: Lookup<'_>, names: &mut BTreeSet<String>) {
     match &mut node.value {
-        Value::Text(text) if text.contains("${") => *text = replaced(text, environment, names),
+        Value::Text(text) if text.contains("${") => *text = replaced(text, lookup, names),
         Value::List(items) => {
             for item in items {
-                walk(item, environment, names);
+                walk(item, lookup, names);
             }
         }
         Value::Map(map) => {
             for (_, child) in map.iter_mut() {
-                walk(child, environment, names);
+                walk(child, lookup, names);
             }
         }
         Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) => {}
     }
 }
 
-fn replaced(text: &str, environment: &Environment, names: &mut BTreeSet<String>) -> String {
+fn replaced(text: &str, lookup: Lookup<'_>, names: &mut BTreeSet<String>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find("${") {
@@ -41,11 +58,12 @@ fn replaced(text: &str, environment: &Environment, names: &mut BTreeSet<String>)
         };
         let whole = &rest[start..=start + length];
         let name = &whole[2..whole.len() - 1];
+        let name = name.strip_prefix("env:").unwrap_or(name);
         out.push_str(&rest[..start]);
         if !name.is_empty() {
             names.insert(name.to_owned());
         }
-        out.push_str(environment.get(name).unwrap_or(whole));
+        out.push_str(lookup(name).as_deref().unwrap_or(whole));
         rest = &rest[start + length + 1..];
     }
     out.push_str(rest);

@@ -169,36 +169,41 @@ fn replace_with(path: &Path, bytes: &[u8], keep: impl Fn(u32) -> u32) -> Result<
 
 /// How long a change of the settings waits for another one.
 const PATIENCE: Duration = Duration::from_secs(5);
+const STEP: Duration = Duration::from_millis(5);
 
-/// Held while a settings file is read, changed and written, so that two changes at once are both kept.
+/// Held while a file is read, changed and written, so that changes by several processes are all kept.
+/// Given back on drop, and when the process ends.
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "held for its drop")] File);
+pub struct FileLock(#[expect(dead_code, reason = "held for its drop")] File);
 
-/// Takes the lock of a home; after a few seconds another process counts as stuck.
-pub(crate) fn lock(home: &Path) -> Result<Lock, FileError> {
-    let path = home.join(".settings.lock");
-    let failed = |source| FileError::writing(&path, source);
+/// Takes the lock that is kept in a file of its own, made if needed. Waits, blocking, for whoever holds it;
+/// `None` when that took longer than `patience`.
+pub fn lock_file(path: &Path, patience: Duration) -> Result<Option<FileLock>, FileError> {
     let file = OpenOptions::new()
         .create(true)
         .truncate(false)
         .write(true)
         .mode(PRIVATE_FILE)
-        .open(&path)
-        .map_err(failed)?;
-    let step = Duration::from_millis(5);
+        .open(path)
+        .map_err(|source| FileError::writing(path, source))?;
     let mut waited = Duration::ZERO;
     loop {
         match file.try_lock() {
-            Ok(()) => return Ok(Lock(file)),
+            Ok(()) => return Ok(Some(FileLock(file))),
             // Some network mounts cannot lock; there a lost change is the lesser evil.
-            Err(TryLockError::Error(_)) => return Ok(Lock(file)),
-            Err(TryLockError::WouldBlock) if waited >= PATIENCE => {
-                return Err(failed(io::Error::from(io::ErrorKind::TimedOut)));
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(step),
+            Err(TryLockError::Error(_)) => return Ok(Some(FileLock(file))),
+            Err(TryLockError::WouldBlock) if waited >= patience => return Ok(None),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(STEP),
         }
-        waited += step;
+        waited += STEP;
     }
+}
+
+/// Takes the lock of a home; after a few seconds another process counts as stuck.
+pub(crate) fn lock(home: &Path) -> Result<FileLock, FileError> {
+    let path = home.join(".settings.lock");
+    lock_file(&path, PATIENCE)?
+        .ok_or_else(|| FileError::writing(&path, io::Error::from(io::ErrorKind::TimedOut)))
 }
 
 /// Makes a directory and the ones above it, open to their owner only; one that is there is left as it is.

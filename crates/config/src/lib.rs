@@ -23,6 +23,7 @@ mod setting;
 mod settings;
 mod shape;
 mod source;
+mod suspicion;
 mod value;
 mod yaml;
 
@@ -32,7 +33,7 @@ pub use environment::{
     Environment, PROVIDER_KEYS, ProviderKey, Role, VARIABLES, Variable, is_known_name,
 };
 pub use files::{
-    FileError, create_directory, read as read_file, replace as replace_file,
+    FileError, FileLock, create_directory, lock_file, read as read_file, replace as replace_file,
     replace_secret as replace_secret_file,
 };
 pub use home::{ChosenBy, Home, HomeError, ProfileName, ProfileNameError, extract_profile_flag};
@@ -56,5 +57,6 @@ pub use setting::{Either, Reader, SecretText, Setting, nearest};
 pub use settings::{Change, Edit, SetError, Settings, Shown, UnknownKey};
 pub use shape::{Choice, Field, Section, Shape};
 pub use source::ReadError;
+pub use suspicion::Suspicion;
 pub use value::{KeyPath, Layer, Map, NoSuchItem, Node, Origin, Value};
 pub use yaml::{Document, EditError, ParseCause, ParseError, parse, to_yaml};

@@ -71,7 +71,10 @@ pub use guardrails::{LoopLimits, ToolLoopGuardrails};
 pub use kanban::Kanban;
 pub use logging::{DelayMode, HumanDelay, LogLevel, Logging, Privacy};
 pub use lsp::{InstallStrategy, Lsp, WaitMode};
-pub use mcp::{Mcp, McpElicitation, McpLifecycle, McpOAuth, McpSampling, McpServer, McpTools};
+pub use mcp::{
+    Mcp, McpElicitation, McpGrant, McpIdentityProvider, McpLifecycle, McpOAuth, McpSampling,
+    McpServer, McpTools, McpTrust,
+};
 pub use media::MediaGeneration;
 pub use memory::Memory;
 pub use moa::{Fanout, Moa, MoaModel, MoaPreset};

@@ -184,7 +184,7 @@ impl Settings<'_> {
         }
     }
 
-    fn lock(&self) -> Result<files::Lock, SetError> {
+    fn lock(&self) -> Result<files::FileLock, SetError> {
         self.home.create(self.home.path())?;
         Ok(files::lock(self.home.path())?)
     }

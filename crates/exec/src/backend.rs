@@ -63,6 +63,9 @@ pub enum Input {
     None,
     /// A pipe the caller writes to.
     Pipe,
+    /// A pipe the caller writes to; standard error comes apart from standard output, in `Process::errors`.
+    /// Only on this machine.
+    Apart,
     /// A terminal of this size; output then comes from it too.
     Terminal {
         /// Lines.
@@ -107,6 +110,8 @@ pub struct Process {
     /// Standard output and error, merged in the order they were written. The reader must not wait for its
     /// end once `exit` is there: something left behind may hold it open.
     pub output: Box<dyn AsyncRead + Send + Unpin>,
+    /// Standard error, when it was asked for apart.
+    pub errors: Option<Box<dyn AsyncRead + Send + Unpin>>,
     /// Standard input, unless it is empty. Dropping it is the end of input.
     pub input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     /// Resolves when the process itself has ended.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use hermes_policy::{Confinement, Mode};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
-use tokio::io::AsyncWrite;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
 use crate::warden::{Handle, RunKey, Stdio, WardenProgram, lost};
@@ -116,6 +116,7 @@ impl LocalBackend {
         Ok(Process {
             pid,
             output: ends.output,
+            errors: ends.errors,
             input: ends.input,
             exit: Box::pin(async move { exit.await.map_err(|_| lost()) }),
             control: Arc::new(LocalControl {
@@ -159,7 +160,8 @@ impl Backend for LocalBackend {
 struct Ends {
     stdio: Stdio,
     theirs: Vec<OwnedFd>,
-    output: Box<dyn tokio::io::AsyncRead + Send + Unpin>,
+    output: Box<dyn AsyncRead + Send + Unpin>,
+    errors: Option<Box<dyn AsyncRead + Send + Unpin>>,
     input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     size: Option<Size>,
 }
@@ -172,6 +174,7 @@ impl Ends {
                 stdio: Stdio::Terminal,
                 theirs: vec![terminal.theirs],
                 output: Box::new(terminal.screen),
+                errors: None,
                 input: Some(Box::new(terminal.keyboard)),
                 size: Some(terminal.size),
             });
@@ -181,20 +184,28 @@ impl Ends {
         let _ = fcntl_setpipe_size(&writer, PIPE_BYTES);
         let output = pipe::Receiver::from_owned_fd(reader)?;
         let (theirs, ours): (OwnedFd, Option<Box<dyn AsyncWrite + Send + Unpin>>) = match input {
-            Input::Pipe => {
+            Input::Pipe | Input::Apart => {
                 let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
                 let sender = pipe::Sender::from_owned_fd(writer)?;
                 (reader, Some(Box::new(sender)))
             }
             Input::None | Input::Terminal { .. } => (File::open("/dev/null")?.into(), None),
         };
-        Ok(Self {
+        let mut ends = Self {
             stdio: Stdio::Pipes,
             theirs: vec![theirs, writer],
             output: Box::new(output),
+            errors: None,
             input: ours,
             size: None,
-        })
+        };
+        if input == Input::Apart {
+            let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+            ends.stdio = Stdio::Apart;
+            ends.theirs.push(writer);
+            ends.errors = Some(Box::new(pipe::Receiver::from_owned_fd(reader)?));
+        }
+        Ok(ends)
     }
 }
 

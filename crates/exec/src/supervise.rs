@@ -169,6 +169,12 @@ impl<C: Carrier> Supervised<C> {
         let role = match launch.input {
             Input::None | Input::Pipe => Role::Pipes,
             Input::Terminal { .. } => Role::Terminal,
+            Input::Apart => {
+                return Err(ExecError::Io {
+                    what: "keeping standard error apart over there".to_owned(),
+                    source: std::io::ErrorKind::Unsupported.into(),
+                });
+            }
         };
         let (guard, channel) = self.open(role).await?;
         let line = line::launch(&launch, &self.name, guard.home())?;
@@ -202,6 +208,7 @@ impl<C: Carrier> Supervised<C> {
         Ok(Process {
             pid,
             output: Box::new(output),
+            errors: None,
             input: (launch.input != Input::None).then_some(input),
             exit: Box::pin(ending(exit, closed, gone, ended)),
             control: Arc::new(Reach {

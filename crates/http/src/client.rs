@@ -136,7 +136,7 @@ fn base(
     resolver: CheckedResolver,
 ) -> Result<reqwest::ClientBuilder, BuildError> {
     Ok(reqwest::Client::builder()
-        .tls_backend_preconfigured(tls::config(&settings.roots, &settings.insecure_hosts)?)
+        .tls_backend_preconfigured(tls::config(settings)?)
         .dns_resolver(resolver)
         // Also switches off the search for proxies in the environment.
         .no_proxy()

@@ -263,6 +263,9 @@ pub enum BuildError {
     /// The CA bundle is not PEM, or holds no certificate.
     #[error("the CA bundle holds no usable certificate")]
     CaBundle(#[source] Option<Cause>),
+    /// The certificate we are to show, or its key, cannot be used.
+    #[error("the client certificate or its key cannot be used")]
+    Identity(#[source] Option<Cause>),
     /// A proxy setting is wrong.
     #[error(transparent)]
     Proxy(#[from] ProxyError),

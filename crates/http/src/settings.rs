@@ -14,6 +14,8 @@ pub struct ClientSettings {
     pub roots: Roots,
     /// Hosts whose certificates are not checked because the user said so; each client that is built says it again.
     pub insecure_hosts: Vec<String>,
+    /// What is shown to servers that ask who we are.
+    pub identity: Option<Identity>,
     /// Use IPv4 only, for networks whose IPv6 is broken.
     pub force_ipv4: bool,
     /// Limits of time for requests that set none of their own.
@@ -30,6 +32,7 @@ impl Default for ClientSettings {
             proxies: ProxySettings::default(),
             roots: Roots::BuiltIn,
             insecure_hosts: Vec::new(),
+            identity: None,
             force_ipv4: false,
             timeouts: Timeouts::default(),
             user_agent: concat!("hermes/", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -48,6 +51,21 @@ pub enum Roots {
     BuiltInAnd(Vec<u8>),
     /// The user's bundle only.
     Only(Vec<u8>),
+}
+
+/// A certificate of our own and its key, as the content of PEM files.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The certificate, then those that lead to its authority.
+    pub certificates: Vec<u8>,
+    /// Its key, without a password.
+    pub key: Vec<u8>,
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("[certificate and key]")
+    }
 }
 
 /// Limits of time. Every request has all four.

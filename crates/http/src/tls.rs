@@ -6,13 +6,19 @@ use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use crate::{BuildError, Roots};
+use crate::{BuildError, ClientSettings, Identity, Roots};
 
 /// Builds the TLS settings. The crypto provider is passed explicitly, so nothing global is installed.
-pub(crate) fn config(roots: &Roots, insecure_hosts: &[String]) -> Result<ClientConfig, BuildError> {
+pub(crate) fn config(settings: &ClientSettings) -> Result<ClientConfig, BuildError> {
+    let ClientSettings {
+        roots,
+        insecure_hosts,
+        identity,
+        ..
+    } = settings;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let verifier =
         WebPkiServerVerifier::builder_with_provider(Arc::new(store(roots)?), provider.clone())
@@ -21,8 +27,8 @@ pub(crate) fn config(roots: &Roots, insecure_hosts: &[String]) -> Result<ClientC
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| BuildError::Client(Box::new(error)))?;
-    let mut config = if insecure_hosts.is_empty() {
-        builder.with_webpki_verifier(verifier).with_no_client_auth()
+    let builder = if insecure_hosts.is_empty() {
+        builder.with_webpki_verifier(verifier)
     } else {
         tracing::warn!(hosts = ?insecure_hosts, "certificates of these hosts are not checked, as configured");
         let exempt = insecure_hosts
@@ -37,10 +43,34 @@ pub(crate) fn config(roots: &Roots, insecure_hosts: &[String]) -> Result<ClientC
         builder
             .dangerous()
             .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth()
+    };
+    let mut config = match identity {
+        None => builder.with_no_client_auth(),
+        Some(identity) => {
+            let (certificates, key) = shown(identity)?;
+            builder
+                .with_client_auth_cert(certificates, key)
+                .map_err(|error| BuildError::Identity(Some(Box::new(error))))?
+        }
     };
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(config)
+}
+
+type Shown = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// What is shown to servers that ask who we are.
+fn shown(identity: &Identity) -> Result<Shown, BuildError> {
+    let unusable =
+        |error: rustls::pki_types::pem::Error| BuildError::Identity(Some(Box::new(error)));
+    let certificates = CertificateDer::pem_slice_iter(&identity.certificates)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(unusable)?;
+    if certificates.is_empty() {
+        return Err(BuildError::Identity(None));
+    }
+    let key = PrivateKeyDer::from_pem_slice(&identity.key).map_err(unusable)?;
+    Ok((certificates, key))
 }
 
 fn store(roots: &Roots) -> Result<RootCertStore, BuildError> {

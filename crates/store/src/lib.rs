@@ -20,6 +20,7 @@ mod ledger;
 mod lineage;
 mod listing;
 mod maintain;
+mod mcp;
 mod messages;
 mod open;
 mod processes;

@@ -7,10 +7,11 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0001_sessions.sql"),
     include_str!("../migrations/0002_processes.sql"),
     include_str!("../migrations/0003_decisions.sql"),
+    include_str!("../migrations/0004_mcp.sql"),
 ];
 
 /// The version this program writes.
-pub(crate) const NEWEST: u32 = 3;
+pub(crate) const NEWEST: u32 = 4;
 
 pub(crate) fn version(connection: &Connection) -> Result<u32, rusqlite::Error> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))

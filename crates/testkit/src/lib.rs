@@ -7,11 +7,13 @@
 
 #![deny(missing_docs)]
 
+pub mod authorization_server;
 mod command;
 pub mod crash;
 mod dockerd;
 mod eventually;
 mod home;
+pub mod mcp_server;
 pub mod model_server;
 pub mod process;
 pub mod pty;

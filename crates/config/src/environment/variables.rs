@@ -343,4 +343,27 @@ pub const VARIABLES: &[Variable] = &[
         "Key of the approval helper",
         Role::Fallback("auxiliary.approval.api_key"),
     ),
+    Variable::new(
+        "OSV_ENDPOINT",
+        "Address of the list of malicious packages that MCP servers are checked against",
+        Role::Process,
+    ),
+    Variable::new(
+        "BROWSER",
+        "Programs that open a login page, separated by colons",
+        Role::Process,
+    ),
+    Variable::new(
+        "DISPLAY",
+        "Says that a desktop is there to open a login page on",
+        Role::Process,
+    ),
+    Variable::new("WAYLAND_DISPLAY", "The same for Wayland", Role::Process),
+    Variable::new(
+        "SSH_CONNECTION",
+        "Says that the desktop is elsewhere",
+        Role::Process,
+    ),
+    Variable::new("SSH_CLIENT", "The same", Role::Process),
+    Variable::new("SSH_TTY", "The same", Role::Process),
 ];

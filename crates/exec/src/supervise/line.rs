@@ -42,7 +42,7 @@ pub(super) fn launch(launch: &Launch, name: &str, home: &str) -> Result<String, 
         .ok_or_else(|| unusable("the directory"))?;
     let input = match launch.input {
         Input::None => "none".to_owned(),
-        Input::Pipe => "pipe".to_owned(),
+        Input::Pipe | Input::Apart => "pipe".to_owned(),
         Input::Terminal { rows, columns } => format!("{rows} {columns}"),
     };
     let mut line = format!(

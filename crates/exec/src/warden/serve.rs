@@ -115,7 +115,9 @@ impl Serving<'_> {
             } => {
                 let files = inbox.files.drain(..stdio.files().min(inbox.files.len()));
                 let mut command = match stdio {
-                    Stdio::Pipes => Command::new(argv.first().map_or("", String::as_str)),
+                    Stdio::Pipes | Stdio::Apart => {
+                        Command::new(argv.first().map_or("", String::as_str))
+                    }
                     Stdio::Terminal => {
                         let mut command = Command::new(OURSELVES);
                         command.args(self.launcher).args(argv.first());
@@ -246,16 +248,17 @@ fn connect(command: &mut Command, stdio: Stdio, files: Vec<OwnedFd>) -> io::Resu
     let missing = || io::Error::from(ErrorKind::InvalidInput);
     let input = files.next().ok_or_else(missing)?;
     let output = match stdio {
-        Stdio::Pipes => {
+        Stdio::Pipes | Stdio::Apart => {
             command.process_group(0);
             files.next().ok_or_else(missing)?
         }
         Stdio::Terminal => input.try_clone()?,
     };
-    command
-        .stdin(input)
-        .stderr(output.try_clone()?)
-        .stdout(output);
+    let errors = match stdio {
+        Stdio::Apart => files.next().ok_or_else(missing)?,
+        Stdio::Pipes | Stdio::Terminal => output.try_clone()?,
+    };
+    command.stdin(input).stdout(output).stderr(errors);
     Ok(())
 }
 

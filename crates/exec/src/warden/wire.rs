@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 /// Longer messages are refused: arguments and environment together have less room in the kernel.
 const LONGEST: usize = 8 << 20;
-/// Standard input and output.
-const MOST_FILES: usize = 2;
+/// Standard input, output and error.
+const MOST_FILES: usize = 3;
 const CHUNK: usize = 64 << 10;
 
 /// One run, recognised also after its first process is gone.
@@ -58,6 +58,8 @@ pub(super) enum Request {
 pub(crate) enum Stdio {
     /// Standard input, then standard output and error in one.
     Pipes,
+    /// Standard input, output and error.
+    Apart,
     /// One terminal for all three.
     Terminal,
 }
@@ -66,6 +68,7 @@ impl Stdio {
     pub(super) fn files(self) -> usize {
         match self {
             Self::Pipes => 2,
+            Self::Apart => 3,
             Self::Terminal => 1,
         }
     }

@@ -1,18 +1,17 @@
 //! `auth.json` on disk: private, replaced whole, changed under a lock.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hermes_config::{FileError, create_directory, read_file, replace_file};
+use hermes_config::{FileError, FileLock, create_directory, lock_file, read_file, replace_file};
 
 use super::document::{AuthDocument, Damage};
 
 /// How long a change waits for another one, which may be renewing a token over the network.
 const PATIENCE: Duration = Duration::from_secs(15);
-const STEP: Duration = Duration::from_millis(10);
 const PRIVATE: u32 = 0o600;
 
 /// Where the credentials of a profile are kept: its own file, and behind it the file of the root
@@ -125,7 +124,7 @@ pub(super) struct Both {
 pub(super) struct OpenAuthFile {
     pub(super) document: AuthDocument,
     path: PathBuf,
-    _lock: File,
+    _lock: FileLock,
 }
 
 impl OpenAuthFile {
@@ -152,32 +151,13 @@ fn read(path: &Path) -> Result<AuthDocument, AuthFileError> {
     }
 }
 
-fn lock(path: &Path) -> Result<File, AuthFileError> {
+fn lock(path: &Path) -> Result<FileLock, AuthFileError> {
     if let Some(directory) = path.parent() {
         create_directory(directory)?;
     }
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(PRIVATE)
-        .open(path.with_extension("lock"))
-        .map_err(|source| denied(path, source))?;
-    let mut waited = Duration::ZERO;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            // Some network mounts cannot lock; there a lost change is the lesser evil.
-            Err(TryLockError::Error(_)) => return Ok(file),
-            Err(TryLockError::WouldBlock) if waited >= PATIENCE => {
-                return Err(AuthFileError::Busy {
-                    path: path.to_owned(),
-                });
-            }
-            Err(TryLockError::WouldBlock) => std::thread::sleep(STEP),
-        }
-        waited += STEP;
-    }
+    lock_file(&path.with_extension("lock"), PATIENCE)?.ok_or_else(|| AuthFileError::Busy {
+        path: path.to_owned(),
+    })
 }
 
 fn denied(path: &Path, source: io::Error) -> AuthFileError {

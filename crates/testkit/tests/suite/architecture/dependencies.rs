@@ -31,6 +31,12 @@ const TABLE: &[(&str, Allowed)] = &[
         Allowed::Only(&["core", "config", "secrets", "http", "store", "policy"]),
     ),
     (
+        "mcp",
+        Allowed::Only(&[
+            "core", "config", "secrets", "http", "store", "policy", "exec",
+        ]),
+    ),
+    (
         "tools",
         Allowed::Only(&[
             "core", "config", "secrets", "http", "store", "llm", "policy", "exec",

@@ -1,0 +1,204 @@
+//! The way of every operation to its answer: the breaker, a session, the request, and what is done when it
+//! fails.
+
+mod recover;
+
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use crate::requests::Caller;
+use crate::session::{Patience, Session};
+use crate::state::State;
+use crate::supervisor::{Begin, Command, Verdict};
+use crate::{Failure, Handle, Operation, RecoveryPolicy, Trouble, View};
+
+impl Handle {
+    /// Does an operation and answers with the result as the server sent it. An answer in which a tool says
+    /// that it failed is an answer.
+    pub async fn call(&self, operation: Operation, caller: Caller) -> Result<Json, Trouble> {
+        let call = Call {
+            handle: self,
+            operation: &operation,
+            patience: Patience {
+                limit: self.shared.policy.call_timeout,
+                cancel: caller.cancel.clone(),
+                asking: Some(self.shared.callers.asking()),
+            },
+        };
+        let _entered = self.shared.callers.enter(caller);
+        let mut turn = Turn {
+            handle: self,
+            settled: false,
+        };
+        let ended = call.run().await;
+        turn.settled = true;
+        match &ended {
+            Ok(_) => {
+                self.command(Command::Report(Verdict::Answered)).await;
+            }
+            Err(End { verdict, .. }) => {
+                if let Some(verdict) = verdict {
+                    self.command(Command::Report(*verdict)).await;
+                }
+            }
+        }
+        ended.map_err(|end| end.trouble)
+    }
+}
+
+/// One call on its way.
+struct Call<'a> {
+    handle: &'a Handle,
+    operation: &'a Operation,
+    patience: Patience,
+}
+
+/// How a call ended without an answer.
+struct End {
+    trouble: Trouble,
+    /// What it says about the server; nothing when the breaker was not asked.
+    verdict: Option<Verdict>,
+}
+
+impl End {
+    fn strike(trouble: Trouble) -> Self {
+        Self {
+            trouble,
+            verdict: Some(Verdict::Strike),
+        }
+    }
+
+    fn silent(trouble: Trouble) -> Self {
+        Self {
+            trouble,
+            verdict: None,
+        }
+    }
+
+    /// A failure that nothing can be done about.
+    fn of(failure: &Failure, operation: &Operation) -> Self {
+        let verdict = match failure.is_strike() {
+            true => Verdict::Strike,
+            // A call that was stopped says nothing; an error of the caller's was an answer.
+            false if matches!(failure, Failure::Cancelled) => Verdict::Nothing,
+            false => Verdict::Answered,
+        };
+        Self {
+            trouble: trouble(failure, operation),
+            verdict: Some(verdict),
+        }
+    }
+}
+
+/// Makes sure that a call that is dropped on its way does not keep the breaker waiting.
+struct Turn<'a> {
+    handle: &'a Handle,
+    settled: bool,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if !self.settled {
+            self.handle.report_now(Verdict::Nothing);
+        }
+    }
+}
+
+impl Call<'_> {
+    async fn run(&self) -> Result<Json, End> {
+        let session = self.session().await?;
+        match self.attempt(&session).await {
+            Ok(answer) => Ok(answer),
+            Err(failure) => self.recover(&session, failure).await,
+        }
+    }
+
+    fn policy(&self) -> &RecoveryPolicy {
+        &self.handle.shared.policy
+    }
+
+    async fn attempt(&self, session: &Session) -> Result<Json, Failure> {
+        self.operation
+            .run(session, &self.patience, self.policy())
+            .await
+    }
+
+    /// The session, after a short wait if there is none.
+    async fn session(&self) -> Result<std::sync::Arc<Session>, End> {
+        let (state, failed_attempts) = match self.begin().await? {
+            Begin::Go(session) => return Ok(session),
+            Begin::Open { failures, wait } => return Err(open(failures, wait)),
+            Begin::Absent {
+                state,
+                failed_attempts,
+            } => (state, failed_attempts),
+        };
+        let wait = match state {
+            State::Recycled => self.policy().wake_wait,
+            _ => self.policy().absent_session_wait,
+        };
+        let wait = wait.min(self.patience.limit);
+        self.handle.command(Command::Wake).await;
+        // Not worth waiting for any more: ready, or tried and given up again.
+        let over = move |view: &View| match view.state {
+            State::Ready | State::Stopping | State::Stopped => true,
+            State::Parked | State::NeedsAuth => view.failed_attempts > failed_attempts,
+            State::Connecting { .. } | State::Reconnecting { .. } | State::Recycled => false,
+        };
+        let view = tokio::select! {
+            biased;
+            () = self.patience.cancel.cancelled() => return Err(self.ended(Failure::Cancelled)),
+            view = self.handle.wait_for(wait, over) => view,
+        };
+        match view.state {
+            State::Ready => match self.begin().await? {
+                Begin::Go(session) => Ok(session),
+                Begin::Open { failures, wait } => Err(open(failures, wait)),
+                Begin::Absent { .. } => Err(End::strike(Trouble::Reconnecting { wait })),
+            },
+            State::NeedsAuth => Err(End::strike(Trouble::NeedsReauth {
+                why: view.last_error.unwrap_or_default(),
+            })),
+            State::Stopping | State::Stopped => Err(End::silent(Trouble::NotConnected)),
+            State::Connecting { .. }
+            | State::Reconnecting { .. }
+            | State::Recycled
+            | State::Parked => Err(End::strike(Trouble::Reconnecting { wait })),
+        }
+    }
+
+    async fn begin(&self) -> Result<Begin, End> {
+        let asked = tokio::select! {
+            biased;
+            () = self.patience.cancel.cancelled() => return Err(self.ended(Failure::Cancelled)),
+            asked = self.handle.begin() => asked,
+        };
+        asked.ok_or_else(|| End::silent(Trouble::NotConnected))
+    }
+
+    fn ended(&self, failure: Failure) -> End {
+        End::of(&failure, self.operation)
+    }
+}
+
+fn open(failures: u32, retry_in: Duration) -> End {
+    End::silent(Trouble::Unreachable { failures, retry_in })
+}
+
+/// What the model is told about a failure.
+fn trouble(failure: &Failure, operation: &Operation) -> Trouble {
+    match failure {
+        Failure::Cancelled => Trouble::Interrupted,
+        Failure::Auth { text, .. } => Trouble::NeedsReauth { why: text.clone() },
+        Failure::TransportDied { text, .. } | Failure::Interrupted { text, .. }
+            if failure.may_have_run() && !operation.is_repeatable() =>
+        {
+            Trouble::OutcomeUnknown { text: text.clone() }
+        }
+        _ => Trouble::Failed {
+            kind: failure.kind().to_owned(),
+            text: failure.to_string(),
+        },
+    }
+}

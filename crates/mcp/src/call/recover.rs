@@ -1,0 +1,178 @@
+//! What a failed call does about it: once, and never in a loop.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::{Call, End};
+use crate::failure::Remedy;
+use crate::session::Session;
+use crate::supervisor::{Begin, Cause, Command, Verdict};
+use crate::{Failure, Recovery, State, Trouble, View};
+
+impl Call<'_> {
+    pub(super) async fn recover(
+        &self,
+        session: &Arc<Session>,
+        failure: Failure,
+    ) -> Result<Json, End> {
+        match failure.remedy() {
+            Remedy::Reauthenticate => self.with_another_token(session, failure).await,
+            Remedy::Reconnect => self.on_a_new_session(session, failure).await,
+            Remedy::ReconnectCarefully if self.operation.is_repeatable() => {
+                self.on_a_new_session(session, failure).await
+            }
+            Remedy::ReconnectCarefully => {
+                // The next call finds a session; this one may have been carried out.
+                self.replace(session, &failure).await;
+                Err(self.ended(failure))
+            }
+            Remedy::Check => self.after_a_look(session, failure).await,
+            Remedy::CheckRejected => match self.works(session).await {
+                true => Err(self.ended(failure)),
+                false => self.on_a_new_session(session, failure).await,
+            },
+            Remedy::None => {
+                if matches!(failure, Failure::Timeout { .. }) {
+                    self.handle
+                        .command(Command::Doubt(session.generation))
+                        .await;
+                }
+                Err(self.ended(failure))
+            }
+        }
+    }
+
+    /// Another token, another session, once more.
+    async fn with_another_token(
+        &self,
+        session: &Arc<Session>,
+        failure: Failure,
+    ) -> Result<Json, End> {
+        let limit = self.policy().auth_decision;
+        let decision = self.handle.shared.route.recover(&failure);
+        let decided = tokio::select! {
+            biased;
+            () = self.patience.cancel.cancelled() => return Err(self.ended(Failure::Cancelled)),
+            decided = tokio::time::timeout(limit, decision) => decided,
+        };
+        let refused = |why: String| End::strike(Trouble::NeedsReauth { why });
+        match decided {
+            Ok(Recovery::Possible) => {}
+            Ok(Recovery::NeedsLogin { why }) => return Err(refused(why)),
+            Ok(Recovery::Later { why }) => {
+                return Err(End::strike(Trouble::Failed {
+                    kind: failure.kind().to_owned(),
+                    text: why,
+                }));
+            }
+            Err(_) => return Err(self.ended(failure)),
+        }
+        let asked = self.handle.replace(session.generation, Cause::Token).await;
+        let Some(fresh) = self.newer(session, asked).await? else {
+            return Err(self.ended(failure));
+        };
+        // A new session has reset the breaker, so that a failure from here on is the first one.
+        self.attempt(&fresh)
+            .await
+            .map_err(|second| self.ended(second))
+    }
+
+    /// A new session, once more. Nothing was carried out before, or it may be carried out twice.
+    async fn on_a_new_session(
+        &self,
+        session: &Arc<Session>,
+        failure: Failure,
+    ) -> Result<Json, End> {
+        let asked = self.replace(session, &failure).await;
+        let Some(fresh) = self.newer(session, asked).await? else {
+            return Err(self.ended(failure));
+        };
+        match self.attempt(&fresh).await {
+            Ok(answer) => Ok(answer),
+            Err(second) => {
+                if second.remedy() == Remedy::Reconnect && second.to_string() == failure.to_string()
+                {
+                    let text = second.to_string();
+                    self.handle.command(Command::Useless(text)).await;
+                }
+                Err(self.ended(second))
+            }
+        }
+    }
+
+    /// One exchange broke off. Often the session works all the same.
+    async fn after_a_look(&self, session: &Arc<Session>, failure: Failure) -> Result<Json, End> {
+        if failure.may_have_run() && !self.operation.is_repeatable() {
+            self.handle
+                .command(Command::Doubt(session.generation))
+                .await;
+            return Err(self.ended(failure));
+        }
+        self.handle.command(Command::Report(Verdict::Strike)).await;
+        if self.works(session).await {
+            return self
+                .attempt(session)
+                .await
+                .map_err(|second| self.ended(second));
+        }
+        let asked = self.replace(session, &failure).await;
+        match self.newer(session, asked).await? {
+            Some(fresh) => self
+                .attempt(&fresh)
+                .await
+                .map_err(|second| self.ended(second)),
+            // Counted already.
+            None => Err(End {
+                verdict: None,
+                ..self.ended(failure)
+            }),
+        }
+    }
+
+    async fn works(&self, session: &Session) -> bool {
+        tokio::select! {
+            biased;
+            () = self.patience.cancel.cancelled() => true,
+            sign = session.ping(self.policy().keepalive_timeout) => match sign {
+                Ok(()) => true,
+                // It answered, which is all that was asked.
+                Err(Failure::Rpc { code, .. }) => code == -32601,
+                Err(_) => false,
+            },
+        }
+    }
+
+    async fn replace(&self, session: &Session, failure: &Failure) -> bool {
+        let cause = Cause::Said(failure.to_string());
+        self.handle.replace(session.generation, cause).await
+    }
+
+    /// Waits for a session that is newer than the failed one.
+    async fn newer(&self, session: &Session, asked: bool) -> Result<Option<Arc<Session>>, End> {
+        if !asked {
+            return Ok(None);
+        }
+        let failed = session.generation;
+        let base = self.handle.view().failed_attempts;
+        let over = move |view: &View| match view.state {
+            State::Ready => view.generation > failed,
+            State::Parked | State::NeedsAuth => view.failed_attempts > base,
+            State::Stopping | State::Stopped => true,
+            State::Connecting { .. } | State::Reconnecting { .. } | State::Recycled => false,
+        };
+        let limit = self.policy().fresh_session_wait;
+        let view = tokio::select! {
+            biased;
+            () = self.patience.cancel.cancelled() => return Err(self.ended(Failure::Cancelled)),
+            view = self.handle.wait_for(limit, over) => view,
+        };
+        if view.state != State::Ready || view.generation <= failed {
+            return Ok(None);
+        }
+        match self.begin().await? {
+            Begin::Go(fresh) if fresh.generation > failed => Ok(Some(fresh)),
+            Begin::Go(_) | Begin::Open { .. } | Begin::Absent { .. } => Ok(None),
+        }
+    }
+}

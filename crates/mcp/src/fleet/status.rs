@@ -1,0 +1,149 @@
+//! What people and models are told about the servers.
+
+use serde::Serialize;
+
+use super::Member;
+use crate::{SamplingCounts, State, View};
+
+/// A server in a listing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// Its name.
+    pub name: String,
+    /// How it is reached: `stdio`, `http` or `sse`.
+    pub transport: &'static str,
+    /// How many tools it offers.
+    pub tools: usize,
+    /// Whether calls are answered.
+    pub connected: bool,
+    /// Whether it is switched off.
+    pub disabled: bool,
+    /// What it is doing.
+    pub status: StatusWord,
+    /// What went wrong last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// When it is tried again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_retry: Option<String>,
+    /// How many sessions there have been.
+    pub sessions: u64,
+    /// Failed calls in a row.
+    pub failures: u32,
+    /// What its questions to models came to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<SamplingCounts>,
+    /// The id of its program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pid: Option<u32>,
+}
+
+/// What a server is doing, in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StatusWord {
+    /// Calls are answered.
+    Connected,
+    /// Switched off.
+    Disabled,
+    /// On its way.
+    Connecting,
+    /// Never was up; tried once in a while.
+    Failed,
+    /// Was up; tried once in a while.
+    Parked,
+    /// Waits for a login.
+    NeedsAuth,
+    /// Its program starts with the next call.
+    Recycled,
+    /// Not running.
+    Configured,
+}
+
+impl Status {
+    pub(super) fn of(member: &Member) -> Self {
+        let server = member.server();
+        let mut status = Self {
+            name: server.name().to_owned(),
+            transport: server.kind().word(),
+            tools: 0,
+            connected: false,
+            disabled: false,
+            status: StatusWord::Configured,
+            error: None,
+            next_retry: None,
+            sessions: 0,
+            failures: 0,
+            sampling: None,
+            pid: None,
+        };
+        match member {
+            Member::Disabled(_) => {
+                status.disabled = true;
+                status.status = StatusWord::Disabled;
+            }
+            Member::Refused(_, why) => {
+                status.status = StatusWord::Failed;
+                status.error = Some(why.clone());
+            }
+            Member::On(handle) => {
+                let view = handle.view();
+                status.tools = view.catalog.tools.len();
+                status.connected = view.is_ready();
+                status.status = word(&view);
+                status.next_retry = view.next_try.map(|at| format!("{at:.0}"));
+                status.sessions = view.generation;
+                status.failures = view.failures;
+                status.sampling = handle.sampling();
+                status.pid = view.pid;
+                status.error = view.last_error;
+            }
+        }
+        status
+    }
+}
+
+fn word(view: &View) -> StatusWord {
+    match view.state {
+        State::Ready => StatusWord::Connected,
+        State::Connecting { .. } | State::Reconnecting { .. } => StatusWord::Connecting,
+        State::Recycled => StatusWord::Recycled,
+        State::Parked if view.generation == 0 => StatusWord::Failed,
+        State::Parked => StatusWord::Parked,
+        State::NeedsAuth => StatusWord::NeedsAuth,
+        State::Stopping | State::Stopped => StatusWord::Configured,
+    }
+}
+
+/// A configured server whose tools cannot be used now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unavailable {
+    /// Its name.
+    pub server: String,
+    /// Why, and what would help.
+    pub why: String,
+}
+
+impl Unavailable {
+    pub(super) fn of(member: &Member) -> Option<Self> {
+        let server = member.server().name().to_owned();
+        let why = match member {
+            Member::Disabled(_) => return None,
+            Member::Refused(_, why) => why.clone(),
+            Member::On(handle) => {
+                let view = handle.view();
+                let error = view.last_error.unwrap_or_default();
+                match view.state {
+                    State::Ready | State::Recycled => return None,
+                    State::Connecting { .. } | State::Reconnecting { .. } => {
+                        "it is being connected".to_owned()
+                    }
+                    State::NeedsAuth => format!("it needs a login: hermes mcp login {server}"),
+                    State::Parked => format!("it cannot be reached ({error})"),
+                    State::Stopping | State::Stopped => "it is being ended".to_owned(),
+                }
+            }
+        };
+        Some(Self { server, why })
+    }
+}

@@ -1,0 +1,185 @@
+//! Asking a public list whether a package is malware, before a server is started from it.
+//!
+//! Only entries about malicious packages block; ordinary advisories do not. Trouble on the way never
+//! keeps a server from starting: the list is a net below the user's own choice, not a gate.
+
+mod package;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_core::Clock;
+use hermes_http::{HttpClient, HttpError, Timeouts};
+use hermes_store::Store;
+use serde_json::{Value as Json, json};
+use url::Url;
+
+pub use package::{Ecosystem, Package};
+
+/// Where the list is, unless the caller says otherwise.
+pub const OSV_ENDPOINT: &str = "https://api.osv.dev/v1/query";
+/// What begins the name of an entry about malware.
+const MALWARE: &str = "MAL-";
+/// How long one question may take.
+const LONGEST_QUERY: Duration = Duration::from_secs(10);
+/// How long everything may take.
+const LONGEST_CHECK: Duration = Duration::from_secs(12);
+/// How long an answer is good.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+/// Most pages of an answer that are read.
+const MOST_PAGES: usize = 5;
+/// Most bytes of one page.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+
+/// What is known about a package.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// No malware is known, or there is no package to ask about.
+    Clean,
+    /// It is malware.
+    Malware {
+        /// The package.
+        package: String,
+        /// The entries that say so.
+        ids: Vec<String>,
+    },
+    /// Nobody could be asked; the server may start.
+    Unknown {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Asks the list.
+pub struct Osv {
+    http: HttpClient,
+    endpoint: Url,
+    store: Option<Store>,
+    clock: Arc<dyn Clock>,
+    limit: Duration,
+}
+
+impl Osv {
+    /// Asks at `endpoint`; answers are kept in `store` for a day.
+    pub fn new(
+        http: HttpClient,
+        endpoint: Url,
+        store: Option<Store>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self {
+            http,
+            endpoint,
+            store,
+            clock,
+            limit: LONGEST_CHECK,
+        }
+    }
+
+    /// What is known about the package that a command would fetch and run.
+    pub async fn check(&self, command: &str, arguments: &[String]) -> Verdict {
+        let Some(package) = Package::of(command, arguments) else {
+            return Verdict::Clean;
+        };
+        match tokio::time::timeout(self.limit, self.judge(&package)).await {
+            Ok(verdict) => verdict,
+            Err(_) => Verdict::Unknown {
+                why: format!("no answer within {} s", self.limit.as_secs()),
+            },
+        }
+    }
+
+    async fn judge(&self, package: &Package) -> Verdict {
+        let name = package.to_string();
+        if let Some(kept) = self.kept(&name).await {
+            return verdict(&name, kept);
+        }
+        match self.ask(package).await {
+            Ok(ids) => {
+                self.keep(&name, &ids).await;
+                verdict(&name, ids)
+            }
+            Err(error) => {
+                tracing::debug!(
+                    package = name,
+                    "the malware list could not be asked: {error}"
+                );
+                Verdict::Unknown {
+                    why: error.to_string(),
+                }
+            }
+        }
+    }
+
+    async fn ask(&self, package: &Package) -> Result<Vec<String>, HttpError> {
+        let mut ids = Vec::new();
+        let mut page = None;
+        for _ in 0..MOST_PAGES {
+            let mut question = json!({
+                "package": { "name": package.name, "ecosystem": package.ecosystem.word() },
+                "version": package.version,
+                "page_token": page,
+            });
+            if let Json::Object(fields) = &mut question {
+                fields.retain(|_, value| !value.is_null());
+            }
+            let request = self
+                .http
+                .post(self.endpoint.clone())
+                .timeouts(Timeouts {
+                    total: LONGEST_QUERY,
+                    first_byte: LONGEST_QUERY,
+                    ..Timeouts::default()
+                })
+                .json(&question);
+            let answer: Json = request
+                .send()
+                .await?
+                .require_success()
+                .await?
+                .json(MOST_BYTES)
+                .await?;
+            let found = answer.get("vulns").and_then(Json::as_array);
+            ids.extend(
+                found
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|entry| entry.get("id")?.as_str())
+                    .filter(|id| id.starts_with(MALWARE))
+                    .map(str::to_owned),
+            );
+            match answer.get("next_page_token").and_then(Json::as_str) {
+                Some(next) if !next.is_empty() => page = Some(next.to_owned()),
+                Some(_) | None => break,
+            }
+        }
+        Ok(ids)
+    }
+
+    async fn kept(&self, package: &str) -> Option<Vec<String>> {
+        let since = self.clock.now().as_second() as f64 - KEPT.as_secs_f64();
+        let kept = self.store.as_ref()?.mcp_verdict(package, since).await;
+        serde_json::from_str(&kept.ok()??).ok()
+    }
+
+    async fn keep(&self, package: &str, ids: &[String]) {
+        if let Some(store) = &self.store
+            && let Err(error) = store
+                .keep_mcp_verdict(package, json!(ids).to_string())
+                .await
+        {
+            tracing::warn!("what the malware list said could not be kept: {error}");
+        }
+    }
+}
+
+fn verdict(package: &str, ids: Vec<String>) -> Verdict {
+    if ids.is_empty() {
+        Verdict::Clean
+    } else {
+        Verdict::Malware {
+            package: package.to_owned(),
+            ids,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What servers ask of us and tell us in the middle of a session.
+
+mod callers;
+mod elicitation;
+mod log;
+mod sampling;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hermes_config::McpElicitation;
+use hermes_core::Random;
+use hermes_secrets::RedactorHandle;
+use rmcp::ClientHandler;
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
+    ErrorData, Implementation, RootsCapabilities, SamplingCapability,
+};
+#[expect(
+    deprecated,
+    reason = "servers of the present protocol still use sampling, roots and log messages"
+)]
+use rmcp::model::{
+    CreateMessageRequestParams, CreateMessageResult, ListRootsResult,
+    LoggingMessageNotificationParam, Root,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleClient};
+use tokio::sync::Notify;
+use url::Url;
+
+pub use callers::Caller;
+pub(crate) use callers::Callers;
+pub(crate) use sampling::SamplingDesk;
+pub use sampling::{Sample, Sampled, Sampler, SamplingCounts};
+
+/// Listens to one session of a server.
+#[derive(Clone)]
+pub(crate) struct Ears {
+    pub(crate) server: Arc<str>,
+    /// Told that the server's tools are others now.
+    pub(crate) tools_changed: Arc<Notify>,
+    pub(crate) callers: Arc<Callers>,
+    pub(crate) sampling: Option<Arc<SamplingDesk>>,
+    pub(crate) elicitation: McpElicitation,
+    pub(crate) directory: PathBuf,
+    pub(crate) redactor: RedactorHandle,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) log_text: usize,
+}
+
+#[expect(
+    deprecated,
+    reason = "servers of the present protocol still use sampling, roots and log messages"
+)]
+impl ClientHandler for Ears {
+    async fn create_message(
+        &self,
+        params: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        match &self.sampling {
+            Some(desk) => desk.answer(params, &context.ct).await,
+            None => Err(ErrorData::invalid_request(
+                "sampling is switched off for this server",
+                None,
+            )),
+        }
+    }
+
+    async fn list_roots(
+        &self,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ListRootsResult, ErrorData> {
+        let root = Url::from_directory_path(&self.directory)
+            .map(|url| Root::new(url.to_string()))
+            .into_iter();
+        Ok(ListRootsResult::new(root.collect()))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(elicitation::answer(self, request, &context.ct).await)
+    }
+
+    async fn on_logging_message(
+        &self,
+        params: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        log::pass_on(&self.server, &params, self.log_text, &self.redactor);
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        // The refresh happens elsewhere: asking the server from here would wait for ourselves.
+        self.tools_changed.notify_one();
+    }
+
+    fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.roots = Some(RootsCapabilities::default());
+        capabilities.sampling = self.sampling.as_ref().map(|_| {
+            let mut sampling = SamplingCapability::default();
+            sampling.tools = Some(serde_json::Map::new());
+            sampling
+        });
+        capabilities.elicitation = self
+            .elicitation
+            .enabled
+            .then(ElicitationCapability::default);
+        ClientConfig::new(
+            capabilities,
+            Implementation::new("hermes", env!("CARGO_PKG_VERSION")),
+        )
+    }
+}

@@ -1,0 +1,139 @@
+//! One session with a server, as calls use it: requests with a limit that a question to a person pauses.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{ClientRequest, PingRequest, RequestId};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle};
+use rmcp::{RoleClient, ServiceError};
+use serde_json::Value as Json;
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::Failure;
+use crate::failure::Edge;
+use crate::transport::Marks;
+
+/// How long telling a server that nobody waits any more may take.
+const GOODBYE: Duration = Duration::from_secs(5);
+
+/// A session. Whoever holds one besides its owner is using it.
+pub(crate) struct Session {
+    pub(crate) generation: u64,
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) marks: Arc<Marks>,
+    pub(crate) piped: bool,
+    pub(crate) tasks: TaskTracker,
+}
+
+/// How long an answer is waited for.
+#[derive(Clone)]
+pub(crate) struct Patience {
+    pub(crate) limit: Duration,
+    pub(crate) cancel: CancellationToken,
+    /// How many questions to people are open; the limit stands still meanwhile.
+    pub(crate) asking: Option<watch::Receiver<usize>>,
+}
+
+impl Patience {
+    /// Plain waiting.
+    pub(crate) fn of(limit: Duration) -> Self {
+        Self {
+            limit,
+            cancel: CancellationToken::new(),
+            asking: None,
+        }
+    }
+
+    async fn over(&self) {
+        let Some(mut asking) = self.asking.clone() else {
+            return tokio::time::sleep(self.limit).await;
+        };
+        let mut left = self.limit;
+        loop {
+            if *asking.borrow_and_update() > 0 {
+                if asking.changed().await.is_err() {
+                    return;
+                }
+                continue;
+            }
+            let begun = Instant::now();
+            tokio::select! {
+                () = tokio::time::sleep(left) => return,
+                changed = asking.changed() => {
+                    left = left.saturating_sub(begun.elapsed());
+                    if changed.is_err() {
+                        return tokio::time::sleep(left).await;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Sends a request and waits for its result, as the server sent it.
+    pub(crate) async fn ask(
+        &self,
+        request: ClientRequest,
+        patience: &Patience,
+    ) -> Result<Json, Failure> {
+        if patience.cancel.is_cancelled() {
+            return Err(Failure::Cancelled);
+        }
+        let begun = self
+            .peer
+            .send_cancellable_request(request, PeerRequestOptions::no_options())
+            .await;
+        let mut handle = match begun {
+            Ok(handle) => handle,
+            Err(error) => return Err(self.failure(&error, None)),
+        };
+        let answer = tokio::select! {
+            biased;
+            () = patience.cancel.cancelled() => Err(Failure::Cancelled),
+            answer = &mut handle.rx => match answer {
+                Ok(Ok(result)) => {
+                    self.marks.hear();
+                    return serde_json::to_value(result).map_err(|error| Failure::Protocol {
+                        text: error.to_string(),
+                    });
+                }
+                Ok(Err(error)) => return Err(self.failure(&error, Some(&handle.id))),
+                Err(_) => {
+                    return Err(self.failure(&ServiceError::TransportClosed, Some(&handle.id)));
+                }
+            },
+            () = patience.over() => Err(Failure::Timeout { after: patience.limit }),
+        };
+        self.abandon(handle);
+        answer
+    }
+
+    /// Asks for a sign of life.
+    pub(crate) async fn ping(&self, limit: Duration) -> Result<(), Failure> {
+        let request = ClientRequest::PingRequest(PingRequest::default());
+        self.ask(request, &Patience::of(limit)).await.map(|_| ())
+    }
+
+    /// Tells the server that nobody waits for this answer any more.
+    fn abandon(&self, handle: RequestHandle<RoleClient>) {
+        self.tasks.spawn(async move {
+            let told = handle.cancel(Some("nobody waits for the answer".to_owned()));
+            if !matches!(tokio::time::timeout(GOODBYE, told).await, Ok(Ok(()))) {
+                tracing::debug!("a server could not be told that a call was given up");
+            }
+        });
+    }
+
+    fn failure(&self, error: &ServiceError, id: Option<&RequestId>) -> Failure {
+        let edge = Edge {
+            piped: self.piped,
+            session_id: self.marks.has_session_id(),
+            sent: id.is_some_and(|id| self.marks.may_be_sent(id)),
+        };
+        Failure::from_service(error, edge)
+    }
+}

@@ -1,0 +1,177 @@
+//! The work of a supervisor that takes time: ending one session, then making the next.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::Shared;
+use crate::session::{Patience, Session};
+use crate::transport::{Connection, Effort};
+use crate::{Catalog, Failure, discover};
+
+/// Shortest time that is left for the list of tools, however long the handshake took.
+const LEAST_FOR_TOOLS: Duration = Duration::from_millis(500);
+
+/// What has to be over first.
+pub(super) struct Before {
+    /// Earlier work.
+    pub(super) work: Option<JoinHandle<Done>>,
+    /// A session.
+    pub(super) connection: Option<Connection>,
+}
+
+/// What comes then.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Plan {
+    /// Nothing.
+    Close,
+    /// A new session.
+    Connect {
+        /// The wait before it is tried.
+        after: Duration,
+    },
+}
+
+/// How it ended.
+pub(super) enum Done {
+    Closed,
+    Connected(Box<Fresh>),
+    Failed(Failure),
+}
+
+/// A session that is ready for calls.
+pub(super) struct Fresh {
+    pub(super) connection: Connection,
+    pub(super) catalog: Catalog,
+}
+
+/// Ends what was, waits and connects.
+pub(super) async fn run(
+    shared: Arc<Shared>,
+    before: Before,
+    plan: Plan,
+    hurry: Arc<Notify>,
+    stop: CancellationToken,
+) -> Done {
+    if let Some(work) = before.work
+        && let Ok(Done::Connected(fresh)) = work.await
+    {
+        close(&shared, fresh.connection, plan).await;
+    }
+    if let Some(connection) = before.connection {
+        close(&shared, connection, plan).await;
+    }
+    let Plan::Connect { after } = plan else {
+        return Done::Closed;
+    };
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => return Done::Closed,
+        () = hurry.notified() => {}
+        () = tokio::time::sleep(after) => {}
+    }
+    match connect(&shared, &stop).await {
+        Ok(fresh) => Done::Connected(Box::new(fresh)),
+        Err(_) if stop.is_cancelled() => Done::Closed,
+        Err(failure) => Done::Failed(failure),
+    }
+}
+
+/// A program must be gone before there is another, and before we are; everything else can say goodbye
+/// while the next session is made.
+async fn close(shared: &Shared, connection: Connection, plan: Plan) {
+    let grace = shared.policy.child_grace;
+    if connection.has_program() || matches!(plan, Plan::Close) {
+        connection.close(grace).await;
+    } else {
+        shared.tasks.spawn(connection.close(grace));
+    }
+}
+
+/// One attempt, and once more with another token if the first was refused. Some servers refuse the
+/// handshake, others only what follows it.
+async fn connect(shared: &Shared, stop: &CancellationToken) -> Result<Fresh, Failure> {
+    let failure = match attempt(shared, stop).await {
+        Err(failure @ Failure::Auth { .. }) => failure,
+        other => return other,
+    };
+    let decision = shared.route.recover(&failure);
+    match tokio::time::timeout(shared.policy.auth_decision, decision).await {
+        Ok(recovery) if recovery.is_possible() => attempt(shared, stop).await,
+        Ok(crate::Recovery::Later { why }) => Err(Failure::Interrupted {
+            sent: false,
+            text: why,
+        }),
+        Ok(_) | Err(_) => Err(failure),
+    }
+}
+
+/// The handshake and the tools.
+async fn attempt(shared: &Shared, stop: &CancellationToken) -> Result<Fresh, Failure> {
+    let begun = Instant::now();
+    let effort = Effort {
+        limit: shared.policy.connect_timeout,
+        stop: stop.clone(),
+        tasks: shared.tasks.clone(),
+    };
+    let connection = shared.route.open(shared.ears.clone(), &effort).await?;
+    let left = effort.limit.saturating_sub(begun.elapsed());
+    let patience = Patience {
+        limit: left.max(LEAST_FOR_TOOLS),
+        cancel: stop.clone(),
+        asking: None,
+    };
+    match catalog(shared, &connection, &patience).await {
+        Ok(catalog) => Ok(Fresh {
+            connection,
+            catalog,
+        }),
+        Err(failure) => {
+            connection.close(shared.policy.child_grace).await;
+            Err(failure)
+        }
+    }
+}
+
+/// What the server offers. It is asked for tools only when it announced some.
+async fn catalog(
+    shared: &Shared,
+    connection: &Connection,
+    patience: &Patience,
+) -> Result<Catalog, Failure> {
+    let capabilities = connection.info.as_ref().map(|info| &info.capabilities);
+    let mut catalog = Catalog::announced(capabilities);
+    if capabilities.is_some_and(|found| found.tools.is_some()) {
+        let session = Session::of(connection, 0, shared);
+        let found = tokio::time::timeout(
+            patience.limit,
+            discover::tools(&session, patience, &shared.policy),
+        );
+        let found = found.await.unwrap_or(Err(Failure::Timeout {
+            after: patience.limit,
+        }))?;
+        let filter = shared.server.filter();
+        catalog.tools = found
+            .into_iter()
+            .filter(|tool| filter.allows(&tool.name))
+            .collect();
+    }
+    Ok(catalog)
+}
+
+impl Session {
+    /// A way to use a connection.
+    pub(super) fn of(connection: &Connection, generation: u64, shared: &Shared) -> Self {
+        Self {
+            generation,
+            peer: connection.peer.clone(),
+            marks: Arc::clone(&connection.marks),
+            piped: shared.route.is_piped(),
+            tasks: shared.tasks.clone(),
+        }
+    }
+}

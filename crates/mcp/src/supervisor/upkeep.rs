@@ -1,0 +1,268 @@
+//! Looking after a session: signs of life, closing programs nobody uses, and the list of tools.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use tokio::time::Instant;
+
+use super::happening::Note;
+use super::{Shared, Supervisor};
+use crate::keepalive::{Pulse, Sign, interval, probe};
+use crate::session::{Patience, Session};
+use crate::state::Event;
+use crate::transport::Connection;
+use crate::{Failure, RemoteTool, discover, review};
+
+/// How soon a program that is due to be closed is looked at again while a call runs.
+const LATER: Duration = Duration::from_millis(250);
+
+/// A session in use.
+pub(super) struct Live {
+    pub(super) connection: Connection,
+    pub(super) session: Arc<Session>,
+    pub(super) ended: BoxFuture<'static, String>,
+    begun: Instant,
+    last_used: Instant,
+    sign: Sign,
+    /// When a sign of life is asked for.
+    check_at: Instant,
+    /// When it is looked whether the program is still needed.
+    recycle_at: Option<Instant>,
+    probing: bool,
+    refresh: Refresh,
+}
+
+/// Whether the tools are being read again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refresh {
+    No,
+    Running,
+    /// The server changed them again meanwhile.
+    Again,
+}
+
+impl Live {
+    pub(super) fn new(
+        connection: Connection,
+        generation: u64,
+        shared: &Shared,
+        lifeless: u32,
+    ) -> Self {
+        let now = Instant::now();
+        let mut live = Self {
+            session: Arc::new(Session::of(&connection, generation, shared)),
+            ended: connection.ended(),
+            connection,
+            begun: now,
+            last_used: now,
+            sign: Sign::default(),
+            check_at: now + interval(&shared.policy, lifeless),
+            recycle_at: None,
+            probing: false,
+            refresh: Refresh::No,
+        };
+        live.recycle_at = live.unneeded_at(shared);
+        live
+    }
+
+    pub(super) fn used(&mut self, now: Instant) {
+        self.last_used = now;
+    }
+
+    pub(super) fn next_look(&self) -> Instant {
+        match self.recycle_at {
+            Some(recycle) => recycle.min(self.check_at),
+            None => self.check_at,
+        }
+    }
+
+    /// Whether somebody besides the supervisor uses the session.
+    fn is_busy(&self) -> bool {
+        Arc::strong_count(&self.session) > 1
+    }
+
+    fn unneeded_at(&self, shared: &Shared) -> Option<Instant> {
+        let idle = shared
+            .server
+            .idle_limit()
+            .map(|limit| self.last_used + limit);
+        let old = shared.server.life_limit().map(|limit| self.begun + limit);
+        match (idle, old) {
+            (Some(idle), Some(old)) => Some(idle.min(old)),
+            (one, other) => one.or(other),
+        }
+    }
+}
+
+impl Supervisor {
+    pub(super) fn look_after(&mut self) {
+        let now = Instant::now();
+        let Some(live) = &mut self.live else {
+            return;
+        };
+        if live.recycle_at.is_some_and(|at| at <= now) {
+            let unneeded = live.unneeded_at(&self.shared).is_some_and(|at| at <= now);
+            if unneeded && !live.is_busy() {
+                self.apply(Event::Unused);
+                return;
+            }
+            let later = now + LATER;
+            live.recycle_at = live.unneeded_at(&self.shared).map(|at| at.max(later));
+        }
+        if live.check_at <= now {
+            live.check_at = now + interval(&self.shared.policy, self.lifeless);
+            // Traffic is a sign of life, and a call in flight will tell.
+            if !live.is_busy() && !live.connection.marks.was_heard() {
+                self.check();
+            }
+        }
+    }
+
+    /// A call got no answer.
+    pub(super) fn doubt(&mut self, generation: u64) {
+        if self.generation == generation {
+            self.check();
+        }
+    }
+
+    fn check(&mut self) {
+        let Some(live) = self.live.as_mut().filter(|live| !live.probing) else {
+            return;
+        };
+        live.probing = true;
+        let (sign, generation) = (live.sign, live.session.generation);
+        // One of its own, so that the supervisor does not take it for a call.
+        let session = Session::of(&live.connection, generation, &self.shared);
+        let (shared, notes) = (Arc::clone(&self.shared), self.notes.0.clone());
+        self.shared.tasks.spawn(async move {
+            let pulse = probe(&session, sign, &shared.policy).await;
+            // The supervisor has ended: nobody wants to know.
+            let _ = notes.send(Note::Pulse(generation, pulse)).await;
+        });
+    }
+
+    /// Reads the tools again; once more afterwards if they change meanwhile.
+    pub(super) fn refresh(&mut self) {
+        let Some(live) = &mut self.live else {
+            return;
+        };
+        if live.refresh != Refresh::No {
+            live.refresh = Refresh::Again;
+            return;
+        }
+        live.refresh = Refresh::Running;
+        let generation = live.session.generation;
+        let session = Session::of(&live.connection, generation, &self.shared);
+        let (shared, notes) = (Arc::clone(&self.shared), self.notes.0.clone());
+        self.shared.tasks.spawn(async move {
+            let patience = Patience::of(shared.policy.connect_timeout);
+            let tools = discover::tools(&session, &patience, &shared.policy).await;
+            let _ = notes.send(Note::Tools(generation, tools)).await;
+        });
+    }
+
+    /// Looks up what the server offered before, so that its tools are there while it is being connected.
+    pub(super) fn recall(&self) {
+        let (shared, notes) = (Arc::clone(&self.shared), self.notes.0.clone());
+        self.shared.tasks.spawn(async move {
+            if let Some(memory) = &shared.memory
+                && let Some(catalog) = memory.recall(&shared.server).await
+            {
+                let _ = notes.send(Note::Recalled(catalog)).await;
+            }
+        });
+    }
+
+    /// Looks at what the tools say about themselves and remembers it.
+    pub(super) fn remember(&self) {
+        let (shared, catalog) = (Arc::clone(&self.shared), Arc::clone(&self.catalog));
+        self.shared.tasks.spawn(async move {
+            match &shared.memory {
+                Some(memory) => {
+                    memory.note(&shared.server, &catalog).await;
+                }
+                None => {
+                    let reviewed = review(shared.server.name(), &catalog.tools, None).await;
+                    if let Err(error) = reviewed {
+                        tracing::debug!(%error, "the tools of a server were not looked at");
+                    }
+                }
+            }
+        });
+    }
+
+    pub(super) fn hear(&mut self, note: Note) {
+        match note {
+            Note::Pulse(generation, pulse) if generation == self.generation => self.felt(pulse),
+            Note::Tools(generation, tools) if generation == self.generation => self.reread(tools),
+            // Of a session that is gone.
+            Note::Pulse(..) | Note::Tools(..) => {}
+            Note::Recalled(catalog) => {
+                if self.generation == 0 && self.state.is_on_its_way() {
+                    self.catalog = Arc::new(catalog);
+                    self.publish();
+                }
+            }
+        }
+    }
+
+    fn felt(&mut self, pulse: Pulse) {
+        let Some(live) = &mut self.live else {
+            return;
+        };
+        live.probing = false;
+        match pulse {
+            Pulse::Alive(sign) => {
+                live.sign = sign;
+                self.lifeless = 0;
+            }
+            Pulse::Dead(failure) => {
+                let kind = failure.kind();
+                let server = self.shared.server.name();
+                tracing::warn!(server, kind, %failure, "MCP server shows no sign of life");
+                self.last_error = Some(format!("{kind}: {failure}"));
+                self.lifeless = self.lifeless.saturating_add(1);
+                self.apply(Event::Wanted);
+            }
+        }
+    }
+
+    fn reread(&mut self, tools: Result<Vec<RemoteTool>, Failure>) {
+        let server = self.shared.server.name().to_owned();
+        let again = self.live.as_mut().is_some_and(|live| {
+            let again = live.refresh == Refresh::Again;
+            live.refresh = Refresh::No;
+            again
+        });
+        match tools {
+            Ok(tools) => {
+                let filter = self.shared.server.filter();
+                let mut catalog = self.catalog.as_ref().clone();
+                let old = std::mem::take(&mut catalog.tools);
+                catalog.tools = tools
+                    .into_iter()
+                    .filter(|tool| filter.allows(&tool.name))
+                    .collect();
+                let missing = |from: &[RemoteTool], of: &[RemoteTool]| -> Vec<String> {
+                    of.iter()
+                        .filter(|tool| !from.iter().any(|other| other.name == tool.name))
+                        .map(|tool| tool.name.clone())
+                        .collect()
+                };
+                let added = missing(&old, &catalog.tools);
+                let removed = missing(&catalog.tools, &old);
+                tracing::warn!(server, ?added, ?removed, "MCP server changed its tools");
+                self.catalog = Arc::new(catalog);
+                self.publish();
+                self.remember();
+            }
+            Err(failure) => {
+                tracing::warn!(server, %failure, "the changed tools of an MCP server were not read");
+            }
+        }
+        if again {
+            self.refresh();
+        }
+    }
+}

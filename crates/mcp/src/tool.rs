@@ -1,0 +1,222 @@
+//! The tools of servers as the engine knows tools.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use hermes_config::McpTrust;
+use hermes_core::{
+    Answer, Beside, Effect, Handling, Question, QuestionId, QuestionKind, Random, Reach, Tool,
+    ToolContext, ToolError, ToolOutcome, ToolResult, ToolSpec,
+};
+use hermes_secrets::RedactorHandle;
+use serde_json::{Map, Value as Json};
+
+use crate::{
+    Answers, Caller, Catalog, Fleet, Namespace, Operation, RecoveryPolicy, Remote, RemoteTool,
+    Server, Shelf, Trouble, Utility, allows_utility, normalise_schema,
+};
+
+/// What the engine waits longer than everything a call may wait for by itself.
+const SLACK: Duration = Duration::from_secs(10);
+/// Most characters of arguments that are shown with a question.
+const SHOWN: usize = 2000;
+
+/// What the tools of one server have in common.
+#[derive(Clone)]
+pub(crate) struct Offer {
+    pub(crate) fleet: Fleet,
+    pub(crate) server: Server,
+    pub(crate) shelf: Arc<Shelf>,
+    pub(crate) redactor: RedactorHandle,
+    pub(crate) policy: RecoveryPolicy,
+    pub(crate) random: Arc<dyn Random>,
+}
+
+/// A tool of a server, or one of our own for its resources and prompts.
+pub(crate) struct McpTool {
+    spec: ToolSpec,
+    remote: Remote,
+    answers: Answers,
+    offer: Offer,
+}
+
+impl McpTool {
+    /// Everything that can be called at a server.
+    pub(crate) fn all(catalog: &Catalog, namespace: &Namespace, offer: Offer) -> Vec<Self> {
+        let settings = offer.server.settings().tools.clone();
+        let utilities = Utility::ALL
+            .into_iter()
+            .filter(|utility| match utility.is_about_prompts() {
+                true => catalog.prompts,
+                false => catalog.resources,
+            })
+            .filter(|utility| allows_utility(settings.as_ref(), *utility))
+            .map(Remote::Utility);
+        let tools = catalog
+            .tools
+            .iter()
+            .map(|tool| Remote::Tool(tool.name.clone()));
+        let server = offer.server.name();
+        let names = namespace.name(server, tools.chain(utilities));
+        let reader = Remote::Utility(Utility::ReadResource);
+        let answers = Answers::new(
+            server.to_owned(),
+            names.wire(&reader).map(str::to_owned),
+            Arc::clone(&offer.shelf),
+            offer.redactor.clone(),
+        );
+        names
+            .iter()
+            .filter_map(|(wire, remote)| {
+                let spec = match remote {
+                    Remote::Utility(utility) => utility.spec(wire, server),
+                    Remote::Tool(name) => spec(wire, server, catalog.tool(name)?),
+                };
+                Some(Self {
+                    spec,
+                    remote: remote.clone(),
+                    answers: answers.clone(),
+                    offer: offer.clone(),
+                })
+            })
+            .collect()
+    }
+
+    fn operation(&self, arguments: Json) -> Result<Operation, ToolError> {
+        let mut arguments = match arguments {
+            Json::Object(map) => map,
+            _ => Map::new(),
+        };
+        let mut text = |key: &str| match arguments.remove(key) {
+            Some(Json::String(text)) if !text.is_empty() => Ok(text),
+            Some(_) | None => Err(ToolError::ForModel {
+                message: format!("`{key}` is missing"),
+            }),
+        };
+        Ok(match &self.remote {
+            Remote::Tool(name) => Operation::CallTool {
+                name: name.clone(),
+                repeatable: self.spec.effect != Effect::Mutating,
+                arguments,
+            },
+            Remote::Utility(Utility::ListResources) => Operation::ListResources,
+            Remote::Utility(Utility::ListPrompts) => Operation::ListPrompts,
+            Remote::Utility(Utility::ReadResource) => Operation::ReadResource { uri: text("uri")? },
+            Remote::Utility(Utility::GetPrompt) => {
+                let name = text("name")?;
+                let arguments = match arguments.remove("arguments") {
+                    Some(Json::Object(map)) => map,
+                    Some(_) | None => Map::new(),
+                };
+                Operation::GetPrompt { name, arguments }
+            }
+        })
+    }
+
+    async fn run(&self, arguments: Json, context: &ToolContext) -> ToolOutcome {
+        self.allowed(&arguments, context).await?;
+        let operation = self.operation(arguments)?;
+        let asked = operation.asked();
+        let caller = Caller {
+            session: context.session.clone(),
+            asker: Arc::clone(&context.asker),
+            cancel: context.cancel.clone(),
+        };
+        let server = self.offer.server.name();
+        match self.offer.fleet.call(server, operation, caller).await {
+            Ok(answer) => {
+                let rendered = self.answers.render(asked, answer).await;
+                Ok(ToolResult {
+                    content: rendered.content,
+                    media: rendered.media,
+                })
+            }
+            Err(Trouble::Interrupted) if context.cancel.is_cancelled() => Err(ToolError::Cancelled),
+            Err(trouble) => Ok(ToolResult {
+                content: self.answers.trouble(&trouble),
+                media: Vec::new(),
+            }),
+        }
+    }
+
+    /// A server that is not trusted changes nothing without a yes.
+    async fn allowed(&self, arguments: &Json, context: &ToolContext) -> Result<(), ToolError> {
+        let trusted = self.offer.server.settings().trust == McpTrust::Trusted;
+        if trusted || self.spec.effect == Effect::ReadOnly {
+            return Ok(());
+        }
+        let shown: String = arguments.to_string().chars().take(SHOWN).collect();
+        let server = self.offer.server.name();
+        let question = Question {
+            id: QuestionId(self.offer.random.next_u64()),
+            session: context.session.clone(),
+            kind: QuestionKind::Approval {
+                action: format!("{} {shown}", self.spec.name),
+                reasons: vec![format!(
+                    "MCP server {server} is not trusted and this tool may change something"
+                )],
+                marks: Vec::new(),
+                reach: Reach::Once,
+            },
+            deadline: context.deadline,
+        };
+        let reply = context.asker.ask(question, context.cancel.clone()).await;
+        match reply.answer {
+            Answer::AllowOnce | Answer::AllowSession | Answer::AllowAlways => Ok(()),
+            Answer::Deny { .. } | Answer::Text(_) => Err(ToolError::ForModel {
+                message: match reply.by {
+                    hermes_core::AnsweredBy::Person(_) => "the user refused this call".to_owned(),
+                    hermes_core::AnsweredBy::Rule(_) | hermes_core::AnsweredBy::Runtime => {
+                        format!("calls of MCP server {server} need a yes, and nobody gave one")
+                    }
+                },
+            }),
+        }
+    }
+}
+
+fn spec(wire: &str, server: &str, tool: &RemoteTool) -> ToolSpec {
+    let described = tool
+        .description
+        .clone()
+        .filter(|text| !text.trim().is_empty());
+    ToolSpec {
+        name: wire.to_owned(),
+        description: described
+            .unwrap_or_else(|| format!("Tool {} of MCP server {server}.", tool.name)),
+        parameters: normalise_schema(&tool.schema),
+        effect: tool.effect,
+    }
+}
+
+impl Tool for McpTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn handling(&self) -> Handling {
+        let policy = &self.offer.policy;
+        let parallel = self.offer.server.settings().supports_parallel_tool_calls;
+        // Two attempts and the waits between them; questions to people come on top.
+        let deadline = policy.call_timeout * 2
+            + policy.absent_session_wait
+            + policy.auth_decision
+            + policy.fresh_session_wait
+            + self.offer.server.elicitation().timeout
+            + SLACK;
+        Handling {
+            beside: match parallel {
+                true => Beside::Anything,
+                false => Beside::Nothing,
+            },
+            deadline,
+            untrusted: true,
+            ..Handling::default()
+        }
+    }
+
+    fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(self.run(arguments, context))
+    }
+}

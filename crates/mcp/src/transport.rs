@@ -1,0 +1,218 @@
+//! The ways to a server: a program's pipes, streamable HTTP and the older event streams.
+//!
+//! Every way ends in a [`Connection`]: a session that answered the handshake, and whatever has to be
+//! ended with it. Errors keep their types up to here, so that `failure` can tell them apart.
+
+mod child;
+mod http;
+mod last_words;
+mod marks;
+mod sse;
+mod stdio;
+mod stream;
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use rmcp::RoleClient;
+use rmcp::model::ServerPeerInfo;
+use rmcp::service::{
+    ClientInitializeError, Peer, QuitReason, RunningService, RunningServiceCancellationToken,
+};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::requests::Ears;
+use crate::{Failure, Refusal};
+pub(crate) use child::Child;
+pub(crate) use http::{HttpRoute, apply_trust};
+pub(crate) use last_words::StderrLog;
+pub(crate) use marks::Marks;
+pub(crate) use stdio::StdioRoute;
+pub(crate) use wire::WireError;
+
+/// How long a session of ours may take to say goodbye before it is dropped.
+const GOODBYE: Duration = Duration::from_secs(6);
+
+/// How a server is reached; makes any number of connections, one after the other.
+pub(crate) enum Route {
+    Stdio(StdioRoute),
+    Http(HttpRoute),
+}
+
+impl Route {
+    /// Makes a connection. When it fails, nothing of it is left: a program has ended before this returns.
+    pub(crate) async fn open(&self, ears: Ears, effort: &Effort) -> Result<Connection, Failure> {
+        match self {
+            Self::Stdio(route) => route.open(ears, effort).await,
+            Self::Http(route) => effort.bound(route.open(ears, &effort.tasks)).await?,
+        }
+    }
+
+    /// Whether another token may help against this failure. Bounded by the caller.
+    pub(crate) async fn recover(&self, failure: &Failure) -> crate::Recovery {
+        let no = || crate::Recovery::NeedsLogin {
+            why: failure.to_string(),
+        };
+        let (
+            Self::Http(route),
+            Failure::Auth {
+                token, challenge, ..
+            },
+        ) = (self, failure)
+        else {
+            return no();
+        };
+        match route.authority() {
+            Some(authority) => {
+                authority
+                    .recover(Refusal {
+                        token: token.as_ref(),
+                        challenge: challenge.as_deref(),
+                    })
+                    .await
+            }
+            None => no(),
+        }
+    }
+
+    /// Ends when somebody else changed what we show to the server; never, where there is nothing to show.
+    pub(crate) fn credentials_changed(&self) -> BoxFuture<'_, ()> {
+        match self {
+            Self::Http(route) => match route.authority() {
+                Some(authority) => authority.changed(),
+                None => Box::pin(std::future::pending()),
+            },
+            Self::Stdio(_) => Box::pin(std::future::pending()),
+        }
+    }
+
+    /// Whether requests go through a program's pipes.
+    pub(crate) fn is_piped(&self) -> bool {
+        matches!(self, Self::Stdio(_))
+    }
+}
+
+/// What an attempt to connect may take, and who owns its tasks.
+#[derive(Clone)]
+pub(crate) struct Effort {
+    pub(crate) limit: Duration,
+    pub(crate) stop: CancellationToken,
+    pub(crate) tasks: TaskTracker,
+}
+
+impl Effort {
+    /// Gives up when the time is over or the attempt is stopped.
+    pub(crate) async fn bound<T>(&self, work: impl Future<Output = T>) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            () = self.stop.cancelled() => Err(Failure::Cancelled),
+            done = tokio::time::timeout(self.limit, work) => {
+                done.map_err(|_| Failure::Timeout { after: self.limit })
+            }
+        }
+    }
+}
+
+/// A session that answered the handshake.
+pub(crate) struct Connection {
+    pub(crate) peer: Peer<RoleClient>,
+    pub(crate) info: Option<Arc<ServerPeerInfo>>,
+    pub(crate) marks: Arc<Marks>,
+    stop: RunningServiceCancellationToken,
+    /// Says how the session ended, once it has.
+    over: watch::Receiver<Option<String>>,
+    child: Option<Child>,
+}
+
+impl Connection {
+    /// Takes the session over and watches for its end.
+    pub(crate) fn watch(
+        service: RunningService<RoleClient, Ears>,
+        marks: Arc<Marks>,
+        child: Option<Child>,
+        tasks: &TaskTracker,
+    ) -> Self {
+        let peer = service.peer().clone();
+        let info = service.peer().peer_info();
+        let stop = service.cancellation_token();
+        let (tell, over) = watch::channel(None);
+        tasks.spawn(async move {
+            let why = match service.waiting().await {
+                Ok(QuitReason::Cancelled) => "closed by us",
+                Ok(_) => "the connection was closed by the server",
+                Err(_) => "the session broke",
+            };
+            tell.send_replace(Some(why.to_owned()));
+        });
+        Self {
+            peer,
+            info,
+            marks,
+            stop,
+            over,
+            child,
+        }
+    }
+
+    /// Waits for the end of the session or of its program, and says what was seen.
+    pub(crate) fn ended(&self) -> BoxFuture<'static, String> {
+        let mut over = self.over.clone();
+        let exited = self.child.as_ref().map(Child::exited);
+        Box::pin(async move {
+            let session = async {
+                match over.wait_for(Option::is_some).await {
+                    Ok(why) => why.clone().unwrap_or_default(),
+                    Err(_) => "the session is gone".to_owned(),
+                }
+            };
+            match exited {
+                // The program's end explains the session's.
+                Some(exited) => tokio::select! {
+                    biased;
+                    why = exited => why,
+                    why = session => why,
+                },
+                None => session.await,
+            }
+        })
+    }
+
+    /// The id of the program.
+    pub(crate) fn pid(&self) -> Option<u32> {
+        self.child.as_ref().and_then(Child::pid)
+    }
+
+    /// Whether everything behind the session must be gone before there may be another.
+    pub(crate) fn has_program(&self) -> bool {
+        self.child.is_some()
+    }
+
+    /// Says goodbye and ends the program, if there is one. Returns when nothing of it is left.
+    pub(crate) async fn close(self, grace: Duration) {
+        let mut over = self.over;
+        self.stop.cancel();
+        // A session that does not end in time is dropped with its tasks.
+        if tokio::time::timeout(GOODBYE, over.wait_for(Option::is_some))
+            .await
+            .is_err()
+        {
+            tracing::debug!("a session did not end in time");
+        }
+        if let Some(child) = self.child {
+            child.close(grace).await;
+        }
+    }
+}
+
+/// Runs a handshake and says what went wrong in our terms.
+pub(crate) async fn handshake(
+    serving: impl Future<Output = Result<RunningService<RoleClient, Ears>, ClientInitializeError>>,
+) -> Result<RunningService<RoleClient, Ears>, Failure> {
+    serving
+        .await
+        .map_err(|error| Failure::from_handshake(&error))
+}

@@ -1,0 +1,100 @@
+//! An agent that keeps one server, for tests that kill it: `mcp-agent agent STATE PROGRAM`. With `warden` as
+//! first argument it is the process that starts the servers of tests.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use hermes_config::McpServer;
+use hermes_core::{SystemClock, SystemRandom};
+use hermes_exec::{LocalBackend, LocalOptions, WardenProgram, warden_main};
+use hermes_http::ClientSettings;
+use hermes_mcp::{
+    Authority, Fleet, Gatekeeper, RecoveryPolicy, Server, Shelf, ShelfFolders, Surroundings,
+};
+use hermes_secrets::RedactorHandle;
+
+const WARDEN: &str = "warden";
+const FOREVER: Duration = Duration::from_secs(600);
+
+struct Open;
+
+impl Gatekeeper for Open {
+    fn authority(&self, _: &Server) -> Option<Arc<dyn Authority>> {
+        None
+    }
+
+    fn clear<'a>(&'a self, _: &'a Server) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments.first().is_some_and(|first| first == WARDEN) {
+        return warden_main(&[WARDEN.to_owned()], arguments.into_iter().skip(1));
+    }
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
+    let [_, state, program] = arguments else {
+        return Err("agent STATE PROGRAM".into());
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let home = PathBuf::from(state);
+        let fleet = Fleet::new(Surroundings {
+            policy: RecoveryPolicy::default(),
+            backend: Arc::new(LocalBackend::new(LocalOptions {
+                warden: WardenProgram {
+                    program: std::env::current_exe()?,
+                    arguments: vec![WARDEN.to_owned()],
+                    grace: Duration::from_millis(500),
+                },
+                scratch: home.join("scratch"),
+                confiner: None,
+            })),
+            network: ClientSettings::default(),
+            redactor: RedactorHandle::default(),
+            home: home.clone(),
+            user_home: None,
+            directory: home.clone(),
+            environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SystemRandom),
+            gatekeeper: Arc::new(Open),
+            shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
+            memory: None,
+            sampler: None,
+            reserved: Vec::new(),
+            blocked: Vec::new(),
+        });
+        let server = McpServer {
+            command: program.clone(),
+            env: BTreeMap::from([
+                ("SX_STATE".to_owned(), state.clone()),
+                ("SX_FAULTS".to_owned(), "grandchild".to_owned()),
+            ]),
+            ..McpServer::default()
+        };
+        let servers = BTreeMap::from([("one".to_owned(), server)]);
+        fleet.apply(&servers).await;
+        fleet.discovered(FOREVER).await;
+        writeln!(io::stdout(), "ready")?;
+        io::stdout().flush()?;
+        tokio::time::sleep(FOREVER).await;
+        Ok(())
+    })
+}

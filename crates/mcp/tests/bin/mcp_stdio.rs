@@ -1,0 +1,215 @@
+//! An MCP server as a program, whose faults are set by its environment and by files.
+//!
+//! `SX_STATE` names a directory: each start is a line in `starts` (its process id), a start while an
+//! earlier one still runs is a line in `overlaps`, each request a line in `requests`. A file `broken` makes
+//! every start fail, `hang` makes the handshake hang. `SX_FAULTS` holds words: `die` (exits in the middle of
+//! every call after writing a line to `done`), `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense),
+//! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
+//! the client: its user or its model, and answer with what came back).
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+struct Program {
+    state: PathBuf,
+    faults: Vec<String>,
+    out: Mutex<io::Stdout>,
+    /// What came back for our own questions.
+    replies: (Mutex<Vec<Value>>, Condvar),
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the environment is how tests steer this program"
+)]
+fn main() -> ExitCode {
+    let state = PathBuf::from(std::env::var("SX_STATE").unwrap_or_else(|_| "/tmp".to_owned()));
+    let faults = std::env::var("SX_FAULTS").unwrap_or_default();
+    let program = Arc::new(Program {
+        state,
+        faults: faults.split_whitespace().map(str::to_owned).collect(),
+        out: Mutex::new(io::stdout()),
+        replies: Default::default(),
+    });
+    match program.run() {
+        Ok(code) => code,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn append(path: &Path, line: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(format!("{line}\n").as_bytes())
+}
+
+impl Program {
+    fn has(&self, fault: &str) -> bool {
+        self.faults.iter().any(|one| one == fault)
+    }
+
+    fn note(&self, file: &str, line: &str) -> io::Result<()> {
+        append(&self.state.join(file), line)
+    }
+
+    fn run(self: &Arc<Self>) -> io::Result<ExitCode> {
+        self.note_start()?;
+        if self.state.join("broken").exists() {
+            io::stderr().write_all(b"the program is broken\n")?;
+            return Ok(ExitCode::from(3));
+        }
+        if self.has("grandchild") {
+            let child = Command::new("bash")
+                .args(["-c", "trap '' TERM; sleep 300"])
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()?;
+            self.note("grandchildren", &child.id().to_string())?;
+        }
+        if self.has("noise") {
+            io::stderr().write_all(b"noise on standard error\n")?;
+            self.say("this is not a message")?;
+            self.say("{\"half\": ")?;
+        }
+        for line in io::stdin().lock().lines() {
+            let Ok(message) = serde_json::from_str::<Value>(&line?) else {
+                continue;
+            };
+            let own = Arc::clone(self);
+            thread::spawn(move || own.handle(&message));
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Notes the start, and whether another of us still runs.
+    fn note_start(&self) -> io::Result<()> {
+        let earlier = fs::read_to_string(self.state.join("starts")).unwrap_or_default();
+        for pid in earlier.lines() {
+            let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            let runs = stat
+                .rsplit_once(')')
+                .is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']));
+            if runs && stat.contains("mcp-stdio") {
+                self.note("overlaps", pid)?;
+            }
+        }
+        self.note("starts", &std::process::id().to_string())
+    }
+
+    fn say(&self, line: &str) -> io::Result<()> {
+        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+        out.write_all(format!("{line}\n").as_bytes())?;
+        out.flush()
+    }
+
+    fn handle(&self, message: &Value) -> io::Result<()> {
+        let method = message["method"].as_str().unwrap_or_default();
+        self.note("requests", method)?;
+        if method.is_empty() {
+            let (replies, wake) = &self.replies;
+            let mut replies = replies.lock().unwrap_or_else(PoisonError::into_inner);
+            replies.push(message.clone());
+            wake.notify_all();
+            return Ok(());
+        }
+        let Some(id) = message.get("id").filter(|_| !method.is_empty()) else {
+            return Ok(());
+        };
+        if method == "initialize" && self.state.join("hang").exists() {
+            thread::sleep(Duration::from_secs(600));
+        }
+        if method == "ping" && self.has("deaf") {
+            return Ok(());
+        }
+        let answer = match self.result(method, &message["params"])? {
+            Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            None => json!({
+                "jsonrpc": "2.0", "id": id,
+                "error": { "code": -32601, "message": format!("Method not found: {method}") },
+            }),
+        };
+        self.say(&answer.to_string())
+    }
+
+    fn result(&self, method: &str, params: &Value) -> io::Result<Option<Value>> {
+        let tool = |name: &str, read_only: bool| {
+            json!({
+                "name": name,
+                "inputSchema": { "type": "object", "properties": {} },
+                "annotations": { "readOnlyHint": read_only },
+            })
+        };
+        Ok(Some(match method {
+            "initialize" => json!({
+                "protocolVersion": params["protocolVersion"],
+                "capabilities": { "tools": {} },
+                "serverInfo": { "name": "stdio fixture", "version": "1" },
+            }),
+            "ping" if !self.has("no-ping") => json!({}),
+            "tools/list" if self.has("asks") => json!({ "tools": [
+                tool("ask", true), tool("sample", true),
+            ] }),
+            "tools/list" => json!({ "tools": [
+                tool("echo", false), tool("read", true), tool("wait", true),
+            ] }),
+            "tools/call" => self.call(params)?,
+            _ => return Ok(None),
+        }))
+    }
+
+    fn call(&self, params: &Value) -> io::Result<Value> {
+        self.note("done", params["name"].as_str().unwrap_or_default())?;
+        if self.has("die") || self.state.join("die").exists() {
+            // Only once when it was asked for by a file.
+            let _ = fs::remove_file(self.state.join("die"));
+            self.exit();
+        }
+        let arguments = &params["arguments"];
+        let asked = match params["name"].as_str() {
+            Some("ask") => Some("elicitation/create"),
+            Some("sample") => Some("sampling/createMessage"),
+            _ => None,
+        };
+        if let Some(method) = asked {
+            let reply = self.ask(method, &arguments["question"])?;
+            return Ok(json!({ "content": [{ "type": "text", "text": reply.to_string() }] }));
+        }
+        if let Some(millis) = arguments["millis"].as_u64() {
+            thread::sleep(Duration::from_millis(millis));
+        }
+        let text = arguments["text"].as_str().unwrap_or("ok");
+        Ok(json!({ "content": [{ "type": "text", "text": text }] }))
+    }
+
+    /// Puts a question to the client and waits for what comes back.
+    fn ask(&self, method: &str, params: &Value) -> io::Result<Value> {
+        let id = format!("question {}", self.state.display());
+        let question = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        self.say(&question.to_string())?;
+        let (replies, wake) = &self.replies;
+        let mut replies = replies.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(place) = replies.iter().position(|reply| reply["id"] == id) {
+                let reply = replies.swap_remove(place);
+                let answer = reply.get("result").or_else(|| reply.get("error"));
+                return Ok(answer.cloned().unwrap_or_default());
+            }
+            replies = wake.wait(replies).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "ends without a word, as a crash would"
+    )]
+    fn exit(&self) -> ! {
+        std::process::exit(9)
+    }
+}

@@ -1,0 +1,200 @@
+//! Refused tokens: another one is asked for first, and what expires is not a matter of tokens.
+
+use std::fs;
+use std::sync::Arc;
+
+use hermes_core::{Clock as _, SystemClock};
+use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
+use hermes_mcp::{Authority, OAuth, OAuthParts, OAuthSettings, State};
+use hermes_testkit::authorization_server::AuthorizationServer;
+use hermes_testkit::mcp_server::{McpServer, Mode, Profile};
+use serde_json::json;
+
+use super::fixture::{Bench, at, error, quick, remote};
+
+/// A server and the authorization server that vouches for us there.
+struct Pair {
+    server: McpServer,
+    issuer: AuthorizationServer,
+    bench: Bench,
+    _home: tempfile::TempDir,
+}
+
+fn refused() -> Mode {
+    Mode::Status {
+        status: 401,
+        body: String::new(),
+    }
+}
+
+async fn pair(route: &str) -> Pair {
+    let server = remote(Profile::default());
+    let issuer = AuthorizationServer::start().unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let http = ClientBuilder::new(ClientSettings::default(), AddressPolicy::PublicAndPrivate)
+        .build()
+        .unwrap();
+    issuer.add_client("known", None);
+    let (access, refresh) = issuer.grant("known", "read");
+    let until = SystemClock.now().as_second() + 3_600;
+    let metadata: serde_json::Value = http
+        .get(format!("{}/.well-known/oauth-authorization-server", issuer.base()).as_str())
+        .send()
+        .await
+        .unwrap()
+        .json(1 << 20)
+        .await
+        .unwrap();
+    let folder = home.path().join("mcp-tokens");
+    fs::create_dir_all(&folder).unwrap();
+    for (name, content) in [
+        (
+            "one.json",
+            json!({ "access_token": access, "token_type": "Bearer", "expires_in": 3600,
+                "refresh_token": refresh, "scope": "read", "expires_at": until as f64 }),
+        ),
+        (
+            "one.client.json",
+            json!({ "client_id": "known", "redirect_uris": ["http://127.0.0.1:9/callback"],
+                "token_endpoint_auth_method": "none" }),
+        ),
+        ("one.meta.json", metadata),
+    ] {
+        fs::write(folder.join(name), content.to_string()).unwrap();
+    }
+    let mut entry = at(server.url(route));
+    entry.auth = "oauth".to_owned();
+    if route == "/sse" {
+        entry.transport = "sse".to_owned();
+    }
+    let oauth = OAuth::new(OAuthParts {
+        settings: OAuthSettings::new("one", &entry, None).unwrap(),
+        http,
+        home: home.path().to_owned(),
+        clock: Arc::new(SystemClock),
+        person: None,
+    })
+    .unwrap();
+    let authority: Arc<dyn Authority> = Arc::new(oauth);
+    let mut bench = Bench::with_authority(quick(), Some(authority));
+    bench.add("one", entry).await;
+    bench.ready("one").await;
+    Pair {
+        server,
+        issuer,
+        bench,
+        _home: home,
+    }
+}
+
+/// The tokens that calls carried, in order.
+fn tokens(server: &McpServer) -> Vec<String> {
+    let stats = server.stats();
+    let calls = stats
+        .requests
+        .iter()
+        .filter(|seen| seen.method.as_deref() == Some("tools/call"));
+    calls
+        .map(|seen| seen.headers.get("authorization").cloned().unwrap())
+        .collect()
+}
+
+// MCP-17
+// MCP-18
+#[tokio::test(flavor = "multi_thread")]
+async fn an_expired_session_costs_no_token_and_a_refused_token_does() {
+    let Pair {
+        server,
+        issuer,
+        bench,
+        _home,
+    } = pair("/mcp").await;
+    server.drop_sessions();
+    assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+    assert_eq!(server.stats().initialize, 2);
+    assert_eq!(issuer.stats().token_requests, 0);
+    let seen = tokens(&server);
+    assert!(seen.iter().all(|token| *token == seen[0]));
+
+    server.arm("tools/call", refused(), 1);
+    assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+    assert_eq!(issuer.stats().token_requests, 1);
+    assert_eq!(server.stats().initialize, 3);
+    let seen = tokens(&server);
+    assert_ne!(seen.first(), seen.last());
+    bench.failures(0).await;
+}
+
+// MCP-26, the reference's test_circuit_breaker_cleared_on_reconnect
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_refusal_asks_for_a_login_and_counts_as_the_first_failure() {
+    let Pair {
+        server,
+        issuer: _issuer,
+        bench,
+        _home,
+    } = pair("/mcp").await;
+    // Two failures from before, which the new session makes forgotten.
+    let internal = Mode::Error {
+        code: -32603,
+        message: "no".to_owned(),
+    };
+    server.arm("tools/call", internal, 2);
+    for _ in 0..2 {
+        assert!(error(&bench.echo("x").await).contains("MCP call failed"));
+    }
+    bench.failures(2).await;
+    server.arm("tools/call", refused(), 2);
+    let answer = bench.echo("x").await;
+    assert_eq!(answer["needs_reauth"], json!(true), "{answer}");
+    assert_eq!(answer["server"], json!("one"));
+    assert!(error(&answer).contains("hermes mcp login one"), "{answer}");
+    bench.failures(1).await;
+    assert_eq!(server.stats().initialize, 2);
+}
+
+// MCP-80
+#[tokio::test(flavor = "multi_thread")]
+async fn the_older_transport_carries_tokens_and_recovers_too() {
+    let Pair {
+        server,
+        issuer,
+        bench,
+        _home,
+    } = pair("/sse").await;
+    assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+    server.drop_sessions();
+    assert_eq!(bench.echo("y").await, json!({ "result": "y" }));
+    assert_eq!(server.stats().initialize, 2);
+    assert_eq!(issuer.stats().token_requests, 0);
+    assert!(
+        tokens(&server)
+            .iter()
+            .all(|token| token.starts_with("Bearer "))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_lets_nobody_in_waits_and_comes_back() {
+    let server = remote(Profile {
+        token: Some("good".to_owned()),
+        ..Profile::default()
+    });
+    let mut bench = Bench::new(quick());
+    bench.add("one", at(server.url("/mcp"))).await;
+    let view = bench
+        .until("one", "waiting for a login", |view| {
+            view.state == State::NeedsAuth
+        })
+        .await;
+    assert!(view.next_try.is_some());
+    assert!(
+        bench.fleet.unavailable()[0]
+            .why
+            .contains("hermes mcp login one")
+    );
+    server.set_token(None);
+    bench.handle("one").reconnect().await;
+    bench.ready("one").await;
+    assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+}

@@ -1,0 +1,203 @@
+//! A server that keeps failing is left alone for a while, and then asked once.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use hermes_mcp::RecoveryPolicy;
+use hermes_testkit::mcp_server::{McpServer, Mode, Profile};
+use serde_json::json;
+
+use super::fixture::{Bench, PATIENCE, at, error, quick, remote};
+
+const COOLDOWN: Duration = Duration::from_millis(1_500);
+
+fn hasty() -> RecoveryPolicy {
+    RecoveryPolicy {
+        call_timeout: Duration::from_millis(300),
+        breaker_cooldown: COOLDOWN,
+        ..quick()
+    }
+}
+
+fn hold(millis: u64) -> Mode {
+    Mode::Hold { millis, then: None }
+}
+
+/// A server whose calls hang, and a bench whose breaker they have opened.
+async fn opened() -> (McpServer, Bench) {
+    let server = remote(Profile::default());
+    let bench = Bench::connected(hasty(), server.url("/mcp")).await;
+    server.arm("tools/call", hold(20_000), 3);
+    for _ in 0..3 {
+        let text = error(&bench.echo("x").await);
+        assert!(text.contains("MCP call failed: Timeout"), "{text}");
+    }
+    bench.failures(3).await;
+    (server, bench)
+}
+
+// MCP-22, the reference's test_circuit_breaker_half_opens_after_cooldown
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_breaker_lets_nothing_through_until_one_call_succeeds() {
+    let (server, bench) = opened().await;
+    let text = error(&bench.echo("x").await);
+    assert!(text.contains("unreachable"), "{text}");
+    assert_eq!(server.stats().calls, 3);
+    tokio::time::sleep(COOLDOWN).await;
+    assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+    assert_eq!(server.stats().calls, 4);
+    assert_eq!(server.stats().initialize, 1);
+    bench.failures(0).await;
+}
+
+// MCP-23, the reference's test_circuit_breaker_reopens_on_probe_failure
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_probe_starts_the_wait_again() {
+    let (server, bench) = opened().await;
+    server.arm("tools/call", hold(20_000), 1);
+    tokio::time::sleep(COOLDOWN).await;
+    assert!(error(&bench.echo("x").await).contains("Timeout"));
+    assert_eq!(server.stats().calls, 4);
+    let text = error(&bench.echo("x").await);
+    assert!(text.contains("unreachable"), "{text}");
+    assert_eq!(server.stats().calls, 4);
+}
+
+// MCP-37
+#[tokio::test(flavor = "multi_thread")]
+async fn only_one_call_probes() {
+    let (server, bench) = opened().await;
+    server.arm("tools/call", hold(20_000), 10);
+    tokio::time::sleep(COOLDOWN).await;
+    let answers = join_all((0..10).map(|_| bench.echo("x"))).await;
+    let refused = answers
+        .iter()
+        .filter(|answer| error(answer).contains("unreachable"));
+    assert_eq!(refused.count(), 9);
+    assert_eq!(server.stats().calls, 4);
+}
+
+// MCP-20
+#[tokio::test(flavor = "multi_thread")]
+async fn a_success_after_a_new_session_forgets_earlier_failures() {
+    let server = remote(Profile::default());
+    let bench = Bench::connected(hasty(), server.url("/mcp")).await;
+    for _ in 0..2 {
+        server.arm("tools/call", hold(20_000), 2);
+        for _ in 0..2 {
+            assert!(error(&bench.echo("x").await).contains("Timeout"));
+        }
+        bench.failures(2).await;
+        let expired = Mode::Error {
+            code: -32602,
+            message: "Session expired".to_owned(),
+        };
+        server.arm("tools/call", expired, 1);
+        assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+        bench.failures(0).await;
+    }
+}
+
+// MCP-36
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_says_it_failed_has_answered() {
+    let server = remote(Profile::default());
+    let bench = Bench::connected(quick(), server.url("/mcp")).await;
+    for _ in 0..10 {
+        let text = error(
+            &bench
+                .call("fail", json!({ "text": "my login session expired" }))
+                .await,
+        );
+        assert_eq!(text, "my login session expired");
+    }
+    assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+    assert_eq!(server.stats().initialize, 1);
+    bench.failures(0).await;
+}
+
+// MCP-24, the reference's test_half_open_probe_on_dead_session_requests_reconnect
+// MCP-25, the reference's test_half_open_dead_session_recovers_after_reconnect
+#[tokio::test(flavor = "multi_thread")]
+async fn a_probe_without_a_session_asks_for_one_and_the_next_call_goes_through() {
+    let policy = RecoveryPolicy {
+        reconnect_retries: 0,
+        breaker_threshold: 2,
+        breaker_cooldown: COOLDOWN,
+        absent_session_wait: PATIENCE,
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    bench.add("one", bench.program("one", "")).await;
+    let pid = bench.ready("one").await.pid.unwrap();
+    let broken = bench.state("one").join("broken");
+    std::fs::write(&broken, "").unwrap();
+    // The tools of a parked server are not offered, so this one is kept from before.
+    let tool = bench.tool("mcp__one__echo");
+    let call = || async {
+        let around = super::fixture::context(tokio_util::sync::CancellationToken::new());
+        super::fixture::read(tool.call(json!({ "text": "x" }), &around).await)
+    };
+    end(pid);
+    bench.parked("one").await;
+    for _ in 0..2 {
+        let text = error(&call().await);
+        assert!(text.contains("reconnect"), "{text}");
+    }
+    assert!(error(&call().await).contains("unreachable"));
+    let requests = bench.lines("one", "requests").len();
+    let starts = bench.lines("one", "starts").len();
+    tokio::time::sleep(COOLDOWN).await;
+    let text = error(&call().await);
+    assert!(text.contains("reconnect"), "{text}");
+    assert_eq!(bench.lines("one", "starts").len(), starts + 1);
+    assert_eq!(bench.lines("one", "requests").len(), requests);
+
+    std::fs::remove_file(&broken).unwrap();
+    bench.handle("one").reconnect().await;
+    bench.ready("one").await;
+    assert_eq!(call().await, json!({ "result": "x" }));
+}
+
+// MCP-29
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_session_closes_the_breaker_on_every_transport() {
+    let server = remote(Profile::default());
+    let policy = RecoveryPolicy {
+        call_timeout: Duration::from_millis(200),
+        breaker_cooldown: Duration::from_secs(600),
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    bench.add("http", at(server.url("/mcp"))).await;
+    let mut old = at(server.url("/sse"));
+    old.transport = "sse".to_owned();
+    bench.add("sse", old).await;
+    bench.add("stdio", bench.program("stdio", "")).await;
+    for name in ["http", "sse", "stdio"] {
+        bench.ready(name).await;
+        for _ in 0..3 {
+            let answer = bench
+                .call_at(name, "wait", json!({ "millis": 3_000 }))
+                .await;
+            assert!(error(&answer).contains("Timeout"), "{name}: {answer}");
+        }
+        let answer = bench.call_at(name, "read", json!({})).await;
+        assert!(error(&answer).contains("unreachable"), "{name}: {answer}");
+        let before = bench.view(name).generation;
+        bench.handle(name).reconnect().await;
+        bench
+            .until(name, "a new session", |view| {
+                view.is_ready() && view.generation > before
+            })
+            .await;
+        let answer = bench.call_at(name, "read", json!({ "text": "x" })).await;
+        assert_eq!(answer, json!({ "result": "x" }), "{name}");
+    }
+}
+
+/// Ends a process of ours at once.
+pub(crate) fn end(pid: u32) {
+    let pid = nix::unistd::Pid::from_raw(i32::try_from(pid).unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+}

@@ -1,0 +1,110 @@
+//! The promise itself: whatever happened to them, all servers are there again once they are healthy.
+
+use std::time::Duration;
+
+use hermes_core::{Random as _, SeededRandom};
+use hermes_mcp::RecoveryPolicy;
+use hermes_testkit::mcp_server::{Mode, Profile};
+use serde_json::json;
+
+use super::breaker::end;
+use super::fixture::{Bench, PATIENCE, at, quick, remote};
+
+// MCP-31
+#[tokio::test(flavor = "multi_thread")]
+async fn every_server_comes_back_after_any_faults() {
+    let policy = RecoveryPolicy {
+        call_timeout: Duration::from_millis(300),
+        connect_timeout: Duration::from_millis(1_500),
+        first_connect_retries: 1,
+        reconnect_retries: 1,
+        parked_probe: Duration::from_millis(300),
+        breaker_cooldown: Duration::from_millis(200),
+        fresh_session_wait: Duration::from_millis(500),
+        absent_session_wait: Duration::from_millis(100),
+        keepalive_interval: Duration::from_millis(200),
+        keepalive_timeout: Duration::from_millis(300),
+        call_reconnects: 100,
+        ..quick()
+    };
+    let server = remote(Profile::default());
+    let mut bench = Bench::new(policy);
+    bench.add("http", at(server.url("/mcp"))).await;
+    let mut old = at(server.url("/sse"));
+    old.transport = "sse".to_owned();
+    bench.add("sse", old).await;
+    bench.add("stdio", bench.program("stdio", "")).await;
+    let names = ["http", "sse", "stdio"];
+    for name in names {
+        bench.ready(name).await;
+    }
+    let state = bench.state("stdio");
+    let random = SeededRandom::new(20_260_704);
+    for _ in 0..40 {
+        match random.below(8) {
+            0 => {
+                if let Some(pid) = bench.view("stdio").pid
+                    && nix::sys::signal::kill(
+                        nix::unistd::Pid::from_raw(i32::try_from(pid).unwrap()),
+                        None,
+                    )
+                    .is_ok()
+                {
+                    end(pid);
+                }
+            }
+            1 => std::fs::write(state.join("broken"), "").unwrap(),
+            2 => std::fs::write(state.join("die"), "").unwrap(),
+            3 => server.drop_sessions(),
+            4 => server.set_down(true),
+            5 => server.set_down(false),
+            6 => server.arm(
+                "*",
+                Mode::Status {
+                    status: 401,
+                    body: String::new(),
+                },
+                3,
+            ),
+            _ => server.arm(
+                "*",
+                Mode::Hold {
+                    millis: 2_000,
+                    then: None,
+                },
+                2,
+            ),
+        }
+        let name = names[usize::try_from(random.below(3)).unwrap()];
+        if bench.names().contains(&format!("mcp__{name}__read")) {
+            bench.call_at(name, "read", json!({})).await;
+        }
+        tokio::time::sleep(Duration::from_millis(random.below(60))).await;
+    }
+    // Healthy again: nobody asks, nobody restarts anything.
+    for file in ["broken", "die"] {
+        let _ = std::fs::remove_file(state.join(file));
+    }
+    server.disarm();
+    server.set_down(false);
+    for name in names {
+        bench.ready(name).await;
+        let read = format!("mcp__{name}__read");
+        let deadline = std::time::Instant::now() + PATIENCE;
+        loop {
+            assert!(
+                std::time::Instant::now() < deadline,
+                "{name}: {:?}",
+                bench.view(name)
+            );
+            if bench.names().contains(&read) {
+                let answer = bench.call_at(name, "read", json!({ "text": "x" })).await;
+                if answer == json!({ "result": "x" }) {
+                    break;
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    assert!(bench.lines("stdio", "overlaps").is_empty());
+}

@@ -1,0 +1,248 @@
+//! Tokens that are kept, renewed and shared.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hermes_mcp::{AuthError, Authority as _, Recovery, Refusal};
+use serde_json::json;
+
+use super::oauth_support::{Does, Fixture, Scripted, call, call_and_recover};
+
+// MCP-67
+#[tokio::test]
+async fn a_kept_login_is_renewed_without_a_person() {
+    let fixture = Fixture::signed_in(-10);
+    assert_eq!(call(&fixture, &fixture.authority(None)).await.0.status, 200);
+    let stats = fixture.server.stats();
+    assert_eq!(
+        (stats.token_requests, stats.renewals, stats.authorizations),
+        (1, 1, 0)
+    );
+    let resource = ("resource".to_owned(), fixture.server.resource());
+    assert!(stats.forms[0].contains(&resource));
+    // A new process knows the new token and where to renew it.
+    assert_eq!(call(&fixture, &fixture.authority(None)).await.0.status, 200);
+    assert_eq!(fixture.server.stats().token_requests, 1);
+}
+
+// MCP-67
+#[tokio::test]
+async fn a_file_of_the_reference_without_an_end_is_dated_by_its_time() {
+    let fixture = Fixture::signed_in(3600);
+    let mut tokens = fixture.read("s.json");
+    let fields = tokens.as_object_mut().unwrap();
+    fields.remove("expires_at");
+    fields.insert("expires_in".to_owned(), json!(10));
+    fixture.write("s.json", &tokens);
+    assert_eq!(call(&fixture, &fixture.authority(None)).await.0.status, 200);
+    assert_eq!(fixture.server.stats().renewals, 1);
+}
+
+#[tokio::test]
+async fn a_server_that_gives_no_new_refresh_token_keeps_the_old_one_good() {
+    let fixture = Fixture::signed_in(-10);
+    let before = fixture.read("s.json");
+    fixture.server.switch(|switches| switches.rotate = false);
+    let oauth = fixture.authority(None);
+    assert_eq!(call(&fixture, &oauth).await.0.status, 200);
+    let after = fixture.read("s.json");
+    assert_ne!(after["access_token"], before["access_token"]);
+    assert_eq!(after["refresh_token"], before["refresh_token"]);
+    fixture.server.revoke_access();
+    assert_eq!(call_and_recover(&fixture, &oauth).await, Ok(200));
+}
+
+// MCP-68
+#[test]
+fn several_processes_use_a_refresh_token_once() {
+    let fixture = Fixture::signed_in(-10);
+    fixture
+        .server
+        .switch(|switches| switches.token_delay_ms = 200);
+    let mut workers: Vec<_> = (0..3)
+        .map(|_| {
+            Command::new(env!("CARGO_BIN_EXE_mcp-oauth-worker"))
+                .arg(fixture.home.path())
+                .arg(fixture.server.resource())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    for worker in &mut workers {
+        worker.stdin.take().unwrap().write_all(b"go\n").unwrap();
+    }
+    let told: Vec<String> = workers
+        .into_iter()
+        .map(|worker| {
+            let output = worker.wait_with_output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        })
+        .collect();
+    assert!(
+        told.iter()
+            .all(|token| *token == told[0] && token.starts_with("ox-access-")),
+        "{told:?}"
+    );
+    let stats = fixture.server.stats();
+    assert_eq!(
+        (stats.token_requests, stats.reuses, stats.refusals),
+        (1, 0, 0)
+    );
+}
+
+// MCP-68
+#[tokio::test]
+async fn a_token_that_a_program_without_our_lock_stored_is_taken_over() {
+    let fixture = Fixture::signed_in(-10);
+    fixture.server.switch(|switches| {
+        switches.token_delay_ms = 1_500;
+        switches.token_failures = vec![(400, "invalid_grant".to_owned())];
+    });
+    let oauth = fixture.authority(None);
+    let (token, stored) = tokio::join!(oauth.bearer(), async {
+        while fixture.server.stats().token_requests == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        fixture.write_tokens(3600)
+    });
+    let token = token.unwrap().unwrap();
+    assert!(token.matches(&stored));
+    assert_eq!(call(&fixture, &oauth).await.0.status, 200);
+}
+
+// MCP-69
+#[tokio::test]
+async fn a_token_file_that_changes_is_used_at_once() {
+    let fixture = Fixture::signed_in(3600);
+    let oauth = fixture.authority(None);
+    assert_eq!(call(&fixture, &oauth).await.0.status, 200);
+    fixture.server.revoke_access();
+    let limit = Duration::from_secs(30);
+    let (noticed, newer) = tokio::join!(tokio::time::timeout(limit, oauth.changed()), async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        fixture.write_tokens(3600)
+    });
+    noticed.unwrap();
+    let (answered, token) = call(&fixture, &oauth).await;
+    assert_eq!(answered.status, 200);
+    assert!(token.unwrap().matches(&newer));
+    assert_eq!(fixture.server.stats().token_requests, 0);
+}
+
+// MCP-70
+#[tokio::test]
+async fn nobody_there_means_an_answer_at_once_and_nothing_opened() {
+    let fixture = Fixture::new();
+    let oauth = fixture.authority(None);
+    let begun = Instant::now();
+    let refused = oauth.bearer().await.unwrap_err();
+    assert!(matches!(refused, AuthError::NeedsLogin { .. }), "{refused}");
+    let refusal = Refusal {
+        token: None,
+        challenge: None,
+    };
+    let recovery = oauth.recover(refusal).await;
+    assert!(
+        matches!(recovery, Recovery::NeedsLogin { .. }),
+        "{recovery:?}"
+    );
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    let stats = fixture.server.stats();
+    assert_eq!((stats.registrations, stats.authorizations), (0, 0));
+    // A port would have been opened for a registration; none was made, and the code path needs a person.
+    assert!(!fixture.path("s.client.json").exists());
+
+    // A token that cannot be used any more is the same.
+    let fixture = Fixture::signed_in(-10);
+    fixture
+        .server
+        .switch(|switches| switches.token_failures = vec![(400, "invalid_grant".to_owned()); 9]);
+    let before = fixture.read("s.json");
+    let oauth = fixture.authority(None);
+    for _ in 0..3 {
+        assert!(matches!(
+            oauth.bearer().await,
+            Err(AuthError::NeedsLogin { .. })
+        ));
+    }
+    // The refused token is not sent again, and not given up either.
+    assert_eq!(fixture.server.stats().token_requests, 1);
+    assert_eq!(fixture.read("s.json"), before);
+}
+
+// MCP-71
+#[tokio::test]
+async fn a_forgotten_client_is_registered_again() {
+    let fixture = Fixture::signed_in(-10);
+    let before = fixture.read("s.json");
+    fixture.server.forget_clients();
+    let refused = fixture.authority(None).bearer().await.unwrap_err();
+    assert!(matches!(refused, AuthError::NeedsLogin { .. }), "{refused}");
+    assert!(!fixture.path("s.client.json").exists() && !fixture.path("s.meta.json").exists());
+    assert_eq!(fixture.read("s.client.json.bak")["client_id"], "known");
+    assert_eq!(fixture.read("s.json"), before);
+    let oauth = fixture.authority(Some(Scripted::new(Does::Visits)));
+    oauth
+        .login(&tokio_util::sync::CancellationToken::new())
+        .await
+        .unwrap();
+    assert_eq!(fixture.server.stats().registrations, 1);
+    assert_eq!(call(&fixture, &oauth).await.0.status, 200);
+}
+
+// MCP-71
+#[tokio::test]
+async fn a_configured_client_is_left_alone() {
+    let mut fixture = Fixture::signed_in(-10);
+    fixture.oauth.client_id = "known".to_owned();
+    fixture.server.forget_clients();
+    let refused = fixture.authority(None).bearer().await.unwrap_err();
+    assert!(refused.to_string().contains("invalid_client"), "{refused}");
+    assert!(fixture.path("s.client.json").exists());
+    assert!(!fixture.path("s.client.json.bak").exists());
+}
+
+#[tokio::test]
+async fn trouble_at_the_authorization_server_is_not_the_end_of_a_login() {
+    let fixture = Fixture::signed_in(20);
+    fixture
+        .server
+        .switch(|switches| switches.token_failures = vec![(503, "busy".to_owned())]);
+    let oauth = fixture.authority(None);
+    // The token still works for a moment.
+    assert_eq!(call(&fixture, &oauth).await.0.status, 200);
+    fixture.server.revoke_access();
+    fixture
+        .server
+        .switch(|switches| switches.token_failures = vec![(503, "busy".to_owned()); 2]);
+    let (_, token) = call(&fixture, &oauth).await;
+    let refusal = Refusal {
+        token: token.as_ref(),
+        challenge: None,
+    };
+    assert!(matches!(
+        oauth.recover(refusal).await,
+        Recovery::Later { .. }
+    ));
+    assert_eq!(call_and_recover(&fixture, &oauth).await, Ok(200));
+}
+
+// MCP-81
+#[tokio::test]
+async fn many_refusals_of_one_token_cost_one_renewal() {
+    let fixture = Fixture::signed_in(3600);
+    fixture
+        .server
+        .switch(|switches| switches.token_delay_ms = 100);
+    let oauth = fixture.authority(None);
+    fixture.server.revoke_access();
+    let calls = (0..10).map(|_| call_and_recover(&fixture, &oauth));
+    for answered in futures_util::future::join_all(calls).await {
+        assert_eq!(answered, Ok(200));
+    }
+    let stats = fixture.server.stats();
+    assert_eq!((stats.token_requests, stats.reuses), (1, 0));
+}

@@ -1,0 +1,171 @@
+//! Programs of servers: none is left behind, and never two of one server.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use hermes_mcp::RecoveryPolicy;
+use hermes_testkit::process::Process;
+use serde_json::json;
+
+use super::breaker::end;
+use super::fixture::{Bench, PATIENCE, quick};
+
+/// The processes of these ids that still run.
+fn alive(pids: &[String]) -> Vec<String> {
+    pids.iter()
+        .filter(|pid| Process::of(pid.parse().unwrap()).is_some())
+        .cloned()
+        .collect()
+}
+
+fn descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+// MCP-46
+#[tokio::test(flavor = "multi_thread")]
+async fn a_handshake_that_hangs_ends_in_time_with_its_program() {
+    let policy = RecoveryPolicy {
+        connect_timeout: Duration::from_millis(100),
+        child_grace: Duration::from_millis(50),
+        first_connect_retries: 49,
+        backoff_first: Duration::from_millis(1),
+        backoff_cap: Duration::from_millis(1),
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    let program = bench.program("one", "");
+    std::fs::write(bench.state("one").join("hang"), "").unwrap();
+    bench.add("one", program).await;
+    bench
+        .until("one", "some attempts", |view| view.failed_attempts >= 3)
+        .await;
+    let before = descriptors();
+    let view = bench
+        .handle("one")
+        .wait_for(PATIENCE * 4, |view| view.state == hermes_mcp::State::Parked)
+        .await;
+    assert_eq!(view.failed_attempts, 50, "{view:?}");
+    assert!(view.last_error.unwrap().contains("Timeout"));
+    let starts = bench.lines("one", "starts");
+    // On a busy machine a program may be ended before it has noted its start.
+    assert!(starts.len() <= 50);
+    assert_eq!(alive(&starts), Vec::<String>::new());
+    assert!(bench.lines("one", "overlaps").is_empty());
+    assert!(descriptors() <= before + 8, "{before} -> {}", descriptors());
+}
+
+// MCP-47
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shutdown_leaves_no_process_behind() {
+    let mut bench = Bench::new(quick());
+    bench.add("one", bench.program("one", "grandchild")).await;
+    bench.ready("one").await;
+    let mut pids = bench.lines("one", "starts");
+    pids.extend(bench.lines("one", "grandchildren"));
+    assert_eq!(alive(&pids).len(), 2);
+    bench.fleet.shutdown().await;
+    assert_eq!(alive(&pids), Vec::<String>::new());
+}
+
+// MCP-48
+#[test]
+fn a_killed_agent_leaves_no_server_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut agent = Command::new(env!("CARGO_BIN_EXE_mcp-agent"))
+        .arg("agent")
+        .arg(folder.path())
+        .arg(env!("CARGO_BIN_EXE_mcp-stdio"))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = std::io::BufReader::new(agent.stdout.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let lines = |file: &str| -> Vec<String> {
+        let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+        text.lines().map(str::to_owned).collect()
+    };
+    let mut pids = lines("starts");
+    pids.extend(lines("grandchildren"));
+    assert_eq!(alive(&pids).len(), 2);
+    agent.kill().unwrap();
+    agent.wait().unwrap();
+    // Five seconds are promised; a busy machine gets some more.
+    hermes_testkit::eventually(PATIENCE, "everything has ended", || {
+        alive(&pids).is_empty().then_some(())
+    })
+    .unwrap();
+}
+
+// MCP-49
+#[tokio::test(flavor = "multi_thread")]
+async fn there_are_never_two_programs_of_one_server() {
+    let mut bench = Bench::new(quick());
+    bench.add("one", bench.program("one", "grandchild")).await;
+    for generation in 1..=6 {
+        let view = bench
+            .until("one", "the next session", |view| {
+                view.is_ready() && view.generation == generation
+            })
+            .await;
+        // In turn: killed from outside, and replaced while it runs.
+        if generation % 2 == 0 {
+            end(view.pid.unwrap());
+        } else {
+            bench.handle("one").reconnect().await;
+        }
+    }
+    bench
+        .until("one", "the last session", |view| {
+            view.is_ready() && view.generation == 7
+        })
+        .await;
+    assert_eq!(bench.lines("one", "starts").len(), 7);
+    assert_eq!(bench.lines("one", "overlaps"), Vec::<String>::new());
+    let gone = &bench.lines("one", "grandchildren")[..6];
+    assert_eq!(alive(gone), Vec::<String>::new());
+}
+
+// MCP-50
+// MCP-51
+#[tokio::test(flavor = "multi_thread")]
+async fn a_noisy_program_is_understood_and_its_words_are_logged() {
+    let mut bench = Bench::new(quick());
+    bench.add("one", bench.program("one", "noise")).await;
+    let pid = bench.ready("one").await.pid.unwrap();
+    assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+    let log = bench.path().join("logs/mcp-stderr.log");
+    let text = hermes_testkit::eventually(PATIENCE, "the log is written", || {
+        let text = std::fs::read_to_string(&log).ok()?;
+        text.contains("[one] noise on standard error")
+            .then_some(text)
+    })
+    .unwrap();
+    assert!(text.contains("starting MCP server 'one'"), "{text}");
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap();
+    let environment = String::from_utf8_lossy(&environment).into_owned();
+    assert!(environment.contains("SX_STATE="));
+    assert!(!environment.contains("A_SECRET"), "{environment}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_program_is_named() {
+    let policy = RecoveryPolicy {
+        first_connect_retries: 0,
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    let mut server = bench.program("one", "");
+    server.command = "no-such-program-anywhere".to_owned();
+    bench.add("one", server).await;
+    let view = bench
+        .until("one", "an error", |view| view.last_error.is_some())
+        .await;
+    let error = view.last_error.unwrap();
+    assert!(
+        error.contains("no-such-program-anywhere was not found"),
+        "{error}"
+    );
+}

@@ -1,0 +1,217 @@
+//! What servers ask of people and models in the middle of a call.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures_core::future::BoxFuture;
+use hermes_config::{McpElicitation, McpSampling};
+use hermes_core::{Answer, AnsweredBy, Asker, FinishReason, Question, QuestionKind, Reply, Role};
+use hermes_mcp::{RecoveryPolicy, Sample, Sampled, Sampler};
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use super::fixture::{Bench, Gate, PATIENCE, context, quick, read};
+
+/// Somebody who thinks for a while and then says the same to every question.
+struct Somebody {
+    thinks: Duration,
+    says: Reply,
+    asked: Mutex<Vec<Question>>,
+}
+
+impl Asker for Somebody {
+    fn ask(&self, question: Question, _: CancellationToken) -> BoxFuture<'_, Reply> {
+        self.asked.lock().unwrap().push(question);
+        Box::pin(async {
+            tokio::time::sleep(self.thinks).await;
+            self.says.clone()
+        })
+    }
+}
+
+fn somebody(thinks: Duration, answer: Answer) -> Arc<Somebody> {
+    Arc::new(Somebody {
+        thinks,
+        says: Reply {
+            answer,
+            by: AnsweredBy::Person("me".to_owned()),
+        },
+        asked: Mutex::default(),
+    })
+}
+
+/// What the server heard when it put this question to this person.
+async fn heard(bench: &Bench, person: &Arc<Somebody>, question: Json) -> Json {
+    let tool = bench.tool("mcp__one__ask");
+    let mut around = context(CancellationToken::new());
+    around.asker = Arc::clone(person) as Arc<dyn Asker>;
+    let answer = read(tool.call(json!({ "question": question }), &around).await);
+    let text = answer["result"].as_str();
+    serde_json::from_str(text.unwrap_or_else(|| panic!("{answer}"))).unwrap()
+}
+
+// MCP-75
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_reaches_the_person_and_stops_the_clock_of_the_call() {
+    let policy = RecoveryPolicy {
+        call_timeout: Duration::from_millis(1_000),
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    let mut server = bench.program("one", "asks");
+    server.elicitation = Some(McpElicitation {
+        timeout: Duration::from_secs(60),
+        ..McpElicitation::default()
+    });
+    bench.add("one", server).await;
+    bench.ready("one").await;
+    let form = json!({
+        "message": "How many?",
+        "requestedSchema": {
+            "type": "object",
+            "properties": { "count": { "type": "integer", "description": "a number" } },
+            "required": ["count"],
+        },
+    });
+    let slow = somebody(Duration::from_millis(2_000), Answer::Text("7".to_owned()));
+    let answer = heard(&bench, &slow, form.clone()).await;
+    assert_eq!(
+        answer,
+        json!({ "action": "accept", "content": { "count": 7 } })
+    );
+    let asked = slow.asked.lock().unwrap().clone();
+    let QuestionKind::Clarify { question, .. } = &asked[0].kind else {
+        panic!("{asked:?}");
+    };
+    assert!(
+        question.contains("How many?") && question.contains("a number"),
+        "{question}"
+    );
+
+    let no = somebody(Duration::ZERO, Answer::no());
+    assert_eq!(heard(&bench, &no, form).await["action"], json!("decline"));
+    let yes = somebody(Duration::ZERO, Answer::AllowOnce);
+    let link = json!({
+        "mode": "url", "message": "Sign in", "url": "https://h.example.test/x", "elicitationId": "1",
+    });
+    assert_eq!(heard(&bench, &yes, link).await["action"], json!("accept"));
+    bench.failures(0).await;
+}
+
+// MCP-75
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_nobody_answers_is_withdrawn_and_a_forbidden_one_declined() {
+    let mut bench = Bench::new(quick());
+    let mut server = bench.program("one", "asks");
+    server.elicitation = Some(McpElicitation {
+        timeout: Duration::from_millis(50),
+        ..McpElicitation::default()
+    });
+    bench.add("one", server.clone()).await;
+    bench.ready("one").await;
+    let form = json!({ "message": "?", "requestedSchema": { "type": "object", "properties": {} } });
+    let asleep = somebody(PATIENCE * 10, Answer::AllowOnce);
+    assert_eq!(
+        heard(&bench, &asleep, form.clone()).await["action"],
+        json!("cancel")
+    );
+
+    server.elicitation = Some(McpElicitation {
+        enabled: false,
+        ..McpElicitation::default()
+    });
+    bench.add("one", server).await;
+    bench.ready("one").await;
+    let eager = somebody(Duration::ZERO, Answer::AllowOnce);
+    assert_eq!(
+        heard(&bench, &eager, form).await["action"],
+        json!("decline")
+    );
+    assert!(eager.asked.lock().unwrap().is_empty());
+}
+
+/// A model that repeats the question.
+#[derive(Default)]
+struct Parrot(Mutex<Vec<Sample>>);
+
+impl Sampler for Parrot {
+    fn sample(
+        &self,
+        sample: Sample,
+        _: CancellationToken,
+    ) -> BoxFuture<'_, Result<Sampled, String>> {
+        let text = sample.messages.iter().map(|message| message.plain_text());
+        let sampled = Sampled {
+            model: sample.model.clone().unwrap_or_else(|| "usual".to_owned()),
+            text: text.collect::<Vec<_>>().join(" "),
+            calls: Vec::new(),
+            finish: FinishReason::Length,
+            tokens: 5,
+        };
+        self.0.lock().unwrap().push(sample);
+        Box::pin(async { Ok(sampled) })
+    }
+}
+
+// MCP-74
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_may_ask_a_model_within_its_limits() {
+    let parrot = Arc::new(Parrot::default());
+    let mut bench = Bench::with(
+        quick(),
+        Arc::new(Gate(None)),
+        Some(Arc::clone(&parrot) as Arc<dyn Sampler>),
+    );
+    let mut server = bench.program("one", "asks");
+    server.sampling = Some(McpSampling {
+        max_rpm: 2,
+        max_tokens_cap: 100,
+        allowed_models: vec!["good".to_owned()],
+        ..McpSampling::default()
+    });
+    bench.add("one", server).await;
+    bench.ready("one").await;
+    let ask = |model: &str| {
+        let question = json!({
+            "messages": [{ "role": "user", "content": { "type": "text", "text": "hello" } }],
+            "systemPrompt": "be brief",
+            "maxTokens": 5_000,
+            "modelPreferences": { "hints": [{ "name": model }] },
+        });
+        let bench = &bench;
+        async move {
+            let answer = bench.call("sample", json!({ "question": question })).await;
+            let text = answer["result"].as_str();
+            serde_json::from_str::<Json>(text.unwrap_or_else(|| panic!("{answer}"))).unwrap()
+        }
+    };
+    let answer = ask("good").await;
+    assert_eq!(answer["content"]["text"], json!("hello"));
+    assert_eq!(answer["stopReason"], json!("maxTokens"));
+    assert_eq!(answer["model"], json!("good"));
+    {
+        let seen = parrot.0.lock().unwrap();
+        assert_eq!(seen[0].max_tokens, 100);
+        assert_eq!(seen[0].system.as_deref(), Some("be brief"));
+        assert_eq!(seen[0].messages[0].role, Role::User);
+    }
+    let refused = ask("bad").await;
+    assert!(
+        refused["message"]
+            .as_str()
+            .unwrap()
+            .contains("not among the allowed"),
+        "{refused}"
+    );
+    assert_eq!(refused["code"], json!(-1));
+    let late = ask("good").await;
+    assert!(
+        late["message"].as_str().unwrap().contains("in a minute"),
+        "{late}"
+    );
+    let counts = bench.fleet.status()[0].sampling.unwrap();
+    assert_eq!(
+        (counts.requests, counts.errors, counts.tokens_used),
+        (3, 2, 5)
+    );
+}

@@ -1,0 +1,254 @@
+//! The routes of the protocol.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream;
+use serde_json::{Value as Json, json};
+use tokio::sync::mpsc;
+
+use super::answer::result;
+use super::state::{Mode, Seen, Server};
+
+const SESSION: &str = "mcp-session-id";
+
+fn seen(method: &Method, uri: &Uri, headers: &HeaderMap, message: Option<&Json>) -> Seen {
+    let text = |value: &header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    Seen {
+        line: format!("{method} {}", uri.path()),
+        method: message
+            .and_then(|message| message.get("method")?.as_str())
+            .map(str::to_owned),
+        name: message
+            .and_then(|message| message.get("params")?.get("name")?.as_str())
+            .map(str::to_owned),
+        headers: headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), text(value)))
+            .collect(),
+    }
+}
+
+/// What every route of the protocol refuses.
+fn refused(server: &Server, headers: &HeaderMap) -> Option<Response> {
+    if server.is_down() {
+        return Some((StatusCode::SERVICE_UNAVAILABLE, "down").into_response());
+    }
+    let wanted = server.token().map(|token| format!("Bearer {token}"))?;
+    let carried = headers.get(header::AUTHORIZATION);
+    let good = carried.is_some_and(|value| value.as_bytes() == wanted.as_bytes());
+    (!good).then(|| {
+        let challenge = [(header::WWW_AUTHENTICATE, "Bearer error=\"invalid_token\"")];
+        (StatusCode::UNAUTHORIZED, challenge).into_response()
+    })
+}
+
+/// `/mcp`.
+pub(super) async fn streamable(
+    State(server): State<Arc<Server>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let message: Option<Json> = serde_json::from_slice(&body).ok();
+    server.see(seen(&method, &uri, &headers, message.as_ref()));
+    if let Some(refusal) = refused(&server, &headers) {
+        return refusal;
+    }
+    let session = headers
+        .get(SESSION)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
+    if let Some(id) = &session
+        && !server.knows(id)
+    {
+        return StatusCode::NOT_FOUND.into_response();
+    }
+    match (method, message, session) {
+        (Method::POST, Some(message), session) => post(&server, message, session).await,
+        (Method::GET, _, Some(id)) => events(server.listen(&id), None),
+        (Method::DELETE, _, Some(id)) => {
+            server.close(&id);
+            StatusCode::NO_CONTENT.into_response()
+        }
+        _ => StatusCode::METHOD_NOT_ALLOWED.into_response(),
+    }
+}
+
+async fn post(server: &Server, message: Json, session: Option<String>) -> Response {
+    let method = message
+        .get("method")
+        .and_then(Json::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let answer = match answered(server, &method, &message).await {
+        Answer::None => return StatusCode::ACCEPTED.into_response(),
+        Answer::Whole(response) => return response,
+        Answer::Message(answer) => answer,
+    };
+    let mut response = if server.profile.streams {
+        let (sender, receiver) = mpsc::channel(1);
+        let _ = sender.try_send(answer);
+        events(receiver, None)
+    } else {
+        axum::Json(answer).into_response()
+    };
+    let is_first = method == "initialize" && session.is_none();
+    if is_first
+        && server.profile.sessions
+        && let Ok(value) = server.open().parse()
+    {
+        response.headers_mut().insert(SESSION, value);
+    }
+    response
+}
+
+/// What a message leads to.
+enum Answer {
+    /// It wants no answer.
+    None,
+    Message(Json),
+    /// HTTP itself goes wrong.
+    Whole(Response),
+}
+
+async fn answered(server: &Server, method: &str, message: &Json) -> Answer {
+    let armed = server.count(method);
+    let Some(id) = message.get("id").filter(|_| !method.is_empty()) else {
+        return Answer::None;
+    };
+    let _working = server.working(method);
+    let params = message.get("params").cloned().unwrap_or_default();
+    let error =
+        |error: Json| Answer::Message(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
+    match armed {
+        None => {}
+        Some(Mode::Error { code, message }) => {
+            return error(json!({ "code": code, "message": message }));
+        }
+        Some(Mode::Status { status, body }) => {
+            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::IM_A_TEAPOT);
+            return Answer::Whole((status, body).into_response());
+        }
+        Some(Mode::Hold { millis, then }) => {
+            tokio::time::sleep(Duration::from_millis(millis)).await;
+            if let Some(text) = then {
+                return error(json!({ "code": -32600, "message": text }));
+            }
+        }
+        Some(Mode::Cut) => return Answer::Whole(cut()),
+    }
+    if method == "initialize" && server.stats().initialize > 1 {
+        tokio::time::sleep(server.profile.slow_return).await;
+    }
+    match result(server, method, &params).await {
+        Ok(result) => Answer::Message(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
+        Err(failure) => error(failure),
+    }
+}
+
+/// An answer that breaks off.
+fn cut() -> Response {
+    let broken = stream::iter([
+        Ok(Bytes::from_static(b"{\"jsonrpc\"")),
+        Err(std::io::Error::other("cut")),
+    ]);
+    let response = Response::builder()
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from_stream(broken));
+    response.unwrap_or_default()
+}
+
+fn events(receiver: mpsc::Receiver<Json>, first: Option<String>) -> Response {
+    let opening = stream::iter(first.map(Ok::<_, Infallible>));
+    let rest = stream::unfold(receiver, |mut receiver| async move {
+        let message = receiver.recv().await?;
+        Some((
+            Ok::<_, Infallible>(format!("event: message\ndata: {message}\n\n")),
+            receiver,
+        ))
+    });
+    let response = Response::builder()
+        .header(header::CONTENT_TYPE, "text/event-stream")
+        .body(Body::from_stream(futures_util::StreamExt::chain(
+            opening, rest,
+        )));
+    response.unwrap_or_default()
+}
+
+/// `/sse`: the stream of the older transport.
+pub(super) async fn open_stream(
+    State(server): State<Arc<Server>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    server.see(seen(&method, &uri, &headers, None));
+    if let Some(refusal) = refused(&server, &headers) {
+        return refusal;
+    }
+    let id = server.open();
+    let receiver = server.listen(&id);
+    let first = format!("event: endpoint\ndata: /messages?session={id}\n\n");
+    events(receiver, Some(first))
+}
+
+/// `/messages`: where the older transport sends requests.
+pub(super) async fn message(
+    State(server): State<Arc<Server>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    axum::Json(message): axum::Json<Json>,
+) -> Response {
+    server.see(seen(&method, &uri, &headers, Some(&message)));
+    if let Some(refusal) = refused(&server, &headers) {
+        return refusal;
+    }
+    let session = uri.query().and_then(|query| query.strip_prefix("session="));
+    let known = session.filter(|id| server.knows(id));
+    let Some(stream) = known.and_then(|id| server.stream(id)) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let name = message
+        .get("method")
+        .and_then(Json::as_str)
+        .unwrap_or_default()
+        .to_owned();
+    let own = Arc::clone(&server);
+    tokio::runtime::Handle::current().spawn(async move {
+        if let Answer::Message(answer) = answered(&own, &name, &message).await {
+            let _ = stream.send(answer).await;
+        }
+    });
+    StatusCode::ACCEPTED.into_response()
+}
+
+/// `/page`: not MCP.
+pub(super) async fn page(
+    State(server): State<Arc<Server>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    server.see(seen(&method, &uri, &headers, None));
+    axum::response::Html("<html><body>hello</body></html>").into_response()
+}
+
+/// `/moved`: leads to the same request somewhere else.
+pub(super) async fn moved(
+    State(server): State<Arc<Server>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    server.see(seen(&method, &uri, &headers, None));
+    let target = server.profile.moved_to.clone().unwrap_or_default();
+    (StatusCode::TEMPORARY_REDIRECT, [(header::LOCATION, target)]).into_response()
+}

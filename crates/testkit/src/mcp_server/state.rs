@@ -1,0 +1,327 @@
+//! What the server knows: sessions, what is armed, what it has seen.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value as Json, json};
+use tokio::sync::mpsc;
+
+use super::answer::{default_tools, notification};
+
+/// Messages that may wait on one event stream.
+const QUEUE: usize = 64;
+
+static SESSIONS: AtomicU64 = AtomicU64::new(1);
+
+/// What kind of server it is.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// Announces tools.
+    pub tools: bool,
+    /// Announces resources.
+    pub resources: bool,
+    /// Announces prompts.
+    pub prompts: bool,
+    /// Gives out session ids.
+    pub sessions: bool,
+    /// Answers with event streams instead of plain JSON.
+    pub streams: bool,
+    /// How long a session lives without requests.
+    pub session_life: Option<Duration>,
+    /// How long `initialize` takes from the second time on.
+    pub slow_return: Duration,
+    /// The token every request must carry; can be changed later.
+    pub token: Option<String>,
+    /// Entries on one page of a list; all when absent.
+    pub page_size: Option<usize>,
+    /// Every page of a list names the same next page.
+    pub endless_list: bool,
+    /// Where `/moved` leads.
+    pub moved_to: Option<String>,
+}
+
+impl Default for Profile {
+    fn default() -> Self {
+        Self {
+            tools: true,
+            resources: true,
+            prompts: true,
+            sessions: true,
+            streams: false,
+            session_life: None,
+            slow_return: Duration::ZERO,
+            token: None,
+            page_size: None,
+            endless_list: false,
+            moved_to: None,
+        }
+    }
+}
+
+/// How a request goes wrong.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "mode", rename_all = "snake_case")]
+pub enum Mode {
+    /// Answered with an error of the protocol.
+    Error {
+        /// Its code.
+        code: i64,
+        /// Its text.
+        message: String,
+    },
+    /// Answered with an HTTP status.
+    Status {
+        /// The status.
+        status: u16,
+        /// The body.
+        body: String,
+    },
+    /// Answered late.
+    Hold {
+        /// After this many milliseconds.
+        millis: u64,
+        /// With this error instead of an answer.
+        then: Option<String>,
+    },
+    /// The answer breaks off.
+    Cut,
+}
+
+/// One request.
+#[derive(Debug, Clone, Serialize)]
+pub struct Seen {
+    /// The HTTP method and path.
+    pub line: String,
+    /// The method of the protocol, if the body was a message.
+    pub method: Option<String>,
+    /// The tool or prompt it was about.
+    pub name: Option<String>,
+    /// The headers, in lower case.
+    pub headers: BTreeMap<String, String>,
+}
+
+/// Counts since the start.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Stats {
+    /// Handshakes.
+    pub initialize: usize,
+    /// Tool calls.
+    pub calls: usize,
+    /// Requests by method.
+    pub methods: BTreeMap<String, usize>,
+    /// Requests being answered.
+    pub in_flight: usize,
+    /// Most requests of `tools/call` that were being answered at once.
+    pub most_calls_at_once: usize,
+    /// Every request.
+    pub requests: Vec<Seen>,
+}
+
+impl Stats {
+    /// How many requests of a method there were.
+    pub fn of(&self, method: &str) -> usize {
+        self.methods.get(method).copied().unwrap_or(0)
+    }
+}
+
+pub(super) struct Server {
+    pub(super) profile: Profile,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    stats: Stats,
+    calls_at_once: usize,
+    armed: Vec<(String, Mode, usize)>,
+    sessions: HashMap<String, Instant>,
+    /// The event streams of sessions.
+    streams: HashMap<String, mpsc::Sender<Json>>,
+    down: bool,
+    tools: Vec<Json>,
+    token: Option<String>,
+}
+
+impl Server {
+    pub(super) fn new(profile: Profile) -> Self {
+        let token = profile.token.clone();
+        Self {
+            profile,
+            inner: Mutex::new(Inner {
+                token,
+                stats: Stats::default(),
+                calls_at_once: 0,
+                armed: Vec::new(),
+                sessions: HashMap::new(),
+                streams: HashMap::new(),
+                down: false,
+                tools: default_tools(),
+            }),
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn arm(&self, method: &str, mode: Mode, count: usize) {
+        self.inner().armed.push((method.to_owned(), mode, count));
+    }
+
+    pub(super) fn disarm(&self) {
+        self.inner().armed.clear();
+    }
+
+    pub(super) fn drop_sessions(&self) {
+        let mut inner = self.inner();
+        inner.sessions.clear();
+        inner.streams.clear();
+    }
+
+    pub(super) fn set_down(&self, down: bool) {
+        self.inner().down = down;
+        if down {
+            self.inner().streams.clear();
+        }
+    }
+
+    pub(super) fn is_down(&self) -> bool {
+        self.inner().down
+    }
+
+    pub(super) fn token(&self) -> Option<String> {
+        self.inner().token.clone()
+    }
+
+    pub(super) fn set_token(&self, token: Option<String>) {
+        self.inner().token = token;
+    }
+
+    pub(super) fn set_tools(&self, tools: Vec<Json>) {
+        let mut inner = self.inner();
+        inner.tools = tools;
+        for stream in inner.streams.values() {
+            let _ = stream.try_send(notification("notifications/tools/list_changed"));
+        }
+    }
+
+    pub(super) fn stats(&self) -> Stats {
+        self.inner().stats.clone()
+    }
+
+    pub(super) fn see(&self, seen: Seen) {
+        self.inner().stats.requests.push(seen);
+    }
+
+    /// Counts a message and answers what is armed for it.
+    pub(super) fn count(&self, method: &str) -> Option<Mode> {
+        let mut inner = self.inner();
+        *inner.stats.methods.entry(method.to_owned()).or_default() += 1;
+        match method {
+            "initialize" => inner.stats.initialize += 1,
+            "tools/call" => inner.stats.calls += 1,
+            _ => {}
+        }
+        let place = inner
+            .armed
+            .iter()
+            .position(|(armed, _, left)| *left > 0 && (armed == method || armed == "*"))?;
+        let (_, mode, left) = &mut inner.armed[place];
+        *left -= 1;
+        Some(mode.clone())
+    }
+
+    pub(super) fn working(&self, method: &str) -> Working<'_> {
+        let mut inner = self.inner();
+        inner.stats.in_flight += 1;
+        let is_call = method == "tools/call";
+        if is_call {
+            inner.calls_at_once += 1;
+            inner.stats.most_calls_at_once =
+                inner.stats.most_calls_at_once.max(inner.calls_at_once);
+        }
+        Working {
+            server: self,
+            is_call,
+        }
+    }
+
+    /// A new session.
+    pub(super) fn open(&self) -> String {
+        // No two servers of a process share an id, or one could be mistaken for the other.
+        let number = SESSIONS.fetch_add(1, Ordering::Relaxed);
+        let id = format!("session-{}-{number}", std::process::id());
+        let mut inner = self.inner();
+        inner.sessions.insert(id.clone(), Instant::now());
+        id
+    }
+
+    /// Whether the session is known; it lives on from now.
+    pub(super) fn knows(&self, id: &str) -> bool {
+        let life = self.profile.session_life;
+        let mut inner = self.inner();
+        let Some(used) = inner.sessions.get_mut(id) else {
+            return false;
+        };
+        if life.is_some_and(|life| used.elapsed() > life) {
+            inner.sessions.remove(id);
+            return false;
+        }
+        *used = Instant::now();
+        true
+    }
+
+    pub(super) fn close(&self, id: &str) {
+        let mut inner = self.inner();
+        inner.sessions.remove(id);
+        inner.streams.remove(id);
+    }
+
+    /// The stream on which a session hears what it did not ask for.
+    pub(super) fn listen(&self, id: &str) -> mpsc::Receiver<Json> {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        self.inner().streams.insert(id.to_owned(), sender);
+        receiver
+    }
+
+    /// Where a session listens.
+    pub(super) fn stream(&self, id: &str) -> Option<mpsc::Sender<Json>> {
+        self.inner().streams.get(id).cloned()
+    }
+
+    pub(super) fn tools(&self) -> Vec<Json> {
+        self.inner().tools.clone()
+    }
+
+    pub(super) fn capabilities(&self) -> Json {
+        let mut all = json!({});
+        for (key, has) in [
+            ("tools", self.profile.tools),
+            ("resources", self.profile.resources),
+            ("prompts", self.profile.prompts),
+        ] {
+            if has {
+                all[key] = json!({ "listChanged": true });
+            }
+        }
+        all
+    }
+}
+
+/// A request being answered.
+pub(super) struct Working<'a> {
+    server: &'a Server,
+    is_call: bool,
+}
+
+impl Drop for Working<'_> {
+    fn drop(&mut self) {
+        let mut inner = self.server.inner();
+        inner.stats.in_flight -= 1;
+        if self.is_call {
+            inner.calls_at_once -= 1;
+        }
+    }
+}
