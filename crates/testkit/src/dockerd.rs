@@ -36,6 +36,19 @@ bash=$(command -v bash)
 cp --parents -L "$bash" "$root"
 [ -e "$root/bin/bash" ] || ln -s "$bash" "$root/bin/bash"
 for library in $(ldd "$bash" | grep -o '/[^ ]*'); do cp --parents -L "$library" "$root"; done
+if [ "$3" = python ]; then
+    python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+    library=$(python3 -c 'import os; print(os.path.dirname(os.__file__))')
+    cp --parents -L "$python" "$root"
+    ln -s "$python" "$root/bin/python3"
+    tar -C / --exclude=site-packages --exclude=dist-packages --exclude=test --exclude=tests --exclude=__pycache__ \
+        --exclude='config-*' --exclude=idlelib --exclude=ensurepip -c "${library#/}" | tar -C "$root" -x
+    for program in "$python" "$library"/lib-dynload/*.so; do
+        for needed in $(ldd "$program" | grep -o '/[^ ]*'); do
+            [ -e "$root$needed" ] || cp --parents -L "$needed" "$root"
+        done
+    done
+fi
 tar -C "$root" -c . | docker -H "unix://$1/sock" import - "$2" >/dev/null
 "#;
 
@@ -49,6 +62,15 @@ pub struct Dockerd {
 impl Dockerd {
     /// Starts one and makes its image.
     pub fn start() -> anyhow::Result<Self> {
+        Self::with_image("")
+    }
+
+    /// The same, with this machine's Python in the image.
+    pub fn start_with_python() -> anyhow::Result<Self> {
+        Self::with_image("python")
+    }
+
+    fn with_image(more: &str) -> anyhow::Result<Self> {
         // The path is short because the engine puts sockets below it; the keeper removes it.
         let folder = tempfile::Builder::new().prefix("dockerd").tempdir()?.keep();
         let keeper = Command::new("sh")
@@ -68,6 +90,7 @@ impl Dockerd {
             .args(["-c", MAKE_IMAGE, "image"])
             .arg(&engine.folder)
             .arg(IMAGE)
+            .arg(more)
             .output()?;
         ensure!(
             made.status.success(),

@@ -24,6 +24,16 @@ pub struct Sshd {
 impl Sshd {
     /// Starts one that lets the current user in with [`Sshd::key`].
     pub fn start() -> anyhow::Result<Self> {
+        Self::with_options(&[])
+    }
+
+    /// The same, with another home directory for those who come in; it is made when missing.
+    pub fn start_at(home: &Path) -> anyhow::Result<Self> {
+        fs::create_dir_all(home)?;
+        Self::with_options(&[format!("SetEnv=HOME={}", home.display())])
+    }
+
+    fn with_options(more: &[String]) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("sshd").tempdir()?;
         let path = folder.path();
         for name in ["host", "key", "stranger"] {
@@ -59,6 +69,7 @@ impl Sshd {
                 "AuthorizedKeysFile={}",
                 path.join("authorized").display()
             ))
+            .args(more.iter().flat_map(|option| ["-o", option]))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -126,6 +126,8 @@ pub(crate) enum Clearance {
 pub(crate) struct Cleared {
     /// What results say about the approval.
     pub(crate) note: Option<String>,
+    /// Whether files may be other ones after it.
+    pub(crate) changes_files: bool,
 }
 
 impl Guard {
@@ -157,6 +159,22 @@ impl Guard {
         context: &ToolContext,
     ) -> Clearance {
         let judgement = self.judged(action, place, context).await;
+        match self.decided(action, place, context, &judgement).await {
+            Clearance::Cleared(cleared) => Clearance::Cleared(Cleared {
+                changes_files: judgement.changes_files,
+                ..cleared
+            }),
+            refused => refused,
+        }
+    }
+
+    async fn decided(
+        &self,
+        action: &Action<'_>,
+        place: &Workplace,
+        context: &ToolContext,
+        judgement: &Judgement,
+    ) -> Clearance {
         let granted = self.granted(&context.session);
         let mut review = Review::Open;
         loop {
@@ -178,9 +196,9 @@ impl Guard {
                 action,
                 place,
                 context,
-                judgement: &judgement,
+                judgement,
             };
-            return match decide(&judgement, &standing) {
+            return match decide(judgement, &standing) {
                 Step::Run {
                     because: Because::Harmless | Because::Isolated,
                 } => Clearance::Cleared(Cleared::default()),
@@ -354,7 +372,10 @@ impl Guard {
         note: Option<String>,
     ) -> Clearance {
         match self.write(case, outcome, by, "").await {
-            Ok(()) => Clearance::Cleared(Cleared { note }),
+            Ok(()) => Clearance::Cleared(Cleared {
+                note,
+                ..Cleared::default()
+            }),
             // Nothing runs that nobody could answer for afterwards.
             Err(error) => Clearance::Refused(format!(
                 "The command was not run: the decision could not be written down ({error})."

@@ -3,12 +3,14 @@
 #[cfg(test)]
 mod suite {
     mod agents;
+    mod away;
     mod checkpoints;
     mod documents;
     mod edits;
     mod fixture;
     mod patches;
     mod reading;
+    mod remote;
     mod searching;
     mod writing;
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt};
-use hermes_core::{Event, Message, Part, Role, ToolContext, TurnEnd};
+use hermes_core::{Event, Message, Notice, Part, Role, ToolContext, TurnEnd};
 use hermes_secrets::Scope;
 use hermes_store::StoreError;
 
@@ -102,6 +102,7 @@ impl Turn<'_> {
             .map(|index| async move {
                 let ready = &batch[index];
                 self.say(self.started(ready)).await;
+                self.toolbox.notice(Notice::Called(&ready.call.name));
                 let context = ToolContext {
                     session: self.around.spec.id.clone(),
                     turn: self.id,
