@@ -76,6 +76,7 @@ impl ToolHost for Host {
             let inner = ToolContext {
                 cancel: context.cancel.child_token(),
                 deadline: tool.handling().deadline,
+                nested: true,
                 ..context.clone()
             };
             let ready = Ready {

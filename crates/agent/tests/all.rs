@@ -9,6 +9,7 @@ mod suite {
     mod endings;
     mod fixture;
     mod idle;
+    mod notices;
     mod odd_answers;
     mod requests;
     mod rules;

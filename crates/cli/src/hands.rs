@@ -92,8 +92,8 @@ struct Kits {
 /// What one session holds on to between turns.
 #[derive(Clone)]
 struct Kit {
-    place: Option<Arc<Workplace>>,
-    files: Option<FileTools>,
+    place: Arc<Workplace>,
+    files: FileTools,
 }
 
 /// Where a `Hands` gets its parts.
@@ -171,34 +171,26 @@ impl Hands {
         }
     }
 
-    fn kit(&self, session: &SessionId, directory: &Path) -> Kit {
+    /// What a session holds on to; nothing where commands cannot run.
+    fn kit(&self, session: &SessionId, directory: &Path) -> Option<Kit> {
+        let backend = self.backend.as_ref().ok()?;
         let mut kits = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kit) = kits.by_session.get(session) {
-            return kit.clone();
+            return Some(kit.clone());
         }
-        let kit = self.make(directory);
+        let here = backend.place() == Place::Host;
+        let place = Arc::new(self.workplace(backend, directory, here));
+        let kit = Kit {
+            files: FileTools::new(self.file_services(&place, here)),
+            place,
+        };
         kits.order.push(session.clone());
         if kits.order.len() > MOST_SESSIONS {
             let oldest = kits.order.remove(0);
             kits.by_session.remove(&oldest);
         }
         kits.by_session.insert(session.clone(), kit.clone());
-        kit
-    }
-
-    fn make(&self, directory: &Path) -> Kit {
-        let Ok(backend) = &self.backend else {
-            return Kit {
-                place: None,
-                files: None,
-            };
-        };
-        let here = backend.place() == Place::Host;
-        let place = Arc::new(self.workplace(backend, directory, here));
-        Kit {
-            files: Some(FileTools::new(self.file_services(&place, here))),
-            place: Some(place),
-        }
+        Some(kit)
     }
 
     fn workplace(&self, backend: &Arc<dyn Backend>, directory: &Path, here: bool) -> Workplace {
@@ -316,11 +308,8 @@ impl ToolSource for Hands {
             Arc::new(Clarify::new()),
             Arc::new(Todo::from_history(facts.history)),
         ];
-        let kit = self.kit(facts.session, facts.directory);
-        if let Some(files) = kit.files {
+        if let Some(Kit { place, files }) = self.kit(facts.session, facts.directory) {
             tools.extend(files.tools());
-        }
-        if let Some(place) = kit.place {
             tools.push(Arc::new(Terminal::new(place.clone())));
             tools.push(Arc::new(Process::new(place.clone())));
             tools.push(Arc::new(ExecuteCode::new(place, self.code_settings())));

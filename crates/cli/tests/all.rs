@@ -11,6 +11,8 @@ mod suite {
     mod fallback;
     mod footprint;
     mod hands;
+    mod hands_away;
+    mod hands_scripts;
     mod help;
     mod killed;
     mod logs;

@@ -155,6 +155,9 @@ pub struct ToolContext {
     /// Whether the session can be spoken to again after this turn. A run that answers once cannot, and
     /// nothing it starts can report back.
     pub lasting: bool,
+    /// Whether another tool made the call, such as a script: the result goes to it and not into the
+    /// conversation.
+    pub nested: bool,
     /// What the session offers its tools.
     pub host: Arc<dyn ToolHost>,
 }

@@ -30,6 +30,7 @@ set -e
 root=$1/rootfs
 mkdir -p "$root"/bin "$root"/tmp "$root"/root "$root"/etc "$root"/home "$root"/var/tmp "$root"/run
 chmod 1777 "$root"/tmp "$root"/var/tmp
+echo 'root:x:0:0:root:/root:/bin/sh' >"$root"/etc/passwd
 cp "$(command -v busybox)" "$root"/bin/busybox
 for name in $(busybox --list); do [ "$name" = busybox ] || ln -s busybox "$root/bin/$name"; done
 bash=$(command -v bash)
@@ -39,13 +40,19 @@ for library in $(ldd "$bash" | grep -o '/[^ ]*'); do cp --parents -L "$library" 
 if [ "$3" = python ]; then
     python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
     library=$(python3 -c 'import os; print(os.path.dirname(os.__file__))')
-    cp --parents -L "$python" "$root"
-    ln -s "$python" "$root/bin/python3"
-    tar -C / --exclude=site-packages --exclude=dist-packages --exclude=test --exclude=tests --exclude=__pycache__ \
-        --exclude='config-*' --exclude=idlelib --exclude=ensurepip -c "${library#/}" | tar -C "$root" -x
+    # It looks for its library beside itself, so it can be anywhere; homes are mounted over.
+    mkdir -p "$root"/opt/python/bin "$root"/opt/python/lib "$root"/usr/lib
+    cp -L "$python" "$root"/opt/python/bin/python3
+    ln -s /opt/python/bin/python3 "$root"/bin/python3
+    tar -C "${library%/*}" --exclude=site-packages --exclude=dist-packages --exclude=test --exclude=tests \
+        --exclude=__pycache__ --exclude='config-*' --exclude=idlelib --exclude=ensurepip -c "${library##*/}" |
+        tar -C "$root"/opt/python/lib -x
     for program in "$python" "$library"/lib-dynload/*.so; do
         for needed in $(ldd "$program" | grep -o '/[^ ]*'); do
-            [ -e "$root$needed" ] || cp --parents -L "$needed" "$root"
+            case $needed in
+            /lib*|/usr/*) [ -e "$root$needed" ] || cp --parents -L "$needed" "$root" ;;
+            *) cp -L "$needed" "$root"/usr/lib ;;
+            esac
         done
     done
 fi

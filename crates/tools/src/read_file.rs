@@ -110,7 +110,11 @@ impl ReadFile {
             offset: window.first,
             limit: window.lines,
         };
-        let again = self.shared.seen().read(key.clone(), before);
+        // What a script reads is not in the conversation, and loops are what scripts are for.
+        let again = match context.nested {
+            true => Again::Fine,
+            false => self.shared.seen().read(key.clone(), before),
+        };
         let warning = match repeated(again, &asked.path) {
             ControlFlow::Continue(warning) => warning,
             ControlFlow::Break(answer) => return answer,
@@ -121,7 +125,9 @@ impl ReadFile {
             None => return Err(ToolError::Cancelled),
         };
         let answer = self.answer(path, shown, window, before, warning)?;
-        self.shared.seen().sent(key, before);
+        if !context.nested {
+            self.shared.seen().sent(key, before);
+        }
         Ok(answer)
     }
 

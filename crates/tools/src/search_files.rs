@@ -126,7 +126,10 @@ impl SearchFiles {
             })));
         }
         let key = json!([asked, root]).to_string();
-        let again = self.shared.seen().search(key);
+        let again = match context.nested {
+            true => Again::Fine,
+            false => self.shared.seen().search(key),
+        };
         let warning = match again {
             Again::Warn(times) => Some(format!("this is the same search, {times} times in a row")),
             Again::Refuse(times) => {
@@ -138,9 +141,12 @@ impl SearchFiles {
             Again::Fine | Again::Unchanged | Again::StillUnchanged => None,
         };
         let here = self.shared.directory(context);
-        let directory = match files.locate(&here, ".").await {
-            Ok(place) => place.real,
-            Err(_) => here,
+        let directory = match name.as_str() {
+            "." => root.clone(),
+            _ => match files.locate(&here, ".").await {
+                Ok(place) => place.real,
+                Err(_) => here,
+            },
         };
         let query = Query {
             asked,

@@ -12,5 +12,6 @@ mod suite {
     mod reading;
     mod remote;
     mod searching;
+    mod sudo;
     mod writing;
 }

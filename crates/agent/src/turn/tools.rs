@@ -114,6 +114,7 @@ impl Turn<'_> {
                     mode: self.around.spec.mode,
                     attended: self.around.spec.attended,
                     lasting: self.around.spec.lasting,
+                    nested: false,
                     host: host.clone(),
                 };
                 (index, run::run(ready, &context).await)

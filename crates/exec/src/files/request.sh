@@ -230,7 +230,7 @@ apply() {
         trap '' HUP INT TERM
         rm -f -- "$blob"
         if each move "$@"; then
-            printf 'ok %s\n' "${made:+made}" | head -n 1
+            printf 'ok %s\n' "${made:+made}"
             each settle "$@"
             return 0
         fi

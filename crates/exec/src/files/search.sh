@@ -47,6 +47,20 @@ dated() {
     fi
 }
 
+# like GLOB: the paths on standard input with such a name. A glob for rg would bring back what it ignores.
+like() {
+    if [ -z "$1" ]; then
+        cat
+        return
+    fi
+    while IFS= read -r line; do
+        # shellcheck disable=SC2254
+        case ${line##*/} in
+        $1) printf '%s\n' "$line" ;;
+        esac
+    done
+}
+
 # text_only END: leaves out files that are no text, for greps that do not. Each line is a name and what matches END.
 text_only() {
     if [ "$(printf 'x\0\n' | grep -I -c x)" = 0 ]; then
@@ -87,7 +101,7 @@ files() {
 names() {
     go "$1"
     if [ "$by" = rg ]; then
-        ripgrep --files ${2:+-g "$2"} -- "$start" | dated
+        ripgrep --files -- "$start" | like "$2" | dated
     else
         every "$2" printf '%s\n' | dated
     fi

@@ -369,11 +369,17 @@ impl Case {
         assert_eq!(counts, [1, 2, 2]);
         let found = self.search(SearchFor::Files, "^fn").await;
         assert_eq!(found.files[0].path, root.join("src/one.rs"));
+        if by.note().is_none() {
+            self.put("tree/.ignore", "ignored.rs\n");
+            self.put("tree/ignored.rs", "needle");
+        }
         let old = std::fs::File::open(self.here.join("tree/src/two.rs")).unwrap();
         old.set_modified(std::time::UNIX_EPOCH).unwrap();
         let found = self.search(SearchFor::Names, "*.rs").await;
         let names: Vec<_> = found.files.iter().map(|file| file.path.clone()).collect();
         assert_eq!(names, [root.join("src/one.rs"), root.join("src/two.rs")]);
+        let found = self.search(SearchFor::Names, "e.r").await;
+        assert_eq!(found.files.len(), 1, "{found:?}");
         let found = self.search(SearchFor::Names, "src/t").await;
         assert_eq!(found.files.len(), 1);
         let single = Search {

@@ -185,20 +185,35 @@ impl Shared {
         })
     }
 
+    /// A path among the results that are kept on this machine. One that only begins like it is none.
+    async fn kept_result(
+        &self,
+        text: &str,
+        context: &ToolContext,
+    ) -> Option<(Located, Arc<dyn Files>)> {
+        let kept = self.services.kept_results.as_deref()?;
+        if !Path::new(text.trim()).starts_with(kept) {
+            return None;
+        }
+        let files: Arc<dyn Files> = Arc::new(NativeFiles::default());
+        let place = self.located(&files, text, context).await.ok()?;
+        let root = files.locate(kept, ".").await.ok()?.real;
+        place.real.starts_with(root).then_some((place, files))
+    }
+
     /// The file a call may read, and whose files it is among.
     pub(crate) async fn readable(
         &self,
         text: &str,
         context: &ToolContext,
     ) -> Result<(Located, Arc<dyn Files>), ToolError> {
-        let kept = self.services.kept_results.as_deref();
-        let files = match kept {
-            Some(kept) if Path::new(text.trim()).starts_with(kept) => {
-                Arc::new(NativeFiles::default())
+        let (place, files) = match self.kept_result(text, context).await {
+            Some(kept) => kept,
+            None => {
+                let files = self.services.files.clone();
+                (self.located(&files, text, context).await?, files)
             }
-            _ => self.services.files.clone(),
         };
-        let place = self.located(&files, text, context).await?;
         may_read(names(&place), &self.rules(&place))
             .map_err(|refusal| refused(refusal.to_string()))?;
         Ok((place, files))

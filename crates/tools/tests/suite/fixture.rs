@@ -73,6 +73,7 @@ pub(super) fn context(session: &str, directory: &Path) -> ToolContext {
         mode: RunMode::Off,
         attended: true,
         lasting: true,
+        nested: false,
         host: Arc::new(Nobody),
     }
 }

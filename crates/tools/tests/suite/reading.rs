@@ -333,6 +333,25 @@ async fn reading_the_same_again_is_answered_shortly_and_then_refused() {
 
 // EX-38
 #[tokio::test]
+async fn a_script_gets_the_text_however_often_it_reads() {
+    let mut bench = Bench::new();
+    bench.put("a", "one\n");
+    let read = json!({"path": "a"});
+    bench.done("read_file", read.clone()).await;
+    bench.context.nested = true;
+    for _ in 0..5 {
+        let answer = bench.done("read_file", read.clone()).await;
+        assert_eq!(answer["content"], "1|one\n");
+        let search = json!({"pattern": "one"});
+        assert_eq!(bench.done("search_files", search).await["total_count"], 1);
+    }
+    bench.context.nested = false;
+    let again = bench.done("read_file", read).await;
+    assert_eq!(again["status"], "unchanged");
+}
+
+// EX-38
+#[tokio::test]
 async fn going_in_circles_over_a_changing_file_ends() {
     let bench = Bench::new();
     let read = json!({"path": "a"});

@@ -9,7 +9,7 @@ use futures_core::future::BoxFuture;
 use hermes_core::{Consultation, Tool, ToolContext, ToolHost, ToolOutcome, ToolResult};
 use hermes_exec::Backend;
 use hermes_testkit::{Dockerd, Sshd};
-use hermes_tools::{CodeSettings, ExecuteCode, FileTools};
+use hermes_tools::{CodeSettings, ExecuteCode, FileServices, FileTools};
 use serde_json::{Value as Json, json};
 
 use super::away;
@@ -195,7 +195,7 @@ async fn the_file_tools_do_over_ssh_what_they_do_here() {
     backend.close().await.unwrap();
 }
 
-// EX-37, EX-39, EX-40, EX-41, EX-42, EX-44, EX-46, EX-48
+// EX-37, EX-39, EX-40, EX-41, EX-42, EX-44, EX-46, EX-48, EX-69
 #[tokio::test(flavor = "multi_thread")]
 async fn the_file_tools_do_in_a_container_what_they_do_here() {
     let (engine, folder) = (Dockerd::start().unwrap(), tempfile::tempdir().unwrap());
@@ -207,7 +207,40 @@ async fn the_file_tools_do_in_a_container_what_they_do_here() {
     shows_documents(&bench).await;
     changes(&bench).await;
     searches(&bench, true).await;
+    reads_what_was_kept_here(&backend, folder.path()).await;
     backend.close().await.unwrap();
+}
+
+/// A result that was too long for the conversation lies on this machine, and only there.
+async fn reads_what_was_kept_here(backend: &Arc<dyn Backend>, folder: &Path) {
+    let kept = folder.canonicalize().unwrap().join("kept");
+    std::fs::create_dir_all(kept.join("session")).unwrap();
+    std::fs::write(kept.join("session/1.txt"), "long\n".repeat(200_000)).unwrap();
+    let services = FileServices {
+        kept_results: Some(kept.clone()),
+        ..away::files(backend, "/workspace")
+    };
+    let bench = Bench {
+        files: FileTools::new(services),
+        context: context("one", folder),
+        _folder: None,
+    };
+    let path = kept.join("session/1.txt");
+    let read = bench
+        .done("read_file", json!({"path": path, "offset": 199_999}))
+        .await;
+    assert_eq!(read["content"], "199999|long\n200000|long\n");
+    std::fs::write(kept.join("../outside"), "ours").unwrap();
+    let outside = json!({"path": kept.join("../outside")});
+    let error = bench.error("read_file", outside).await;
+    assert!(error.contains("does not exist"), "{error}");
+    let write = json!({"path": path, "content": "x"});
+    bench.call("write_file", write).await;
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().len(),
+        1_000_000,
+        "written here"
+    );
 }
 
 /// A session whose tools answer with as much as they are asked for.
@@ -243,8 +276,10 @@ impl ToolHost for Generous {
     }
 }
 
-async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str) {
+/// `seconds` is a number that no other test sleeps: on this machine all of them can be seen.
+async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32) {
     let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("look")).unwrap();
     let place = Arc::new(away::workplace(backend, directory, folder.path()));
     let settings = |seconds| CodeSettings {
         in_project: true,
@@ -289,39 +324,29 @@ async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str) {
     );
     assert_eq!(ran["stdout_bytes_total"], 2_000_001);
     let slow = ExecuteCode::new(place, settings(2));
-    let ran = run(
-        &slow,
-        "import subprocess\nprint('begun', flush=True)\nsubprocess.run(['sleep', '987654'])",
-    )
-    .await;
+    let code = format!(
+        "import subprocess\nprint('begun', flush=True)\nsubprocess.run(['sleep', '{seconds}'])"
+    );
+    let ran = run(&slow, &code).await;
     assert_eq!(
         (&ran["status"], &ran["exit_code"]),
         (&json!("timeout"), &json!(124)),
         "{ran}"
     );
     assert_eq!(ran["output"], "begun", "{ran}");
-    let (_, alive) = look_for_sleeper(backend).await;
-    assert!(!alive, "the script's child is still there");
-}
-
-async fn look_for_sleeper(backend: &Arc<dyn Backend>) -> (String, bool) {
-    let folder = tempfile::tempdir().unwrap();
-    let place = away::workplace(backend, "/", folder.path());
+    let place = away::workplace(backend, "/", folder.path().join("look").as_path());
     let command = hermes_exec::Command {
-        text: "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep 98765[4]'"
-            .to_owned(),
+        text: format!(
+            "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep [{}]{}'",
+            &seconds.to_string()[..1],
+            &seconds.to_string()[1..]
+        ),
         timeout: Duration::from_secs(60),
         ..hermes_exec::Command::default()
     };
-    let cancel = tokio_util::sync::CancellationToken::new();
-    let ran = place
-        .shell
-        .run(command, &cancel, &mut |_| {})
-        .await
-        .unwrap();
-    let text = ran.output.text.trim().to_owned();
-    let alive = text != "0";
-    (text, alive)
+    let seen = place.shell.run(command, &context.cancel, &mut |_| {}).await;
+    let seen = seen.unwrap().output.text;
+    assert_eq!(seen.trim(), "0", "the script's child is still there");
 }
 
 // EX-34
@@ -331,7 +356,7 @@ async fn scripts_run_over_ssh_with_large_replies_and_the_same_limits() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().canonicalize().unwrap();
     let backend = away::ssh(&server, &server.user().unwrap());
-    runs_scripts(&backend, root.to_str().unwrap()).await;
+    runs_scripts(&backend, root.to_str().unwrap(), 987_651).await;
     backend.close().await.unwrap();
 }
 
@@ -341,6 +366,6 @@ async fn scripts_run_in_a_container_with_large_replies_and_the_same_limits() {
     let engine = Dockerd::start_with_python().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (backend, _) = away::docker(&engine, folder.path());
-    runs_scripts(&backend, "/workspace").await;
+    runs_scripts(&backend, "/workspace", 987_652).await;
     backend.close().await.unwrap();
 }

@@ -332,4 +332,44 @@ mod tests {
         assert_eq!(narrowed("*.{a,b}"), "");
         assert_eq!(simple_glob("!*.rs"), "");
     }
+
+    // EX-46
+    #[test]
+    fn without_rg_grep_searches_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let (programs, tree) = (folder.path().join("bin"), folder.path().join("tree"));
+        std::fs::create_dir_all(tree.join(".hidden")).unwrap();
+        std::fs::create_dir(&programs).unwrap();
+        for name in [
+            "grep", "find", "stat", "tr", "xargs", "cut", "cat", "head", "wc", "printf",
+        ] {
+            let found = ["/usr/bin", "/bin"].map(|place| Path::new(place).join(name));
+            let found = found.into_iter().find(|path| path.exists()).unwrap();
+            std::os::unix::fs::symlink(found, programs.join(name)).unwrap();
+        }
+        std::fs::write(tree.join("a: 1.txt"), "one 11\ntwo\nthree 33\n").unwrap();
+        std::fs::write(tree.join("b.txt"), "none").unwrap();
+        std::fs::write(tree.join(".hidden/c"), "44").unwrap();
+        let said = |words: &[&str]| {
+            let output = std::process::Command::new("/bin/sh")
+                .args(["-c", SEARCH, "files"])
+                .args(words)
+                .env_clear()
+                .env("PATH", &programs)
+                .output()
+                .unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let root = tree.to_str().unwrap();
+        assert_eq!(
+            said(&["counts", root, "\\d+", ""]),
+            "ok perl\n./a: 1.txt:2\n"
+        );
+        assert_eq!(said(&["counts", root, "\\d+", "b*"]), "ok perl\n");
+        let file = tree.join("a: 1.txt");
+        let lines = said(&["lines", "/", "\\d+", "0", "8", file.to_str().unwrap(), "1"]);
+        assert_eq!(lines, "ok perl\n\u{1}\n1:one 11\n");
+        assert!(said(&["files", root, "\\d+", ""]).ends_with("/./a: 1.txt\n"));
+        assert_eq!(said(&["names", root, "*.txt"]).lines().count(), 3);
+    }
 }
