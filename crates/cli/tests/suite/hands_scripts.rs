@@ -1,10 +1,14 @@
 //! Scripts on this machine, through the binary: their limits, their socket, their interpreter. And what is kept
-//! before a command changes files.
+//! before a command changes files, and the form of lists and questions.
 
 use std::process::Command;
+use std::time::Duration;
 
+use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
+use hermes_testkit::pty::Terminal;
 use serde_json::{Value as Json, json};
 
+use super::chat::with_model;
 use super::hands::{run_in, terminal};
 
 /// The results of these scripts.
@@ -205,4 +209,54 @@ fn what_a_command_is_about_to_change_is_kept() {
             assert_eq!(references, "");
         }
     }
+}
+
+// EX-63
+#[test]
+fn lists_and_questions_are_answered_in_their_documented_form() {
+    let steps = json!([{"id": "1", "content": "look", "status": "in_progress"}]);
+    let calls = [
+        ("todo", json!({ "todos": steps })),
+        (
+            "clarify",
+            json!({"question": "Which colour?", "choices": ["red", "blue"]}),
+        ),
+    ];
+    let run = run_in(|program, _| program, "", &calls, &[]);
+    assert_eq!(run.results[0]["todos"], steps, "{:?}", run.results);
+    assert_eq!(run.results[0]["summary"]["in_progress"], 1);
+    assert!(
+        run.results[1].to_string().contains("Nobody can be asked"),
+        "{:?}",
+        run.results
+    );
+
+    let scenario = Scenario::new()
+        .reply(tool_call("clarify", calls[1].1.clone()))
+        .reply(text("painted"));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    let quiet = format!("{settings}auxiliary: {{title_generation: {{enabled: false}}}}\n");
+    program.home.write_config(&quiet).unwrap();
+    let limit = Duration::from_secs(60);
+    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends", limit).unwrap();
+    screen.send("paint\r").unwrap();
+    screen.wait_for_text("Which colour?", limit).unwrap();
+    screen.send("2\r").unwrap();
+    screen.wait_for_text("painted", limit).unwrap();
+    screen.send("/exit\r").unwrap();
+    assert_eq!(screen.wait_exit(limit).unwrap().code, 0);
+    let last = server.requests().last().unwrap().expect_json().clone();
+    let messages = last["messages"].as_array().unwrap();
+    let result = messages
+        .iter()
+        .find(|message| message["role"] == "tool")
+        .unwrap();
+    let result: Json = serde_json::from_str(result["content"].as_str().unwrap()).unwrap();
+    let expected = json!({
+        "question": "Which colour?", "choices_offered": ["red", "blue"], "user_response": "blue",
+    });
+    assert_eq!(result, expected);
 }
