@@ -4,6 +4,7 @@
 //! module does it: asks Tirith, a helper model or the person, remembers a yes, and writes down who decided
 //! before anything runs.
 
+mod action;
 mod tirith;
 
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +23,8 @@ use hermes_policy::{
 use hermes_secrets::{RedactorHandle, Scope};
 use hermes_store::{Decision, DecisionOutcome, Store};
 
+use action::Kind;
+pub(crate) use action::{Action, Clearance, Cleared};
 pub use tirith::Tirith;
 
 use crate::workplace::Workplace;
@@ -76,58 +79,6 @@ struct Granted {
     always: BTreeSet<String>,
     sessions: HashMap<SessionId, BTreeSet<String>>,
     order: Vec<SessionId>,
-}
-
-/// Something a tool wants to do.
-pub(crate) struct Action<'a> {
-    tool: &'static str,
-    text: &'a str,
-    kind: Kind<'a>,
-}
-
-enum Kind<'a> {
-    Command,
-    /// A Python script.
-    Script,
-    /// A command the sandbox refused, and the line that says so.
-    Outside(&'a str),
-}
-
-impl<'a> Action<'a> {
-    /// Running a shell command.
-    pub(crate) fn command(tool: &'static str, text: &'a str) -> Self {
-        let kind = Kind::Command;
-        Self { tool, text, kind }
-    }
-
-    /// Running a Python script.
-    pub(crate) fn script(tool: &'static str, text: &'a str) -> Self {
-        let kind = Kind::Script;
-        Self { tool, text, kind }
-    }
-
-    /// Running a command again without its sandbox.
-    pub(crate) fn outside(tool: &'static str, text: &'a str, line: &'a str) -> Self {
-        let kind = Kind::Outside(line);
-        Self { tool, text, kind }
-    }
-}
-
-/// What came of asking.
-pub(crate) enum Clearance {
-    /// It may run.
-    Cleared(Cleared),
-    /// It must not; what the model is told.
-    Refused(String),
-}
-
-/// How something may run.
-#[derive(Default)]
-pub(crate) struct Cleared {
-    /// What results say about the approval.
-    pub(crate) note: Option<String>,
-    /// Whether files may be other ones after it.
-    pub(crate) changes_files: bool,
 }
 
 impl Guard {
