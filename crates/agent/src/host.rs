@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{
-    Consultation, Event, Message, Role, SessionId, ToolCall, ToolContext, ToolError, ToolHost,
-    ToolOutcome,
+    Consultation, Event, Message, Notice, Role, SessionId, ToolCall, ToolContext, ToolError,
+    ToolHost, ToolOutcome,
 };
 use hermes_llm::Route;
 
@@ -72,9 +72,11 @@ impl ToolHost for Host {
                 let message = format!("this session has no tool {name}");
                 return Err(ToolError::ForModel { message });
             };
+            self.toolbox.notice(Notice::Called(name));
             let inner = ToolContext {
                 cancel: context.cancel.child_token(),
                 deadline: tool.handling().deadline,
+                nested: true,
                 ..context.clone()
             };
             let ready = Ready {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hermes_core::{Availability, Tool, ToolSpec};
+use hermes_core::{Availability, Notice, Tool, ToolSpec};
 
 use crate::turn::text_tokens;
 
@@ -53,6 +53,13 @@ impl Toolbox {
 
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
+    }
+
+    /// Tells all of them what happened.
+    pub(crate) fn notice(&self, notice: Notice<'_>) {
+        for tool in self.tools.values() {
+            tool.noticed(notice);
+        }
     }
 
     /// Roughly what showing them takes.

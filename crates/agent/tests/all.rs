@@ -10,6 +10,7 @@ mod suite {
     mod fixture;
     mod idle;
     mod news;
+    mod notices;
     mod odd_answers;
     mod pictures;
     mod requests;

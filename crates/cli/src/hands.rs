@@ -1,11 +1,13 @@
 //! The tools that touch the world, wired: one backend and one guard for the process, one workplace and one
 //! memory of files for each session.
 
+mod allow_list;
+mod offers;
 mod places;
 mod rules;
 mod way_out;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,29 +16,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_agent::{SessionFacts, ToolSource};
-use hermes_config::{
-    CodeMode, Config, CronApproval, Home, ManagedScope, Owner, Settings, UnknownKey,
-};
+use hermes_config::{CodeMode, Config, CronApproval, Home};
 use hermes_core::{Clock, FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::{Sandbox, confine_main};
 use hermes_exec::{
-    Backend, Place, ProcessState, Processes, ProcessesOptions, Shell, ShellOptions, Startup,
-    warden_main,
+    Backend, Files, FramedFiles, NativeFiles, Place, ProcessState, Processes, ProcessesOptions,
+    Shell, ShellOptions, Startup, warden_main,
 };
-use hermes_policy::Unattended;
 use hermes_policy::tirith::Failing;
+use hermes_policy::{FileRules, Unattended};
 use hermes_secrets::{ChildName, RedactorHandle, Scope, Secret, SecretName};
 use hermes_store::Store;
-use tokio::sync::watch;
-
 use hermes_tools::{
     Checkpoints, Clarify, CodeSettings, ExecuteCode, FileLimits, FileRegistry, FileServices,
-    FileTools, Guard, GuardSettings, LazyConfined, Limits, Process, Remembers, Sudo, Terminal,
-    Tirith, Todo, Workplace,
+    FileTools, Guard, GuardSettings, LazyConfined, Limits, Process, Sudo, Terminal, Tirith, Todo,
+    Workplace,
 };
+use tokio::sync::watch;
 
 use crate::complaint::Complaint;
 use crate::context::Context;
+use allow_list::AllowList;
 use way_out::WayOut;
 
 pub(crate) use places::{
@@ -76,8 +76,8 @@ pub(crate) struct Hands {
     /// What commands see, without what only we should know.
     environment: Vec<(String, String)>,
     project_environment: Option<PathBuf>,
-    /// When not empty, the only places the file tools write.
-    safe_roots: Vec<PathBuf>,
+    /// What the file tools may touch on this machine.
+    rules: Arc<FileRules>,
     /// Where commands run, or why they cannot.
     backend: Result<Arc<dyn Backend>, String>,
     sandbox: Arc<Sandbox>,
@@ -100,8 +100,8 @@ struct Kits {
 /// What one session holds on to between turns.
 #[derive(Clone)]
 struct Kit {
-    place: Option<Arc<Workplace>>,
-    files: Option<FileTools>,
+    place: Arc<Workplace>,
+    files: FileTools,
 }
 
 /// Where a `Hands` gets its parts.
@@ -125,8 +125,12 @@ impl Hands {
         let (sandbox, way_out) = WayOut::open(sandbox(context), &config, &*random)
             .map_err(|error| Complaint::caused(FailureKind::Unavailable, error))?;
         let sandbox = Arc::new(sandbox);
-        let backend =
-            backend(context, &config, &home, &sandbox, &*random).map_err(|error| error.to_string());
+        let safe_roots = context.environment.filled("HERMES_WRITE_SAFE_ROOT");
+        let safe_roots = safe_roots.map(|roots| std::env::split_paths(roots).collect());
+        let rules = rules::of(&home, user_home.clone(), safe_roots.unwrap_or_default());
+        let sources = offers::of(&config, &home, &rules);
+        let backend = backend(context, &config, &home, &sandbox, &random, sources)
+            .map_err(|error| error.to_string());
         let processes = Processes::new(ProcessesOptions {
             store: store.clone(),
             clock: context.clock.clone(),
@@ -148,11 +152,7 @@ impl Hands {
                 .iter()
                 .find_map(|name| context.environment.filled(name))
                 .map(PathBuf::from),
-            safe_roots: context
-                .environment
-                .filled("HERMES_WRITE_SAFE_ROOT")
-                .map(|roots| std::env::split_paths(roots).collect())
-                .unwrap_or_default(),
+            rules: Arc::new(rules),
             config,
             home,
             user_home,
@@ -219,33 +219,26 @@ impl Hands {
         }
     }
 
-    fn kit(&self, session: &SessionId, directory: &Path) -> Kit {
+    /// What a session holds on to; nothing where commands cannot run.
+    fn kit(&self, session: &SessionId, directory: &Path) -> Option<Kit> {
+        let backend = self.backend.as_ref().ok()?;
         let mut kits = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kit) = kits.by_session.get(session) {
-            return kit.clone();
+            return Some(kit.clone());
         }
-        let kit = self.make(directory);
+        let here = backend.place() == Place::Host;
+        let place = Arc::new(self.workplace(backend, directory, here));
+        let kit = Kit {
+            files: FileTools::new(self.file_services(&place, here)),
+            place,
+        };
         kits.order.push(session.clone());
         if kits.order.len() > MOST_SESSIONS {
             let oldest = kits.order.remove(0);
             kits.by_session.remove(&oldest);
         }
         kits.by_session.insert(session.clone(), kit.clone());
-        kit
-    }
-
-    fn make(&self, directory: &Path) -> Kit {
-        let Ok(backend) = &self.backend else {
-            return Kit {
-                place: None,
-                files: None,
-            };
-        };
-        let here = backend.place() == Place::Host;
-        Kit {
-            place: Some(Arc::new(self.workplace(backend, directory, here))),
-            files: here.then(|| FileTools::new(self.file_services())),
-        }
+        Some(kit)
     }
 
     fn workplace(&self, backend: &Arc<dyn Backend>, directory: &Path, here: bool) -> Workplace {
@@ -302,6 +295,7 @@ impl Hands {
                 most: MOST_FOREGROUND.max(terminal.timeout),
             },
             sudo: Sudo::new(self.sudo_password()),
+            checkpoints: self.checkpoints.clone().filter(|_| here),
         }
     }
 
@@ -314,27 +308,31 @@ impl Hands {
             .ok()
     }
 
-    fn file_services(&self) -> FileServices {
+    fn file_services(&self, place: &Arc<Workplace>, here: bool) -> FileServices {
         let output = &self.config.tool_output;
+        let files: Arc<dyn Files> = match here {
+            true => Arc::new(NativeFiles::new(self.user_home.clone())),
+            false => Arc::new(FramedFiles::new(place.backend.clone(), self.random.clone())),
+        };
+        let shell = place.clone();
         FileServices {
-            rules: Arc::new(rules::of(
-                &self.home,
-                self.user_home.clone(),
-                self.safe_roots.clone(),
-            )),
+            files,
+            // A path means the same to the file tools as to the next command.
+            directory: Some(Arc::new(move || shell.directory())),
+            kept_results: Some(self.home.cache_dir().join("tool-results")),
+            rules: self.rules.clone(),
             registry: self.registry.clone(),
             redactor: self.redactor.clone(),
             masking: match self.config.security.redact_secrets {
                 true => Scope::Code,
                 false => Scope::Known,
             },
-            checkpoints: self.checkpoints.clone(),
+            checkpoints: self.checkpoints.clone().filter(|_| here),
             limits: FileLimits {
                 lines: output.max_lines as usize,
                 line_length: output.max_line_length as usize,
                 characters: self.config.file_read_max_chars as usize,
             },
-            user_home: self.user_home.clone(),
             python: found("python3", &self.environment),
         }
     }
@@ -358,11 +356,8 @@ impl ToolSource for Hands {
             Arc::new(Clarify::new()),
             Arc::new(Todo::from_history(facts.history)),
         ];
-        let kit = self.kit(facts.session, facts.directory);
-        if let Some(files) = kit.files {
+        if let Some(Kit { place, files }) = self.kit(facts.session, facts.directory) {
             tools.extend(files.tools());
-        }
-        if let Some(place) = kit.place {
             tools.push(Arc::new(Terminal::new(place.clone())));
             tools.push(Arc::new(Process::new(place.clone())));
             tools.push(Arc::new(ExecuteCode::new(place, self.code_settings())));
@@ -424,45 +419,5 @@ fn expanded(path: &str, user_home: Option<&Path>) -> PathBuf {
     match (path.strip_prefix("~/"), user_home) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => PathBuf::from(path),
-    }
-}
-
-/// A yes that holds from now on is a line in the user's settings.
-struct AllowList {
-    home: Home,
-    owner: Owner,
-    managed: ManagedScope,
-    entries: Mutex<Vec<String>>,
-}
-
-impl AllowList {
-    fn new(context: &Context, config: &Config) -> crate::complaint::Outcome<Self> {
-        Ok(Self {
-            home: context.home()?.clone(),
-            owner: context.owner()?,
-            managed: ManagedScope::find(&context.environment).scope,
-            entries: Mutex::new(config.command_allowlist.clone()),
-        })
-    }
-}
-
-impl Remembers for AllowList {
-    fn always(&self, categories: &BTreeSet<String>) {
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-        let new: Vec<String> = categories
-            .iter()
-            .filter(|category| !entries.contains(category))
-            .cloned()
-            .collect();
-        entries.extend(new);
-        let list = serde_json::Value::from(entries.clone()).to_string();
-        let settings = Settings {
-            home: &self.home,
-            owner: &self.owner,
-            managed: &self.managed,
-        };
-        if let Err(error) = settings.set("command_allowlist", &list, UnknownKey::Refuse) {
-            tracing::warn!(%error, "the allow list could not be changed");
-        }
     }
 }

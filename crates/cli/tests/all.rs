@@ -12,6 +12,8 @@ mod suite {
     mod fallback;
     mod footprint;
     mod hands;
+    mod hands_away;
+    mod hands_scripts;
     mod help;
     mod judged;
     mod killed;

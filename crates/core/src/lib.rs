@@ -29,7 +29,7 @@ pub use model::{
 pub use protocol::{Event, Op, RunMode, TurnEnd};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tool::{
-    Availability, Beside, Consultation, Effect, Handling, Tool, ToolCall, ToolContext, ToolError,
-    ToolHost, ToolOutcome, ToolResult, ToolSpec,
+    Availability, Beside, Consultation, Effect, Handling, Notice, Tool, ToolCall, ToolContext,
+    ToolError, ToolHost, ToolOutcome, ToolResult, ToolSpec,
 };
 pub use usage::{CostStatus, Usage};

@@ -155,6 +155,9 @@ pub struct ToolContext {
     /// Whether the session can be spoken to again after this turn. A run that answers once cannot, and
     /// nothing it starts can report back.
     pub lasting: bool,
+    /// Whether another tool made the call, such as a script: the result goes to it and not into the
+    /// conversation.
+    pub nested: bool,
     /// What the session offers its tools.
     pub host: Arc<dyn ToolHost>,
 }
@@ -202,10 +205,19 @@ pub struct Consultation {
     pub limit: Duration,
 }
 
+/// Something that happened in a session and may change what a tool answers next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notice<'a> {
+    /// The conversation was made shorter: what a tool told the model earlier may not be in it any more.
+    Compacted,
+    /// The tool of this name is about to be called.
+    Called(&'a str),
+}
+
 /// Something the model can call.
 ///
-/// The engine calls `spec` and `availability` while it puts a request together and `call` once for
-/// each call it has approved, possibly several at once for tools that say so. `call` must end soon after
+/// The engine tells every tool of a session by `noticed` what happens in it. It calls `spec` and
+/// `availability` while it puts a request together and `call` once for each call it has approved, possibly several at once for tools that say so. `call` must end soon after
 /// `context.cancel` fires, leaving no child behind. The engine owns deadlines, size limits and
 /// retries; a tool never retries a mutation by itself.
 pub trait Tool: Send + Sync {
@@ -220,6 +232,11 @@ pub trait Tool: Send + Sync {
     /// Whether it can be offered. Must not block.
     fn availability(&self) -> Availability {
         Availability::Ready
+    }
+
+    /// Hears of something that happened. Must not block.
+    fn noticed(&self, notice: Notice<'_>) {
+        let _ = notice;
     }
 
     /// Does it.

@@ -34,8 +34,9 @@ pub use docker::{DockerConfig, Offer, sandboxes};
 pub use environment::{ChildEnvironment, is_held_back, passed_through};
 pub use error::ExecError;
 pub use files::{
-    Content, Expect, FileEntry, FileHash, FileKind, FileReader, FileStat, Files, FilesError,
-    FramedFiles, NativeFiles,
+    Applied, Edit, FileEntry, FileHash, FileKind, FileStamp, FileStat, FileState, Files,
+    FilesError, FoundFile, FoundLine, FramedFiles, Line, LineWindow, Lines, Loaded, Located,
+    NativeFiles, Search, SearchFor, SearchFound, SearchedBy,
 };
 pub use follow::Ended;
 pub use lease::{Lease, Leases, Owner};
@@ -48,5 +49,5 @@ pub use remote::{BackendConfig, Surroundings, open};
 pub use shell::{Command, Finished, Shell, ShellOptions, Startup, sudo_count, sudo_rejected};
 pub use singularity::SingularityConfig;
 pub use ssh::SshConfig;
-pub use sync::{Change, FileSync, Pulled, Pushed, Source, SourceKind, Urgency};
+pub use sync::{Change, FileSync, Pulled, Pushed, Source, SourceKind, SyncedBackend, Urgency};
 pub use warden::{WardenProgram, warden_main};

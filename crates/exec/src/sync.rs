@@ -6,6 +6,7 @@
 //! only ever go up.
 
 mod archive;
+mod backend;
 mod scan;
 
 use std::collections::BTreeMap;
@@ -21,6 +22,7 @@ use tokio::time::{Instant, timeout};
 use crate::files::FileHash;
 use crate::{Backend, ExecError, Exit, Input, Launch, RunId};
 use archive::{pack, unpack};
+pub use backend::SyncedBackend;
 use scan::{Seen, scan};
 
 /// A command that follows another sooner than this finds the files as the other left them.
@@ -31,13 +33,21 @@ const MAX_DOWN: u64 = 2 << 30;
 
 /// Puts the archive on standard input into a directory and removes what its list names.
 const UP: &str = r#"
+case $1 in '~/'*) set -- "$HOME/${1#'~/'}" ;; esac
 mkdir -p -- "$1" && cd -- "$1" && tar -xf - || exit 1
 if [ -f .hermes-vanished ]; then
     while IFS= read -r name; do rm -f -- "./$name"; done <.hermes-vanished
     rm -f .hermes-vanished
 fi
 "#;
-const DOWN: &str = r#"cd -- "$1" 2>/dev/null && tar -cf - . 2>/dev/null"#;
+/// Sends what is in a directory under the names that follow.
+const DOWN: &str = r#"
+exec 2>/dev/null
+case $1 in '~/'*) cd -- "$HOME/${1#'~/'}" ;; *) cd -- "$1" ;; esac || exit 1
+shift
+for name; do shift; [ ! -e "$name" ] || set -- "$@" "$name"; done
+[ "$#" -eq 0 ] || tar -cf - -- "$@"
+"#;
 
 /// Something of ours that commands over there can use.
 #[derive(Debug, Clone)]
@@ -117,7 +127,7 @@ struct State {
 }
 
 impl FileSync {
-    /// Nothing is sent yet. `root` is a directory over there, `work` one of ours.
+    /// Nothing is sent yet. `root` is a directory over there, which may begin with `~`, `work` one of ours.
     pub fn new(
         backend: Arc<dyn Backend>,
         random: Arc<dyn Random>,
@@ -167,6 +177,11 @@ impl FileSync {
         Ok(pushed)
     }
 
+    /// Whether anything of ours is over there.
+    async fn has_sent(&self) -> bool {
+        !self.state.lock().await.sent.is_empty()
+    }
+
     /// Fetches what is different over there into a directory of its own. Our own files stay as they are.
     pub async fn pull(&self) -> Result<Pulled, ExecError> {
         let state = self.state.lock().await;
@@ -212,7 +227,10 @@ impl FileSync {
     }
 
     async fn upload(&self, archive: &Path) -> Result<(), ExecError> {
-        let mut process = self.backend.spawn(self.launch(UP, Input::Pipe)).await?;
+        let mut process = self
+            .backend
+            .spawn(self.launch(UP, Input::Pipe, &[]))
+            .await?;
         let transfer = async {
             let mut file = tokio::fs::File::open(archive).await?;
             if let Some(mut input) = process.input.take() {
@@ -240,7 +258,14 @@ impl FileSync {
     }
 
     async fn fetch(&self, archive: &Path) -> Result<(), ExecError> {
-        let process = self.backend.spawn(self.launch(DOWN, Input::None)).await?;
+        // Credentials never come down.
+        let shared = self
+            .sources
+            .iter()
+            .filter(|source| source.kind == SourceKind::Shared);
+        let names: Vec<&str> = shared.map(|source| source.to.as_str()).collect();
+        let launch = self.launch(DOWN, Input::None, &names);
+        let process = self.backend.spawn(launch).await?;
         let transfer = async {
             let mut file = tokio::fs::File::create(archive).await?;
             let mut output = process.output.take(MAX_DOWN + 1);
@@ -259,12 +284,15 @@ impl FileSync {
         }
     }
 
-    fn launch(&self, script: &str, input: Input) -> Launch {
+    fn launch(&self, script: &str, input: Input, names: &[&str]) -> Launch {
+        let words = ["sh", "-c", script, "sync", &self.root];
         Launch {
             id: RunId::new(format!("s{:016x}", self.random.next_u64())),
-            argv: ["sh", "-c", script, "sync", &self.root]
-                .map(str::to_owned)
-                .to_vec(),
+            argv: words
+                .iter()
+                .chain(names)
+                .map(|word| (*word).to_owned())
+                .collect(),
             directory: None,
             environment: Vec::new(),
             input,

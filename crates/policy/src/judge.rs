@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::rules::{self, Severity, reads_password};
+use crate::rules::{self, Severity, changes_files, reads_password};
 use crate::shell::{HOLE, Place, Resolved, Span, resolve};
 
 /// The longest command that is judged; a longer one is asked about.
@@ -90,6 +90,9 @@ pub struct Judgement {
     pub bare: bool,
     /// Whether sudo is to read a password that the command itself brings.
     pub brings_password: bool,
+    /// Whether files may be other ones, or gone, after it.
+    #[serde(skip)]
+    pub changes_files: bool,
     /// How far the command is kept away from this machine.
     pub isolation: Isolation,
 }
@@ -125,6 +128,7 @@ impl Judgement {
             single: false,
             bare: false,
             brings_password: false,
+            changes_files: false,
             isolation,
         }
     }
@@ -158,7 +162,10 @@ pub fn judge(command: &str, around: &Surroundings) -> Judgement {
             reason: format!("longer than {MAX_COMMAND} bytes"),
             span: whole,
         };
-        return Judgement::of(vec![found], around.isolation);
+        return Judgement {
+            changes_files: true,
+            ..Judgement::of(vec![found], around.isolation)
+        };
     }
     // Characters nobody sees must not split a word a person reads as one.
     let visible: String = command.chars().filter(|c| !is_invisible(*c)).collect();
@@ -170,6 +177,7 @@ pub fn judge(command: &str, around: &Surroundings) -> Judgement {
         single: resolved.single,
         bare: resolved.single && resolved.invocations.len() == 1,
         brings_password: resolved.invocations.iter().any(reads_password),
+        changes_files: changes_files(&resolved),
         ..Judgement::of(findings, around.isolation)
     }
 }

@@ -4,6 +4,7 @@
 //! must catch and look-alikes it must let pass. A test runs every example. All rules that match are
 //! reported; the strictest decides.
 
+mod changes;
 mod delete;
 mod disk;
 mod files;
@@ -15,6 +16,7 @@ mod system;
 mod touches;
 mod windows;
 
+pub(crate) use changes::changes_files;
 pub(crate) use system::reads_password;
 
 use std::collections::HashSet;

@@ -30,12 +30,32 @@ set -e
 root=$1/rootfs
 mkdir -p "$root"/bin "$root"/tmp "$root"/root "$root"/etc "$root"/home "$root"/var/tmp "$root"/run
 chmod 1777 "$root"/tmp "$root"/var/tmp
+echo 'root:x:0:0:root:/root:/bin/sh' >"$root"/etc/passwd
 cp "$(command -v busybox)" "$root"/bin/busybox
 for name in $(busybox --list); do [ "$name" = busybox ] || ln -s busybox "$root/bin/$name"; done
 bash=$(command -v bash)
 cp --parents -L "$bash" "$root"
 [ -e "$root/bin/bash" ] || ln -s "$bash" "$root/bin/bash"
 for library in $(ldd "$bash" | grep -o '/[^ ]*'); do cp --parents -L "$library" "$root"; done
+if [ "$3" = python ]; then
+    python=$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')
+    library=$(python3 -c 'import os; print(os.path.dirname(os.__file__))')
+    # It looks for its library beside itself, so it can be anywhere; homes are mounted over.
+    mkdir -p "$root"/opt/python/bin "$root"/opt/python/lib "$root"/usr/lib
+    cp -L "$python" "$root"/opt/python/bin/python3
+    ln -s /opt/python/bin/python3 "$root"/bin/python3
+    tar -C "${library%/*}" --exclude=site-packages --exclude=dist-packages --exclude=test --exclude=tests \
+        --exclude=__pycache__ --exclude='config-*' --exclude=idlelib --exclude=ensurepip -c "${library##*/}" |
+        tar -C "$root"/opt/python/lib -x
+    for program in "$python" "$library"/lib-dynload/*.so; do
+        for needed in $(ldd "$program" | grep -o '/[^ ]*'); do
+            case $needed in
+            /lib*|/usr/*) [ -e "$root$needed" ] || cp --parents -L "$needed" "$root" ;;
+            *) cp -L "$needed" "$root"/usr/lib ;;
+            esac
+        done
+    done
+fi
 tar -C "$root" -c . | docker -H "unix://$1/sock" import - "$2" >/dev/null
 "#;
 
@@ -49,6 +69,15 @@ pub struct Dockerd {
 impl Dockerd {
     /// Starts one and makes its image.
     pub fn start() -> anyhow::Result<Self> {
+        Self::with_image("")
+    }
+
+    /// The same, with this machine's Python in the image.
+    pub fn start_with_python() -> anyhow::Result<Self> {
+        Self::with_image("python")
+    }
+
+    fn with_image(more: &str) -> anyhow::Result<Self> {
         // The path is short because the engine puts sockets below it; the keeper removes it.
         let folder = tempfile::Builder::new().prefix("dockerd").tempdir()?.keep();
         let keeper = Command::new("sh")
@@ -68,6 +97,7 @@ impl Dockerd {
             .args(["-c", MAKE_IMAGE, "image"])
             .arg(&engine.folder)
             .arg(IMAGE)
+            .arg(more)
             .output()?;
         ensure!(
             made.status.success(),

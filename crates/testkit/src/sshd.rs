@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -11,7 +12,18 @@ use anyhow::{Context as _, ensure};
 use crate::eventually::eventually;
 use crate::process;
 
+const SERVER: &str = "/usr/sbin/sshd";
 const START: Duration = Duration::from_secs(30);
+/// The number of a user that no machine has.
+const SUDOER: u32 = 54_321;
+
+/// Starts what follows where these files of the system are others, which nobody else sees.
+const WITH_ITS_OWN_USERS: &str = r#"
+folder=$1
+shift
+for name in passwd group shadow sudoers; do mount --bind "$folder/$name" "/etc/$name" || exit 1; done
+exec "$@"
+"#;
 
 /// A running server, ended with everything it started when dropped.
 #[derive(Debug)]
@@ -24,7 +36,76 @@ pub struct Sshd {
 impl Sshd {
     /// Starts one that lets the current user in with [`Sshd::key`].
     pub fn start() -> anyhow::Result<Self> {
+        Self::with_options(&[])
+    }
+
+    /// The same, with another home directory for those who come in; it is made when missing.
+    pub fn start_at(home: &Path) -> anyhow::Result<Self> {
+        fs::create_dir_all(home)?;
+        Self::with_options(&[format!("SetEnv=HOME={}", home.display())])
+    }
+
+    /// One that lets this user in, who exists nowhere else and may use `sudo` with the password.
+    pub fn start_with_sudoer(name: &str, password: &str) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("sshd").tempdir()?;
+        // The server looks for keys as the user.
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755))?;
+        let hashed = Command::new("openssl")
+            .args(["passwd", "-6", password])
+            .output()
+            .context("openssl")?;
+        ensure!(hashed.status.success(), "openssl failed");
+        let hash = String::from_utf8(hashed.stdout)?.trim().to_owned();
+        let home = folder.path().join("user");
+        fs::create_dir(&home)?;
+        std::os::unix::fs::chown(&home, Some(SUDOER), Some(SUDOER))?;
+        let home = home.display();
+        let files = [
+            (
+                "passwd",
+                0o644,
+                format!("{name}:x:{SUDOER}:{SUDOER}::{home}:/bin/bash\n"),
+            ),
+            ("group", 0o644, format!("{name}:x:{SUDOER}:\n")),
+            (
+                "shadow",
+                0o640,
+                format!("{name}:{hash}:19000:0:99999:7:::\n"),
+            ),
+            (
+                "sudoers",
+                0o440,
+                format!(
+                    "Defaults timestamp_timeout=0, !lecture\nroot ALL=(ALL) ALL\n{name} ALL=(ALL) ALL\n"
+                ),
+            ),
+        ];
+        for (file, mode, line) in files {
+            let path = folder.path().join(file);
+            let known = match file {
+                "sudoers" => String::new(),
+                _ => fs::read_to_string(Path::new("/etc").join(file))?,
+            };
+            fs::write(&path, format!("{known}{line}"))?;
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode))?;
+        }
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", WITH_ITS_OWN_USERS, "users"]);
+        command.arg(folder.path()).arg(SERVER);
+        Self::serve(folder, command, &[])
+    }
+
+    fn with_options(more: &[String]) -> anyhow::Result<Self> {
+        let folder = tempfile::Builder::new().prefix("sshd").tempdir()?;
+        Self::serve(folder, Command::new(SERVER), more)
+    }
+
+    /// Starts the server by a command that its arguments are added to.
+    fn serve(
+        folder: tempfile::TempDir,
+        mut command: Command,
+        more: &[String],
+    ) -> anyhow::Result<Self> {
         let path = folder.path();
         for name in ["host", "key", "stranger"] {
             let made = Command::new("ssh-keygen")
@@ -39,7 +120,7 @@ impl Sshd {
         // The server refuses to start without it, and it is on a file system that starts empty.
         let _ = fs::create_dir_all("/run/sshd");
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let server = Command::new("/usr/sbin/sshd")
+        let server = command
             .args(["-D", "-f", "/dev/null", "-p", &port.to_string()])
             .arg("-h")
             .arg(path.join("host"))
@@ -59,6 +140,7 @@ impl Sshd {
                 "AuthorizedKeysFile={}",
                 path.join("authorized").display()
             ))
+            .args(more.iter().flat_map(|option| ["-o", option]))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

@@ -26,7 +26,38 @@ pub struct Clarify {
 struct Asked {
     question: String,
     #[serde(default)]
-    choices: Vec<String>,
+    choices: Vec<Json>,
+}
+
+/// The words of a choice; some models write an object.
+fn words(choice: &Json) -> Option<String> {
+    let text = match choice {
+        Json::String(text) => Some(text.as_str()),
+        Json::Object(fields) => ["label", "description", "text", "title"]
+            .iter()
+            .find_map(|name| fields.get(*name)?.as_str()),
+        _ => None,
+    };
+    let text = text?.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// What an answer means: the number of a choice, or its words in whatever case, are that choice.
+fn meant(answer: &str, choices: &[String]) -> String {
+    let answer = answer.trim();
+    let by_number = answer
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| choices.get(number.checked_sub(1)?));
+    let by_words = || {
+        choices
+            .iter()
+            .find(|choice| choice.to_lowercase() == answer.to_lowercase())
+    };
+    by_number
+        .or_else(by_words)
+        .cloned()
+        .unwrap_or_else(|| answer.to_owned())
 }
 
 impl Clarify {
@@ -81,10 +112,10 @@ impl Tool for Clarify {
             if asked.question.trim().is_empty() {
                 return Err(refuse("the question is empty"));
             }
-            let choices = asked
+            let choices: Vec<String> = asked
                 .choices
-                .into_iter()
-                .filter(|choice| !choice.trim().is_empty())
+                .iter()
+                .filter_map(words)
                 .take(MOST_CHOICES)
                 .collect();
             let question = Question {
@@ -92,23 +123,58 @@ impl Tool for Clarify {
                 id: QuestionId(0),
                 session: context.session.clone(),
                 kind: QuestionKind::Clarify {
-                    question: asked.question,
-                    choices,
+                    question: asked.question.clone(),
+                    choices: choices.clone(),
                 },
                 deadline: PATIENCE,
             };
             let reply = context.asker.ask(question, context.cancel.clone()).await;
-            match (reply.answer, reply.by) {
-                (Answer::Text(answer), _) => Ok(text(format!("The user answered: {answer}"))),
-                (_, AnsweredBy::Runtime) => Ok(text(
-                    "Nobody can be asked here, or nobody answered in time. Decide yourself, choose what is \
-                     easiest to undo, and say what you assumed.",
-                )),
-                (Answer::Deny { .. }, _) => {
-                    Ok(text("The user did not want to answer. Decide yourself."))
+            let response = match (reply.answer, reply.by) {
+                (Answer::Text(answer), _) => meant(&answer, &choices),
+                (_, AnsweredBy::Runtime) => {
+                    return Err(refuse(
+                        "Nobody can be asked here, or nobody answered in time. Decide yourself, choose what is \
+                         easiest to undo, and say what you assumed.",
+                    ));
                 }
-                (_, _) => Ok(text("The user agreed.")),
-            }
+                (Answer::Deny { .. }, _) => "(no answer; decide yourself)".to_owned(),
+                (_, _) => "yes".to_owned(),
+            };
+            let answer = json!({
+                "question": asked.question,
+                "choices_offered": choices,
+                "user_response": response,
+            });
+            Ok(text(answer.to_string()))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // EX-63
+    #[test]
+    fn choices_are_unwrapped_and_answers_mean_them() {
+        let choices: Vec<String> = [
+            json!(" red "),
+            json!({"label": "Blue"}),
+            json!(7),
+            json!(""),
+        ]
+        .iter()
+        .filter_map(words)
+        .collect();
+        assert_eq!(choices, ["red", "Blue"]);
+        for (answer, meaning) in [
+            ("2", "Blue"),
+            ("RED", "red"),
+            ("3", "3"),
+            ("green", "green"),
+            ("0", "0"),
+        ] {
+            assert_eq!(meant(answer, &choices), meaning);
+        }
     }
 }

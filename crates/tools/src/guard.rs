@@ -4,6 +4,7 @@
 //! module does it: asks Tirith, a helper model or the person, remembers a yes, and writes down who decided
 //! before anything runs.
 
+mod action;
 mod tirith;
 
 use std::collections::{BTreeSet, HashMap};
@@ -22,6 +23,8 @@ use hermes_policy::{
 use hermes_secrets::{RedactorHandle, Scope};
 use hermes_store::{Decision, DecisionOutcome, Store};
 
+use action::Kind;
+pub(crate) use action::{Action, Clearance, Cleared};
 pub use tirith::Tirith;
 
 use crate::workplace::Workplace;
@@ -78,56 +81,6 @@ struct Granted {
     order: Vec<SessionId>,
 }
 
-/// Something a tool wants to do.
-pub(crate) struct Action<'a> {
-    tool: &'static str,
-    text: &'a str,
-    kind: Kind<'a>,
-}
-
-enum Kind<'a> {
-    Command,
-    /// A Python script.
-    Script,
-    /// A command the sandbox refused, and the line that says so.
-    Outside(&'a str),
-}
-
-impl<'a> Action<'a> {
-    /// Running a shell command.
-    pub(crate) fn command(tool: &'static str, text: &'a str) -> Self {
-        let kind = Kind::Command;
-        Self { tool, text, kind }
-    }
-
-    /// Running a Python script.
-    pub(crate) fn script(tool: &'static str, text: &'a str) -> Self {
-        let kind = Kind::Script;
-        Self { tool, text, kind }
-    }
-
-    /// Running a command again without its sandbox.
-    pub(crate) fn outside(tool: &'static str, text: &'a str, line: &'a str) -> Self {
-        let kind = Kind::Outside(line);
-        Self { tool, text, kind }
-    }
-}
-
-/// What came of asking.
-pub(crate) enum Clearance {
-    /// It may run.
-    Cleared(Cleared),
-    /// It must not; what the model is told.
-    Refused(String),
-}
-
-/// How something may run.
-#[derive(Default)]
-pub(crate) struct Cleared {
-    /// What results say about the approval.
-    pub(crate) note: Option<String>,
-}
-
 impl Guard {
     /// A guard with these settings.
     pub fn new(
@@ -157,6 +110,22 @@ impl Guard {
         context: &ToolContext,
     ) -> Clearance {
         let judgement = self.judged(action, place, context).await;
+        match self.decided(action, place, context, &judgement).await {
+            Clearance::Cleared(cleared) => Clearance::Cleared(Cleared {
+                changes_files: judgement.changes_files,
+                ..cleared
+            }),
+            refused => refused,
+        }
+    }
+
+    async fn decided(
+        &self,
+        action: &Action<'_>,
+        place: &Workplace,
+        context: &ToolContext,
+        judgement: &Judgement,
+    ) -> Clearance {
         let granted = self.granted(&context.session);
         let mut review = Review::Open;
         loop {
@@ -178,9 +147,9 @@ impl Guard {
                 action,
                 place,
                 context,
-                judgement: &judgement,
+                judgement,
             };
-            return match decide(&judgement, &standing) {
+            return match decide(judgement, &standing) {
                 Step::Run {
                     because: Because::Harmless | Because::Isolated,
                 } => Clearance::Cleared(Cleared::default()),
@@ -354,7 +323,10 @@ impl Guard {
         note: Option<String>,
     ) -> Clearance {
         match self.write(case, outcome, by, "").await {
-            Ok(()) => Clearance::Cleared(Cleared { note }),
+            Ok(()) => Clearance::Cleared(Cleared {
+                note,
+                ..Cleared::default()
+            }),
             // Nothing runs that nobody could answer for afterwards.
             Err(error) => Clearance::Refused(format!(
                 "The command was not run: the decision could not be written down ({error})."

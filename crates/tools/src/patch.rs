@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Beside, Effect, Handling, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec};
+use hermes_exec::{FilesError, Loaded, Located};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
-use self::plan::{Change, Plan};
+use self::plan::Plan;
 use crate::arguments::{read, text};
 use crate::edit::{Operation, Refusal, Replacement, Text, parse, replace};
-use crate::files::{FileFault, Shared, failed, load, refused};
+use crate::files::{LARGEST, Shared, failed, refused};
 
 /// Changes files.
 pub(crate) struct Patch {
@@ -93,7 +94,6 @@ impl Patch {
     }
 
     async fn run(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
-        self.shared.seen().other_call();
         let mode = asked.mode.unwrap_or(match asked.patch {
             Some(_) => Mode::Patch,
             None => Mode::Replace,
@@ -107,20 +107,21 @@ impl Patch {
     async fn replace(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
         let missing = |name: &str| refused(format!("{name} is missing"));
         let name = asked.path.ok_or_else(|| missing("path"))?;
+        let place = self
+            .shared
+            .writable(&name, context, asked.cross_profile)
+            .await?;
         let single = Single {
-            path: self.shared.writable(&name, context, asked.cross_profile)?,
+            path: place.real.clone(),
             old: asked.old_string.ok_or_else(|| missing("old_string"))?,
             new: asked.new_string.ok_or_else(|| missing("new_string"))?,
             all: asked.replace_all,
             near_line: asked.near_line,
             expected_hash: asked.expected_hash,
         };
-        let path = single.path.clone();
-        let work = {
-            let shared = self.shared.clone();
-            move || change_one(&shared, &single)
-        };
-        self.change(vec![path], &[name], context, work).await
+        let shared = self.shared.clone();
+        let work = move |loaded| change_one(&shared, &single, loaded);
+        self.change(vec![place], &[name], context, work).await
     }
 
     async fn patch(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
@@ -130,27 +131,32 @@ impl Patch {
         for operation in &operations {
             names.extend(plan::names(operation).map(str::to_owned));
         }
-        let mut paths = Vec::new();
+        let mut places = Vec::new();
         for name in &names {
-            paths.push(self.shared.writable(name, context, asked.cross_profile)?);
+            places.push(
+                self.shared
+                    .writable(name, context, asked.cross_profile)
+                    .await?,
+            );
         }
         let work = {
-            let (shared, resolved) = (self.shared.clone(), paths.clone());
-            let names = names.clone();
-            move || change_many(&shared, &operations, &names, &resolved)
+            let paths: Vec<PathBuf> = places.iter().map(|place| place.real.clone()).collect();
+            let (shared, names) = (self.shared.clone(), names.clone());
+            move |loaded| change_many(&shared, &operations, &names, &paths, loaded)
         };
-        self.change(paths, &names, context, work).await
+        self.change(places, &names, context, work).await
     }
 
-    /// Holds the files, takes a snapshot, makes the change and says what it did.
+    /// Holds the files, takes a snapshot, reads them, makes the change and says what it did.
     async fn change(
         &self,
-        paths: Vec<PathBuf>,
+        places: Vec<Located>,
         names: &[String],
         context: &ToolContext,
-        work: impl FnOnce() -> Result<Vec<Change>, ToolError> + Send + 'static,
+        work: impl FnOnce(Contents) -> Result<Plan, ToolError> + Send + 'static,
     ) -> ToolOutcome {
         let shared = &self.shared;
+        let paths: Vec<PathBuf> = places.iter().map(|place| place.real.clone()).collect();
         let held = shared
             .services
             .registry
@@ -160,24 +166,49 @@ impl Patch {
             return Err(ToolError::Cancelled);
         };
         let mut warnings: Vec<String> = Vec::new();
-        for (path, name) in paths.iter().zip(names) {
-            warnings.extend(shared.warning(path, name, context));
+        for (place, name) in places.iter().zip(names) {
+            warnings.extend(shared.warning(place, name, context).await);
         }
         shared.before_change(&paths, context).await;
         if context.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
-        let changes = match tokio::task::spawn_blocking(work).await {
-            Ok(changes) => changes?,
+        let loaded = self.load(paths).await?;
+        let plan = match tokio::task::spawn_blocking(move || work(loaded)).await {
+            Ok(plan) => plan?,
             Err(_) => return Err(refused("the files could not be changed")),
         };
-        for change in changes.iter().filter(|change| change.is_real()) {
-            shared.wrote(&change.path, context);
+        let edits = plan.edits();
+        let applied = shared.services.files.apply(edits).await.map_err(failed)?;
+        let changes = plan.into_changes();
+        let real = changes.iter().filter(|change| change.is_real());
+        for (change, stamp) in real.zip(applied.stamps) {
+            shared.wrote(&change.path, stamp, context);
         }
         let lint = answer::lint(&shared.lint(), &changes, &context.cancel).await;
         Ok(text(answer::done(&changes, lint, warnings)))
     }
+
+    /// Every file once; none where there is nothing.
+    async fn load(&self, paths: Vec<PathBuf>) -> Result<Contents, ToolError> {
+        let mut contents: Contents = Vec::new();
+        for path in paths {
+            if contents.iter().any(|(known, _)| *known == path) {
+                continue;
+            }
+            let loaded = match self.shared.services.files.load(&path, LARGEST).await {
+                Ok(loaded) => Some(loaded),
+                Err(FilesError::Missing(_)) => None,
+                Err(error) => return Err(failed(error)),
+            };
+            contents.push((path, loaded));
+        }
+        Ok(contents)
+    }
 }
+
+/// Files as they are before a change.
+type Contents = Vec<(PathBuf, Option<Loaded>)>;
 
 impl Tool for Patch {
     fn spec(&self) -> &ToolSpec {
@@ -196,9 +227,10 @@ impl Tool for Patch {
     }
 }
 
-fn change_one(shared: &Shared, single: &Single) -> Result<Vec<Change>, ToolError> {
+fn change_one(shared: &Shared, single: &Single, contents: Contents) -> Result<Plan, ToolError> {
     let path = &single.path;
-    let loaded = load(path).map_err(failed)?;
+    let loaded = contents.into_iter().find_map(|(_, loaded)| loaded);
+    let loaded = loaded.ok_or_else(|| failed(FilesError::Missing(path.clone())))?;
     if let Some(wanted) = &single.expected_hash {
         check_hash(&loaded.bytes, wanted, path)?;
     }
@@ -213,7 +245,7 @@ fn change_one(shared: &Shared, single: &Single) -> Result<Vec<Change>, ToolError
     };
     let edited = match replace(&text, &request) {
         Ok(edited) => edited,
-        Err(Refusal::Already { line }) => return Ok(vec![Change::already(path, line)]),
+        Err(Refusal::Already { line }) => return Ok(Plan::already(path, line)),
         Err(refusal) => {
             let misses = match refusal {
                 Refusal::Absent => shared.seen().missed(path),
@@ -223,8 +255,8 @@ fn change_one(shared: &Shared, single: &Single) -> Result<Vec<Change>, ToolError
         }
     };
     let mut plan = Plan::default();
-    plan.edited(path, text, loaded.stamp, edited);
-    plan.commit()
+    plan.edited(path, text, loaded.state, edited);
+    Ok(plan)
 }
 
 fn change_many(
@@ -232,18 +264,19 @@ fn change_many(
     operations: &[Operation],
     names: &[String],
     paths: &[PathBuf],
-) -> Result<Vec<Change>, ToolError> {
-    let mut plan = Plan::default();
+    contents: Contents,
+) -> Result<Plan, ToolError> {
+    let mut plan = Plan::of(contents);
     let path_of = |name: &str| -> Result<&Path, ToolError> {
         let index = names.iter().position(|known| known == name);
         let path = index.and_then(|index| paths.get(index));
         path.map(PathBuf::as_path)
-            .ok_or_else(|| failed(FileFault::Missing(name.into())))
+            .ok_or_else(|| failed(FilesError::Missing(name.into())))
     };
     for operation in operations {
         plan.take(shared, operation, &path_of)?;
     }
-    plan.commit()
+    Ok(plan)
 }
 
 /// Compares with the start of a hash, so that a few digits are enough.

@@ -10,17 +10,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
-use hermes_core::{Beside, Effect, Handling, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec};
+use hermes_core::{
+    Beside, Effect, Handling, Notice, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec,
+};
+use hermes_exec::{FileKind, FileStamp, Files, FilesError};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
-use tokio_util::sync::CancellationToken;
 
-use self::kind::Kind;
-use self::page::{Page, Window, cut};
+use self::kind::{Format, Kind, is_text};
+use self::page::{Page, Window};
 use crate::arguments::{read, text};
-use crate::files::{
-    Again, Asked, FileFault, FileLimits, Shared, Stamp, State, failed, refused, refused_with, stamp,
-};
+use crate::edit::Text;
+use crate::files::{Again, Asked, LARGEST, Shared, State, failed, refused_with};
 
 /// Lines that are shown when nothing else is asked for.
 const USUAL_LINES: usize = 500;
@@ -83,7 +84,8 @@ impl ReadFile {
 
     async fn show(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
         let limits = self.shared.services.limits;
-        let path = self.shared.readable(&asked.path, context)?;
+        let (place, files) = self.shared.readable(&asked.path, context).await?;
+        let path = place.real.as_path();
         let usual = i64::try_from(USUAL_LINES).unwrap_or(i64::MAX);
         let window = Window {
             first: usize::try_from(asked.offset.unwrap_or(1))
@@ -93,33 +95,100 @@ impl ReadFile {
                 .unwrap_or(1)
                 .clamp(1, limits.lines),
         };
-        let before = match stamp(&path) {
-            Ok(before) => before,
-            Err(FileFault::Missing(_)) => return Err(missing(&asked.path, &path)),
-            Err(fault) => return Err(failed(fault)),
+        let before = match place.stat {
+            None => return Err(missing(&*files, &asked.path, path).await),
+            Some(stat) => match stat.kind {
+                FileKind::Directory => return Err(failed(FilesError::Directory(path.to_owned()))),
+                FileKind::Link | FileKind::Other => {
+                    return Err(failed(FilesError::NotPlain(path.to_owned())));
+                }
+                FileKind::File => stat.stamp,
+            },
         };
         let key = Asked::Read {
-            path: path.clone(),
+            path: path.to_owned(),
             offset: window.first,
             limit: window.lines,
         };
-        let again = self.shared.seen().read(key.clone(), before);
+        // What a script reads is not in the conversation, and loops are what scripts are for.
+        let again = match context.nested {
+            true => Again::Fine,
+            false => self.shared.seen().read(key.clone(), before),
+        };
         let warning = match repeated(again, &asked.path) {
             ControlFlow::Continue(warning) => warning,
             ControlFlow::Break(answer) => return answer,
         };
-        let cancel = context.cancel.clone();
-        let work = {
-            let path = path.clone();
-            move || look(&path, window, limits, &cancel)
+        let looking = self.look(&*files, path, window, context);
+        let shown = match context.cancel.run_until_cancelled(looking).await {
+            Some(shown) => shown.map_err(failed)?,
+            None => return Err(ToolError::Cancelled),
         };
-        let shown = match tokio::task::spawn_blocking(work).await {
-            Ok(shown) => shown.map_err(failed)?,
-            Err(_) => return Err(refused("the file could not be read")),
-        };
-        let answer = self.answer(&path, shown, window, before, warning)?;
-        self.shared.seen().sent(key, before);
+        let answer = self.answer(path, shown, window, before, warning)?;
+        if !context.nested {
+            self.shared.seen().sent(key, before);
+        }
         Ok(answer)
+    }
+
+    async fn look(
+        &self,
+        files: &dyn Files,
+        path: &Path,
+        window: Window,
+        context: &ToolContext,
+    ) -> Result<Shown, FilesError> {
+        let limits = self.shared.services.limits;
+        match Kind::by_name(path) {
+            Some(Kind::Document(format)) => {
+                return self.document(files, path, format, window, context).await;
+            }
+            Some(Kind::Image) => return Ok(Shown::Image),
+            Some(Kind::Binary) => return Ok(Shown::Binary),
+            Some(Kind::Text | Kind::Utf16) | None => {}
+        }
+        let wanted = window.raw(limits, is_text);
+        let found = files.lines(path, wanted, &context.cancel).await?;
+        match Kind::by_head(&found.head) {
+            Kind::Text => Ok(Shown::Text {
+                page: page::of_lines(found, window, limits),
+                document: None,
+            }),
+            Kind::Utf16 => {
+                let loaded = files.load(path, LARGEST).await?;
+                match Text::decode(loaded.bytes) {
+                    Ok(text) => Ok(Shown::Text {
+                        page: page::of_text(&text.body, window, limits),
+                        document: None,
+                    }),
+                    Err(error) => Err(FilesError::Pattern(format!("{}: {error}", path.display()))),
+                }
+            }
+            Kind::Image | Kind::Binary | Kind::Document(_) => Ok(Shown::Binary),
+        }
+    }
+
+    /// A document as text; taking it apart is work for a thread of its own.
+    async fn document(
+        &self,
+        files: &dyn Files,
+        path: &Path,
+        format: Format,
+        window: Window,
+        context: &ToolContext,
+    ) -> Result<Shown, FilesError> {
+        let limits = self.shared.services.limits;
+        let bytes = files.load(path, document::LARGEST).await?.bytes;
+        let cancel = context.cancel.clone();
+        let work = move || document::render(bytes, format, &cancel);
+        let rendered = tokio::task::spawn_blocking(work).await;
+        match rendered.unwrap_or(Err(FilesError::Stopped))? {
+            Some(text) => Ok(Shown::Text {
+                page: page::of_text(&text, window, limits),
+                document: Some(format.name()),
+            }),
+            None => Ok(Shown::Binary),
+        }
     }
 
     fn answer(
@@ -127,10 +196,10 @@ impl ReadFile {
         path: &Path,
         shown: Shown,
         window: Window,
-        stamp: Stamp,
+        stamp: FileStamp,
         warning: Option<String>,
     ) -> ToolOutcome {
-        let size = stamp.size();
+        let size = stamp.size;
         let (page, document) = match shown {
             Shown::Text { page, document } => (page, document),
             Shown::Image => {
@@ -250,37 +319,13 @@ impl Tool for ReadFile {
         }
     }
 
+    fn noticed(&self, notice: Notice<'_>) {
+        self.shared.noticed(notice);
+    }
+
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move { self.show(read(arguments)?, context).await })
     }
-}
-
-fn look(
-    path: &Path,
-    window: Window,
-    limits: FileLimits,
-    cancel: &CancellationToken,
-) -> Result<Shown, FileFault> {
-    Ok(match Kind::of(path)? {
-        Kind::Image => Shown::Image,
-        Kind::Binary => Shown::Binary,
-        Kind::Text => Shown::Text {
-            page: page::of_file(path, window, limits, cancel)?,
-            document: None,
-        },
-        Kind::Utf16 => Shown::Text {
-            page: page::of_utf16(path, window, limits, cancel)?,
-            document: None,
-        },
-        Kind::Document(format) => match document::render(path, format, cancel)? {
-            Some(text) => Shown::Text {
-                page: cut(text.as_bytes(), window, limits, cancel)
-                    .map_err(|error| FileFault::new(path, error))?,
-                document: Some(format.name()),
-            },
-            None => Shown::Binary,
-        },
-    })
 }
 
 /// What is said about a read that was made before, and whether it is made again.
@@ -313,9 +358,9 @@ fn unchanged(path: &str) -> String {
     .to_string()
 }
 
-fn missing(asked: &str, path: &Path) -> ToolError {
+async fn missing(files: &dyn Files, asked: &str, path: &Path) -> ToolError {
     let mut answer = json!({ "error": format!("{asked} does not exist") });
-    let similar = similar_names::of(path);
+    let similar = similar_names::of(files, path).await;
     if !similar.is_empty()
         && let Some(fields) = answer.as_object_mut()
     {

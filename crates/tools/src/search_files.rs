@@ -1,22 +1,20 @@
-//! `search_files`: finds text in files, or files by their name. ripgrep's libraries do the work.
+//! `search_files`: finds text in files, or files by their name.
 
 mod answer;
-mod lines;
-mod walk;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use hermes_core::{Beside, Effect, Handling, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec};
+use hermes_core::{Beside, Effect, Handling, Notice, Tool, ToolContext, ToolOutcome, ToolSpec};
+use hermes_exec::{Search, SearchFor};
+use hermes_policy::{Names, may_read};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
-use tokio_util::sync::CancellationToken;
 
-use self::walk::{Found, Scan};
 use crate::arguments::{read, text};
-use crate::files::{Again, Shared, refused, refused_with};
+use crate::files::{Again, Shared, failed, refused, refused_with};
 use crate::read_file::similar_names;
 
 /// How long a search may take.
@@ -72,36 +70,17 @@ enum Output {
     Count,
 }
 
-/// A search with everything decided.
+/// What an answer is made from beside what was found.
 struct Query {
     asked: Arguments,
-    root: PathBuf,
     /// What shown paths are relative to.
     directory: PathBuf,
     shared: Arc<Shared>,
-    stop: Stop,
-}
-
-/// When a search ends before it is done.
-#[derive(Clone)]
-struct Stop {
-    deadline: Instant,
-    cancel: CancellationToken,
-}
-
-impl Stop {
-    fn now(&self) -> bool {
-        self.cancel.is_cancelled() || Instant::now() >= self.deadline
-    }
 }
 
 impl Query {
     fn limit(&self) -> usize {
         self.asked.limit.unwrap_or(USUAL).clamp(1, MOST)
-    }
-
-    fn context(&self) -> usize {
-        self.asked.context.min(MOST_CONTEXT)
     }
 }
 
@@ -138,15 +117,19 @@ impl SearchFiles {
             return Err(refused("pattern is empty"));
         }
         let name = asked.path.clone().unwrap_or_else(|| ".".to_owned());
-        let root = self.shared.readable(&name, context)?;
-        if !root.exists() {
+        let (place, files) = self.shared.readable(&name, context).await?;
+        let root = place.real.clone();
+        if place.stat.is_none() {
             return Err(refused_with(json!({
                 "error": format!("{name} does not exist"),
-                "similar_files": similar_names::of(&root),
+                "similar_files": similar_names::of(&*files, &root).await,
             })));
         }
         let key = json!([asked, root]).to_string();
-        let again = self.shared.seen().search(key);
+        let again = match context.nested {
+            true => Again::Fine,
+            false => self.shared.seen().search(key),
+        };
         let warning = match again {
             Again::Warn(times) => Some(format!("this is the same search, {times} times in a row")),
             Again::Refuse(times) => {
@@ -157,37 +140,50 @@ impl SearchFiles {
             }
             Again::Fine | Again::Unchanged | Again::StillUnchanged => None,
         };
-        let query = Query {
-            asked,
-            root,
-            directory: context
-                .directory
-                .canonicalize()
-                .unwrap_or_else(|_| context.directory.clone()),
-            shared: self.shared.clone(),
-            stop: Stop {
-                deadline: Instant::now() + DEADLINE.min(context.deadline),
-                cancel: context.cancel.clone(),
+        let here = self.shared.directory(context);
+        let directory = match name.as_str() {
+            "." => root.clone(),
+            _ => match files.locate(&here, ".").await {
+                Ok(place) => place.real,
+                Err(_) => here,
             },
         };
-        let work = move || run(&query, warning);
-        match tokio::task::spawn_blocking(work).await {
-            Ok(answer) => answer,
-            Err(_) => Err(refused("the search failed")),
-        }
+        let query = Query {
+            asked,
+            directory,
+            shared: self.shared.clone(),
+        };
+        let rules = self.shared.rules(&place);
+        let search = Search {
+            root,
+            pattern: query.asked.pattern.clone(),
+            what: wanted(&query.asked),
+            file_glob: query.asked.file_glob.clone(),
+            offset: query.asked.offset,
+            limit: query.limit(),
+            context: query.asked.context.min(MOST_CONTEXT),
+            time: DEADLINE.min(context.deadline),
+            may_see: Arc::new(move |path| {
+                let names = Names {
+                    real: path,
+                    hops: &[],
+                };
+                may_read(names, &rules).is_ok()
+            }),
+            cancel: context.cancel.clone(),
+        };
+        let found = files.search(search).await.map_err(failed)?;
+        Ok(text(answer::of(&query, found, warning)))
     }
 }
 
-fn run(query: &Query, warning: Option<String>) -> ToolOutcome {
-    let scan = match query.asked.target {
-        Target::Content => Scan::content(query),
-        Target::Files => Scan::names(query),
-    };
-    let found: Found = scan.map_err(refused)?.run(query);
-    if query.stop.cancel.is_cancelled() {
-        return Err(ToolError::Cancelled);
+fn wanted(asked: &Arguments) -> SearchFor {
+    match (asked.target, asked.output_mode) {
+        (Target::Files, _) => SearchFor::Names,
+        (Target::Content, Output::Content) => SearchFor::Lines,
+        (Target::Content, Output::FilesOnly) => SearchFor::Files,
+        (Target::Content, Output::Count) => SearchFor::Counts,
     }
-    answer::of(query, found, warning).map(text)
 }
 
 impl Tool for SearchFiles {
@@ -200,6 +196,10 @@ impl Tool for SearchFiles {
             beside: Beside::Anything,
             ..Handling::default()
         }
+    }
+
+    fn noticed(&self, notice: Notice<'_>) {
+        self.shared.noticed(notice);
     }
 
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {

@@ -1,10 +1,9 @@
 //! `todo`: the list of steps a model keeps while it works.
 
-use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_core::future::BoxFuture;
-use hermes_core::{Effect, Message, Part, Tool, ToolContext, ToolOutcome, ToolSpec};
+use hermes_core::{Effect, Message, Part, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
@@ -13,7 +12,9 @@ use crate::arguments::{read, refuse, text};
 /// The tool's name, by which earlier lists are found again.
 const NAME: &str = "todo";
 /// Most steps of a list.
-const MOST_STEPS: usize = 100;
+const MOST_STEPS: usize = 256;
+/// Most characters of a step.
+const LONGEST: usize = 4_000;
 
 /// Keeps the list.
 pub struct Todo {
@@ -40,9 +41,37 @@ enum Status {
 #[derive(Deserialize)]
 struct Asked {
     #[serde(default)]
-    todos: Option<Vec<Item>>,
+    todos: Option<Json>,
     #[serde(default)]
     merge: bool,
+}
+
+/// A step as a model writes it: a change of a known one may leave things out.
+#[derive(Deserialize)]
+struct Given {
+    id: Json,
+    #[serde(default)]
+    content: Option<String>,
+    #[serde(default)]
+    status: Option<Status>,
+}
+
+impl Given {
+    fn id(&self) -> String {
+        match &self.id {
+            Json::String(text) => text.trim().to_owned(),
+            other => other.to_string(),
+        }
+    }
+
+    fn change(self, step: &mut Item) {
+        if let Some(content) = self.content {
+            step.content = content.chars().take(LONGEST).collect();
+        }
+        if let Some(status) = self.status {
+            step.status = status;
+        }
+    }
 }
 
 impl Todo {
@@ -71,25 +100,43 @@ impl Todo {
     fn update(&self, asked: Asked) -> ToolOutcome {
         let mut steps = self.steps.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(given) = asked.todos {
-            if asked.merge {
-                for step in given {
-                    match steps.iter_mut().find(|known| known.id == step.id) {
-                        Some(known) => *known = step,
-                        None => steps.push(step),
+            let mut changed = if asked.merge {
+                steps.clone()
+            } else {
+                Vec::new()
+            };
+            for given in list(given)? {
+                let id = given.id();
+                // The last of several with one id is the one that is meant.
+                match changed.iter_mut().find(|known| known.id == id) {
+                    Some(known) => given.change(known),
+                    None => {
+                        let mut step = Item {
+                            id,
+                            content: String::new(),
+                            status: Status::Pending,
+                        };
+                        given.change(&mut step);
+                        changed.push(step);
                     }
                 }
-            } else {
-                *steps = given;
             }
-            if steps.len() > MOST_STEPS {
-                steps.truncate(MOST_STEPS);
-                return Err(refuse(format!(
-                    "a list has at most {MOST_STEPS} steps; the rest was left out"
-                )));
+            if changed.len() > MOST_STEPS {
+                return Err(refuse(format!("a list has at most {MOST_STEPS} steps")));
             }
+            *steps = changed;
         }
         Ok(text(shown(&steps)))
     }
+}
+
+/// The steps of a call; some models write the list as a text.
+fn list(given: Json) -> Result<Vec<Given>, ToolError> {
+    let parsed = match given {
+        Json::String(text) => serde_json::from_str(&text),
+        other => serde_json::from_value(other),
+    };
+    parsed.map_err(|error| refuse(format!("todos is not a list of steps: {error}")))
 }
 
 fn spec() -> ToolSpec {
@@ -127,16 +174,20 @@ fn spec() -> ToolSpec {
     }
 }
 
-/// The list for the model, with its data in the last line so that it can be read back.
+/// The list and how far it is.
 fn shown(steps: &[Item]) -> String {
-    let mut out = String::new();
-    let done = steps
-        .iter()
-        .filter(|step| step.status == Status::Completed)
-        .count();
-    let _ = writeln!(out, "{done} of {} done", steps.len());
-    out.push_str(&json!({ "todos": steps }).to_string());
-    out
+    let count = |status: Status| steps.iter().filter(|step| step.status == status).count();
+    json!({
+        "todos": steps,
+        "summary": {
+            "total": steps.len(),
+            "pending": count(Status::Pending),
+            "in_progress": count(Status::InProgress),
+            "completed": count(Status::Completed),
+            "cancelled": count(Status::Cancelled),
+        },
+    })
+    .to_string()
 }
 
 fn listed(content: &str) -> Option<Vec<Item>> {
@@ -144,7 +195,7 @@ fn listed(content: &str) -> Option<Vec<Item>> {
     struct List {
         todos: Vec<Item>,
     }
-    // The reference answers with the same object, in the first line or over several.
+    // Older results have a line of words before it.
     let start = content.find('{')?;
     let mut values = serde_json::Deserializer::from_str(content.get(start..)?).into_iter::<List>();
     values.next()?.ok().map(|list| list.todos)
@@ -170,21 +221,33 @@ mod tests {
         todo.update(read(arguments).unwrap()).unwrap().content
     }
 
+    // EX-63
     #[test]
     fn lists_are_replaced_merged_and_found_again() {
         let todo = Todo::from_history(&[]);
-        assert!(update(&todo, json!({})).starts_with("0 of 0 done"));
+        let empty: Json = serde_json::from_str(&update(&todo, json!({}))).unwrap();
+        assert_eq!(
+            (&empty["todos"], &empty["summary"]["total"]),
+            (&json!([]), &json!(0))
+        );
         update(
             &todo,
             json!({"todos": [{"id": "1", "content": "look", "status": "completed"},
-                             {"id": "2", "content": "fix", "status": "pending"}]}),
+                             {"id": "2", "content": "fix", "status": "pending"},
+                             {"id": "2", "content": "mend", "status": "pending"}]}),
         );
         let result = update(
             &todo,
-            json!({"merge": true, "todos": [{"id": "2", "content": "fix it", "status": "in_progress"},
-                                            {"id": "3", "content": "test", "status": "pending"}]}),
+            json!({"merge": true, "todos": "[{\"id\": 2, \"status\": \"in_progress\"}, {\"id\": \"3\", \"content\": \"test\"}]"}),
         );
-        assert!(result.starts_with("1 of 3 done"));
+        let told: Json = serde_json::from_str(&result).unwrap();
+        let summary =
+            json!({"total": 3, "pending": 1, "in_progress": 1, "completed": 1, "cancelled": 0});
+        assert_eq!(told["summary"], summary);
+        assert_eq!(
+            told["todos"][1],
+            json!({"id": "2", "content": "mend", "status": "in_progress"})
+        );
         let message = Message {
             role: Role::Tool,
             parts: vec![Part::ToolResult {
@@ -200,16 +263,23 @@ mod tests {
         assert_eq!(later.steps.lock().unwrap().len(), 3);
     }
 
+    // EX-63
     #[test]
-    fn a_list_without_end_is_refused() {
+    fn a_list_without_end_is_refused_and_long_steps_are_cut() {
         let todo = Todo::from_history(&[]);
-        let steps: Vec<_> = (0..200)
+        let steps: Vec<_> = (0..=MOST_STEPS)
             .map(|n| json!({"id": n.to_string(), "content": "x", "status": "pending"}))
             .collect();
-        assert!(
-            todo.update(read(json!({ "todos": steps })).unwrap())
-                .is_err()
+        let asked = read(json!({ "todos": steps })).unwrap();
+        assert!(todo.update(asked).is_err());
+        assert!(todo.steps.lock().unwrap().is_empty());
+        update(
+            &todo,
+            json!({"todos": [{"id": "1", "content": "é".repeat(5_000)}]}),
         );
-        assert_eq!(todo.steps.lock().unwrap().len(), MOST_STEPS);
+        assert_eq!(
+            todo.steps.lock().unwrap()[0].content.chars().count(),
+            LONGEST
+        );
     }
 }

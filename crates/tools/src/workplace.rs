@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use hermes_core::Random;
+use hermes_core::{Random, ToolContext};
 use hermes_exec::{Backend, Command, Place, Processes, Shell};
 use hermes_policy::Confinement;
 use hermes_secrets::{ChildName, RedactorHandle, Secret, SecretName};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
+use crate::checkpoints::Checkpoints;
 use crate::guard::Guard;
 
 /// How long asking `sudo` whether it needs a password may take.
@@ -41,6 +42,8 @@ pub struct Workplace {
     pub limits: Limits,
     /// The password for `sudo`.
     pub sudo: Sudo,
+    /// Snapshots before commands that change files, when they are switched on. Only of this machine.
+    pub checkpoints: Option<Arc<Checkpoints>>,
 }
 
 /// The password for `sudo`, as far as it is known.
@@ -163,6 +166,18 @@ impl Workplace {
     /// Where the next command starts.
     pub fn directory(&self) -> PathBuf {
         self.shell.directory()
+    }
+
+    /// Takes a snapshot of where a command is about to change files. Never fails the command.
+    pub(crate) async fn before_change(&self, workdir: Option<&str>, context: &ToolContext) {
+        let (Some(checkpoints), Place::Host) = (&self.checkpoints, self.backend.place()) else {
+            return;
+        };
+        let here = self.directory();
+        let directory = workdir.map_or_else(|| here.clone(), |workdir| here.join(workdir));
+        checkpoints
+            .before_change(&directory, &context.session, context.turn, &context.cancel)
+            .await;
     }
 
     /// Whether `sudo` works here without a password.

@@ -2,19 +2,18 @@
 
 mod pasted;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Beside, Effect, Handling, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec};
+use hermes_exec::{Edit, FileState, FilesError, Loaded};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{read, text};
 use crate::edit::Text;
-use crate::files::{
-    Batch, FileFault, Loaded, Notation, Shared, Target, check, failed, load, refused,
-};
+use crate::files::{LARGEST, Notation, Shared, check, failed, refused};
 
 /// Writes files.
 pub(crate) struct WriteFile {
@@ -32,10 +31,10 @@ struct Arguments {
     cross_profile: bool,
 }
 
-/// What a write did.
+/// A write that is worked out.
 struct Written {
+    edit: Edit,
     bytes: usize,
-    directories: bool,
     before: Option<String>,
     note: Option<&'static str>,
 }
@@ -66,9 +65,9 @@ impl WriteFile {
     async fn write(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
         let (name, content) = complete(asked.path, asked.content)?;
         let shared = &self.shared;
-        shared.seen().other_call();
         pasted::check(&content).map_err(refused)?;
-        let path = shared.writable(&name, context, asked.cross_profile)?;
+        let place = shared.writable(&name, context, asked.cross_profile).await?;
+        let path = place.real.clone();
         let held = shared
             .services
             .registry
@@ -77,27 +76,43 @@ impl WriteFile {
         let Some(_held) = held else {
             return Err(ToolError::Cancelled);
         };
-        let warning = shared.warning(&path, &name, context);
+        let warning = shared.warning(&place, &name, context).await;
         shared
             .before_change(std::slice::from_ref(&path), context)
             .await;
         if context.cancel.is_cancelled() {
             return Err(ToolError::Cancelled);
         }
+        let files = &shared.services.files;
+        let before = match files.load(&path, LARGEST).await {
+            Ok(loaded) => Some(loaded),
+            Err(FilesError::Missing(_)) => None,
+            Err(error) => return Err(failed(error)),
+        };
         let work = {
             let (shared, path, content) = (shared.clone(), path.clone(), content.clone());
-            move || replace(&shared, &path, &content)
+            move || replacement(&shared, path, &content, before)
         };
         let written = match tokio::task::spawn_blocking(work).await {
             Ok(written) => written?,
             Err(_) => return Err(refused("the file could not be written")),
         };
-        shared.wrote(&path, context);
+        let applied = files
+            .apply(vec![written.edit.clone()])
+            .await
+            .map_err(failed)?;
+        shared.wrote(&path, applied.stamps.first().copied().flatten(), context);
         let lint = shared
             .lint()
             .report(&path, written.before.as_deref(), &content, &context.cancel)
             .await;
-        Ok(text(answer(&path, &written, lint, warning)))
+        Ok(text(answer(
+            &path,
+            &written,
+            applied.made_directories,
+            lint,
+            warning,
+        )))
     }
 }
 
@@ -131,10 +146,16 @@ fn complete(path: Option<String>, content: Option<Json>) -> Result<(String, Stri
     }
 }
 
-fn answer(path: &Path, written: &Written, lint: Json, warning: Option<String>) -> String {
+fn answer(
+    path: &Path,
+    written: &Written,
+    made_directories: bool,
+    lint: Json,
+    warning: Option<String>,
+) -> String {
     let mut out = json!({
         "bytes_written": written.bytes,
-        "dirs_created": written.directories,
+        "dirs_created": made_directories,
         "lint": lint,
         "resolved_path": path,
         "files_modified": [path],
@@ -151,25 +172,24 @@ fn answer(path: &Path, written: &Written, lint: Json, warning: Option<String>) -
     out.to_string()
 }
 
-/// Replaces a file, keeping its encoding, mark and line breaks.
-fn replace(shared: &Shared, path: &Path, content: &str) -> Result<Written, ToolError> {
-    let before = match load(path) {
-        Ok(loaded) => Some(loaded),
-        Err(FileFault::Missing(_)) => None,
-        Err(fault) => return Err(failed(fault)),
-    };
-    let stamp = before.as_ref().map(|loaded| loaded.stamp);
-    let old = before.and_then(|loaded: Loaded| Text::decode(loaded.bytes).ok());
+/// What a file becomes, keeping its encoding, mark and line breaks.
+fn replacement(
+    shared: &Shared,
+    path: PathBuf,
+    content: &str,
+    before: Option<Loaded>,
+) -> Result<Written, ToolError> {
+    let state: Option<FileState> = before.as_ref().map(|loaded| loaded.state);
+    let old = before.and_then(|loaded| Text::decode(loaded.bytes).ok());
     shared.check_markers(content, old.as_ref().map(|old| old.body.as_str()))?;
-    if let Some(notation) = Notation::of(path) {
-        let plain = content.strip_prefix('\u{FEFF}').unwrap_or(content);
+    let plain = content.strip_prefix('\u{FEFF}').unwrap_or(content);
+    if let Some(notation) = Notation::of(&path) {
         check(notation, plain).map_err(|cause| refused(format!("nothing was written: {cause}")))?;
     }
     let mut note = None;
     let bytes = match &old {
         None => content.as_bytes().to_vec(),
         Some(old) => {
-            let plain = content.strip_prefix('\u{FEFF}').unwrap_or(content);
             let body = old.with_own_breaks(plain);
             if old.is_known() {
                 old.encode(&body).into_owned()
@@ -181,17 +201,18 @@ fn replace(shared: &Shared, path: &Path, content: &str) -> Result<Written, ToolE
             }
         }
     };
-    let mut batch = Batch::default();
-    let target = match stamp {
-        Some(stamp) => Target::Existing(stamp),
-        None => Target::New { like: None },
+    let size = bytes.len();
+    let edit = match state {
+        Some(state) => Edit::Replace { path, bytes, state },
+        None => Edit::Create {
+            path,
+            bytes,
+            like: None,
+        },
     };
-    batch.write(path, &bytes, target).map_err(failed)?;
-    let directories = batch.made_directories();
-    batch.commit().map_err(failed)?;
     Ok(Written {
-        bytes: bytes.len(),
-        directories,
+        edit,
+        bytes: size,
         before: old.map(|old| old.body),
         note,
     })

@@ -3,12 +3,15 @@
 #[cfg(test)]
 mod suite {
     mod agents;
+    mod away;
     mod checkpoints;
     mod documents;
     mod edits;
     mod fixture;
     mod patches;
     mod reading;
+    mod remote;
     mod searching;
+    mod sudo;
     mod writing;
 }

@@ -1,6 +1,6 @@
 //! Making the history shorter: planned, summarised, written in one step, and only then forgotten.
 
-use hermes_core::{Event, MessageId, SessionId, TurnEnd};
+use hermes_core::{Event, MessageId, Notice, SessionId, TurnEnd};
 use hermes_store::{NewRecord, StoreError};
 
 use super::{CompactFor, Compacting, Entry, Step, Turn, tokens};
@@ -311,6 +311,7 @@ impl Turn<'_> {
     }
 
     async fn compacted(&mut self, why: &CompactFor, done: &Done, past: &Past) -> Step {
+        self.toolbox.notice(Notice::Compacted);
         let scaled = |tokens| u64::from(self.scale.apply(tokens));
         let (before, after) = (scaled(done.before), scaled(done.after));
         if self.scale.apply(done.after) > self.limit() {

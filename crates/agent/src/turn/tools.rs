@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt};
-use hermes_core::{Event, Message, Part, Role, ToolContext, TurnEnd};
+use hermes_core::{Event, Message, Notice, Part, Role, ToolContext, TurnEnd};
 use hermes_secrets::Scope;
 use hermes_store::StoreError;
 
@@ -115,6 +115,7 @@ impl Turn<'_> {
             .map(|index| async move {
                 let ready = &batch[index];
                 self.say(self.started(ready)).await;
+                self.toolbox.notice(Notice::Called(&ready.call.name));
                 let context = ToolContext {
                     session: self.around.spec.id.clone(),
                     turn: self.id,
@@ -126,6 +127,7 @@ impl Turn<'_> {
                     mode: self.around.spec.mode,
                     attended: self.around.spec.attended,
                     lasting: self.around.spec.lasting,
+                    nested: false,
                     host: host.clone(),
                 };
                 (index, run::run(ready, &context).await)

@@ -1,7 +1,7 @@
 //! Long conversations: shortened, kept legal, and left alone when that cannot be done well.
 
 mod ahead;
-mod long;
+pub(crate) mod long;
 
 use std::time::Duration;
 

@@ -160,7 +160,7 @@ async fn wrong_names_and_arguments_are_mended_refused_and_counted() {
     );
 }
 
-// AG-33
+// AG-33, EX-70
 #[tokio::test]
 async fn a_model_that_goes_round_in_circles_is_warned_and_stopped() {
     let scenario = Scenario::new().reply(Step::new(tool_call("bad", json!({"n": 1}))).repeat());
@@ -184,7 +184,7 @@ async fn a_model_that_goes_round_in_circles_is_warned_and_stopped() {
     assert!(warned >= 3);
 }
 
-// AG-31
+// AG-31, EX-69
 #[tokio::test]
 async fn results_that_are_too_long_go_to_files() {
     let scenario = Scenario::new()

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_core::SystemRandom;
+use hermes_core::{Random, SystemRandom};
 use hermes_exec::Place;
 use hermes_tools::Confined;
 use serde::Serialize;
@@ -76,8 +76,9 @@ fn findings(context: &Context) -> Vec<Finding> {
     };
     let config = Arc::new(loaded.config.clone());
     let guarded = Arc::new(sandbox(context));
+    let random: Arc<dyn Random> = Arc::new(SystemRandom);
     found.push(
-        match backend(context, &config, home, &guarded, &SystemRandom) {
+        match backend(context, &config, home, &guarded, &random, Vec::new()) {
             Ok(backend) => good(
                 "commands",
                 match backend.place() {

@@ -4,18 +4,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_config::{Config, Home, SandboxMode, SandboxNetwork, Terminal as TerminalSettings};
+use hermes_config::{
+    Backend as Choice, Config, Home, SandboxMode, SandboxNetwork, Terminal as TerminalSettings,
+};
 use hermes_core::{Clock, Random};
-use hermes_exec::sandbox::{Choice, Helper, Need, Sandbox, choose};
+use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose};
 use hermes_exec::{
-    Backend, BackendConfig, ChildEnvironment, ExecError, LocalOptions, Surroundings as Around,
-    WardenProgram, open, passed_through,
+    Backend, BackendConfig, ChildEnvironment, ExecError, FileSync, LocalOptions, Source,
+    Surroundings as Around, SyncedBackend, WardenProgram, open, passed_through,
 };
 use hermes_policy::confine::Surroundings;
 use hermes_policy::{Confinement, Mode, Network};
 use hermes_tools::{CheckpointSettings, Confined};
 use nix::unistd::{Gid, Uid};
 
+use super::offers;
 use crate::context::Context;
 
 /// The hidden arguments with which this program becomes one of its helpers.
@@ -28,6 +31,8 @@ impl Helpers {
     pub(crate) const CONFINE: &str = "__confine";
 }
 
+/// Our home on another machine.
+const HOME_THERE: &str = "~/.hermes";
 const MEGABYTE: u64 = 1024 * 1024;
 const DAY: u64 = 24 * 60 * 60;
 
@@ -52,8 +57,14 @@ pub(crate) fn backend(
     config: &Config,
     home: &Home,
     sandbox: &Arc<Sandbox>,
-    random: &dyn Random,
+    random: &Arc<dyn Random>,
+    sources: Vec<Source>,
 ) -> Result<Arc<dyn Backend>, ExecError> {
+    let choice = config.terminal.backend;
+    let offers = match choice {
+        Choice::Docker | Choice::Singularity => offers::mounted(&sources),
+        Choice::Local | Choice::Ssh | Choice::Modal | Choice::Daytona => Vec::new(),
+    };
     let around = Around {
         home: home.path().to_owned(),
         launched_in: context.directory().unwrap_or_default(),
@@ -62,11 +73,17 @@ pub(crate) fn backend(
         user: (Uid::current().as_raw(), Gid::current().as_raw()),
         task: "default".to_owned(),
         profile: home.profile().to_string(),
-        offers: Vec::new(),
+        offers,
         clock: context.clock.clone(),
-        local: local(&config.terminal, sandbox, random),
+        local: local(&config.terminal, sandbox, &**random),
     };
-    open(BackendConfig::resolve(&config.terminal, around)?, random)
+    let backend = open(BackendConfig::resolve(&config.terminal, around)?, &**random)?;
+    if choice != Choice::Ssh {
+        return Ok(backend);
+    }
+    let work = home.cache_dir().join("sync");
+    let sync = FileSync::new(backend.clone(), random.clone(), HOME_THERE, sources, work);
+    Ok(Arc::new(SyncedBackend::new(backend, sync)))
 }
 
 fn local(terminal: &TerminalSettings, sandbox: &Arc<Sandbox>, random: &dyn Random) -> LocalOptions {
@@ -173,13 +190,15 @@ impl Confine {
             SandboxNetwork::Only => Network::Only(settings.allow_hosts.clone()),
         };
         match choose(mode, need, self.sandbox.mechanism()) {
-            Choice::Confine => {
+            Confining::Confine => {
                 let confinement = Confinement::for_workspace(mode, &self.surroundings, network);
                 let words = format!("{} ({})", settings.mode.word(), self.sandbox.describe());
                 Confined::By(Arc::new(confinement), words)
             }
-            Choice::Open { warning } => Confined::Not(warning.unwrap_or_else(|| "off".to_owned())),
-            Choice::Refuse { why } => Confined::Refused(why),
+            Confining::Open { warning } => {
+                Confined::Not(warning.unwrap_or_else(|| "off".to_owned()))
+            }
+            Confining::Refuse { why } => Confined::Refused(why),
         }
     }
 }

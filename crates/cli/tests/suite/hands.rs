@@ -9,13 +9,26 @@ use serde_json::{Value as Json, json};
 use super::chat::with_model;
 use super::program::Program;
 
+/// Long enough for a loaded machine; nothing takes this long unless it is broken.
+const LONG: Duration = Duration::from_secs(240);
+
 /// A run of the binary in which the model makes these calls, one after the other.
-struct Run {
-    program: Program,
-    results: Vec<Json>,
+pub(super) struct Run {
+    pub(super) program: Program,
+    pub(super) results: Vec<Json>,
 }
 
 fn run(more: &str, calls: &[(&str, Json)], flags: &[&str]) -> Run {
+    run_in(|program, _| program, more, calls, flags)
+}
+
+/// The same, in a home and with an environment that `prepare` gives it.
+pub(super) fn run_in(
+    prepare: impl FnOnce(Program, &mut Vec<(&'static str, String)>) -> Program,
+    more: &str,
+    calls: &[(&str, Json)],
+    flags: &[&str],
+) -> Run {
     let mut scenario = Scenario::new();
     for (name, arguments) in calls {
         scenario = scenario.reply(tool_call(*name, arguments.clone()));
@@ -27,9 +40,13 @@ fn run(more: &str, calls: &[(&str, Json)], flags: &[&str]) -> Run {
         .home
         .write_config(&format!("{settings}{more}"))
         .unwrap();
-    let mut arguments = vec!["-z", "go"];
-    arguments.extend(flags);
-    let output = program.run(&arguments).ok();
+    let mut environment = Vec::new();
+    let program = prepare(program, &mut environment);
+    let mut command = program.command(&["-z", "go"]).args(flags).timeout(LONG);
+    for (name, value) in environment {
+        command = command.env(name, value);
+    }
+    let output = command.run().unwrap().ok();
     assert_eq!(output.stdout, "done\n");
     let requests = server.requests();
     let results = results_in(requests.last().unwrap().expect_json());
@@ -49,7 +66,7 @@ fn results_in(request: &Json) -> Vec<Json> {
         .collect()
 }
 
-fn terminal(command: &str) -> (&'static str, Json) {
+pub(super) fn terminal(command: &str) -> (&'static str, Json) {
     ("terminal", json!({ "command": command }))
 }
 

@@ -1,23 +1,31 @@
 //! Files anywhere, one command for each request.
 
-use std::os::unix::ffi::OsStringExt;
-use std::path::{Path, PathBuf};
+mod changes;
+mod parse;
+mod search;
+
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::Random;
+use sha2::{Digest, Sha256};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::{
-    Content, Expect, FileEntry, FileHash, FileKind, FileReader, FileStat, Files, FilesError,
+    Applied, Edit, FileEntry, FileHash, FileStat, FileState, Files, FilesError, HEAD, LineWindow,
+    Lines, Loaded, Located, Search, SearchFound,
 };
-use crate::{Backend, ExecError, Input, Launch, Process, RunId};
+use crate::{Backend, Control, Ending, Input, Launch, Process, RunId};
 
 const REQUEST: &str = include_str!("request.sh");
 /// How long a request may take without its content.
 const ANSWER: Duration = Duration::from_secs(60);
+/// How long counting the lines of a file may take.
+const COUNTING: Duration = Duration::from_secs(300);
 /// The slowest transfer that is still waited for, in bytes per second.
 const SLOWEST: u64 = 32 << 10;
 /// The answer's first line is shorter.
@@ -26,13 +34,51 @@ const MAX_LINE: u64 = 4 << 10;
 const MAX_LIST: u64 = 64 << 20;
 const BUFFER: usize = 64 << 10;
 
-/// The files where a backend runs its commands.
+/// The files where a backend runs its commands. Needs `sh`, `stat`, `find`, `head`, `tail`, `awk` and a program
+/// for SHA-256 there.
 pub struct FramedFiles {
     backend: Arc<dyn Backend>,
     random: Arc<dyn Random>,
 }
 
-type Answer = BufReader<Box<dyn AsyncRead + Send + Unpin>>;
+/// A request under way.
+struct Asked {
+    answer: BufReader<Box<dyn AsyncRead + Send + Unpin>>,
+    control: Arc<dyn Control>,
+    /// Ends the reading of a long answer.
+    cancel: CancellationToken,
+}
+
+impl Asked {
+    /// Everything that is left of the answer, at most `most` bytes.
+    async fn rest(
+        &mut self,
+        path: &Path,
+        most: u64,
+        limit: Duration,
+    ) -> Result<Vec<u8>, FilesError> {
+        let mut bytes = Vec::new();
+        let mut answer = (&mut self.answer).take(most);
+        let read = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => Err(FilesError::Stopped),
+            read = timeout(limit, answer.read_to_end(&mut bytes)) => match read {
+                Ok(read) => return read.map(|_| bytes).map_err(|source| broken(path, source)),
+                Err(_) => Err(late(path, limit)),
+            },
+        };
+        self.end().await;
+        read
+    }
+
+    /// Nobody waits for the rest of it.
+    async fn end(&mut self) {
+        let control = Arc::clone(&self.control);
+        if let Err(error) = control.end(Ending::Kill).await {
+            tracing::debug!(%error, "a request about files was not ended");
+        }
+    }
+}
 
 impl FramedFiles {
     /// The files of this backend.
@@ -40,112 +86,181 @@ impl FramedFiles {
         Self { backend, random }
     }
 
-    /// Sends a request and reads the first line of its answer.
-    async fn ask(
+    async fn start(
         &self,
-        path: &Path,
+        script: &str,
         words: &[&str],
-        content: Option<Content>,
-    ) -> Result<(String, Answer), FilesError> {
-        let [order, rest @ ..] = words else {
-            return Err(FilesError::Path(path.to_owned()));
-        };
-        let mut argv = vec!["sh", "-c", REQUEST, "files", order, text(path)?];
-        argv.extend(rest);
+        input: Input,
+    ) -> Result<(Asked, Option<Box<dyn tokio::io::AsyncWrite + Send + Unpin>>), FilesError> {
+        let mut argv = vec!["sh", "-c", script, "files"];
+        argv.extend(words);
         let launch = Launch {
             id: RunId::new(format!("f{:016x}", self.random.next_u64())),
             argv: argv.into_iter().map(str::to_owned).collect(),
             directory: None,
             environment: Vec::new(),
-            input: if content.is_some() {
-                Input::Pipe
-            } else {
-                Input::None
-            },
+            input,
             confinement: None,
         };
-        let Process { output, input, .. } = self.backend.spawn(launch).await?;
-        let size = content.as_ref().map_or(0, |content| content.size);
+        let Process {
+            output,
+            input,
+            control,
+            ..
+        } = self.backend.spawn(launch).await?;
+        let answer = BufReader::with_capacity(BUFFER, output);
+        let asked = Asked {
+            answer,
+            control,
+            cancel: CancellationToken::new(),
+        };
+        Ok((asked, input))
+    }
+
+    /// Sends a request and reads the first line of its answer.
+    async fn ask(
+        &self,
+        about: &[&Path],
+        words: &[&str],
+        content: Option<&[&[u8]]>,
+    ) -> Result<(String, Asked), FilesError> {
+        let path = about.first().copied().unwrap_or(Path::new("/"));
+        let input = match content {
+            Some(_) => Input::Pipe,
+            None => Input::None,
+        };
+        let (mut asked, input) = self.start(REQUEST, words, input).await?;
+        let size: u64 = content
+            .iter()
+            .flat_map(|parts| parts.iter())
+            .map(|part| part.len() as u64)
+            .sum();
         let limit = ANSWER + Duration::from_secs(size / SLOWEST);
-        let mut answer = BufReader::with_capacity(BUFFER, output);
-        let mut line = Vec::new();
         let exchange = async {
-            if let (Some(content), Some(mut input)) = (content, input) {
-                let mut bytes = content.bytes.take(content.size);
-                // One that breaks off is noticed over there, and by the answer.
-                let _ = tokio::io::copy(&mut bytes, &mut input).await;
+            if let (Some(parts), Some(mut input)) = (content, input) {
+                for part in parts {
+                    // One that breaks off is noticed over there, and by the answer.
+                    let _ = input.write_all(part).await;
+                }
                 let _ = input.shutdown().await;
             }
-            (&mut answer)
-                .take(MAX_LINE)
-                .read_until(b'\n', &mut line)
-                .await
+            first_line(&mut asked).await
         };
-        timeout(limit, exchange)
-            .await
-            .map_err(|_| ExecError::TimedOut {
-                what: format!("a request about {}", path.display()),
-                limit,
-            })?
-            .map_err(|source| broken(path, source))?;
-        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let line = match timeout(limit, exchange).await {
+            Ok(line) => line.map_err(|source| broken(path, source))?,
+            Err(_) => {
+                asked.end().await;
+                return Err(late(path, limit));
+            }
+        };
         match line.split_once(' ').unwrap_or((&line, "")) {
-            ("ok", rest) => Ok((rest.to_owned(), answer)),
-            ("no", reason) => Err(refusal(path, reason)),
+            ("ok", rest) => Ok((rest.to_owned(), asked)),
+            ("no", reason) => Err(refusal(about, reason)),
+            ("", _) => Err(broken(path, std::io::ErrorKind::UnexpectedEof.into())),
             _ => Err(broken(path, std::io::Error::other(line))),
         }
+    }
+
+    async fn window(
+        &self,
+        path: &Path,
+        window: LineWindow,
+        cancel: &CancellationToken,
+    ) -> Result<Lines, FilesError> {
+        let last = window.first.saturating_add(window.count) - 1;
+        let numbers = [window.first, last, window.keep, HEAD].map(|number| number.to_string());
+        let [first, last, keep, head] = &numbers;
+        let words = ["lines", text(path)?, first, last, keep, head];
+        let (line, mut asked) = self.ask(&[path], &words, None).await?;
+        asked.cancel = cancel.clone();
+        let stat = parse::stat(&line).ok_or_else(|| odd(path))?;
+        let begins = stat.stamp.size.min(HEAD as u64);
+        let head = asked.rest(path, begins, ANSWER).await?;
+        if head.len() as u64 != begins {
+            return Err(odd(path));
+        }
+        let mut found = Lines {
+            stat,
+            head,
+            lines: Vec::new(),
+            total: 0,
+        };
+        if !(window.is_text)(&found.head) {
+            asked.end().await;
+            return Ok(found);
+        }
+        let most = (window.keep as u64 + 32).saturating_mul(window.count as u64 + 1);
+        let rest = asked.rest(path, most, COUNTING).await?;
+        (found.lines, found.total) = parse::lines(&rest).ok_or_else(|| odd(path))?;
+        Ok(found)
+    }
+
+    async fn whole(&self, path: &Path, limit: u64) -> Result<Loaded, FilesError> {
+        let words = ["load", text(path)?, &limit.to_string()];
+        let large = || FilesError::TooLarge {
+            path: path.to_owned(),
+            limit,
+        };
+        let (line, mut asked) = match self.ask(&[path], &words, None).await {
+            Err(FilesError::TooLarge { .. }) => return Err(large()),
+            asked => asked?,
+        };
+        let stat = parse::stat(&line).ok_or_else(|| odd(path))?;
+        let time = ANSWER + Duration::from_secs(stat.stamp.size / SLOWEST);
+        let bytes = asked.rest(path, limit + 1, time).await?;
+        let size = bytes.len() as u64;
+        if size > limit {
+            return Err(large());
+        }
+        // Files of the kernel have no size and content all the same.
+        if stat.stamp.size != size && stat.stamp.size > 0 {
+            return Err(FilesError::Short(path.to_owned()));
+        }
+        let state = FileState {
+            stamp: stat.stamp,
+            hash: Some(FileHash(Sha256::digest(&bytes).into())),
+        };
+        Ok(Loaded { bytes, state })
     }
 }
 
 impl Files for FramedFiles {
+    fn locate<'a>(
+        &'a self,
+        directory: &'a Path,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<Located, FilesError>> {
+        Box::pin(async move {
+            let asked = Path::new(path);
+            let path = tidy(path.trim());
+            let directory = directory
+                .to_str()
+                .ok_or_else(|| FilesError::Path(directory.to_owned()))?;
+            let words = ["locate", directory, &path];
+            let (_, mut answer) = self.ask(&[asked], &words, None).await?;
+            let rest = answer.rest(asked, MAX_LIST, ANSWER).await?;
+            parse::located(asked, &rest)
+        })
+    }
+
     fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FilesError>> {
         Box::pin(async move {
-            let (line, _) = self.ask(path, &["stat"], None).await?;
-            parse_stat(&line).ok_or_else(|| odd(path))
+            let (line, _) = self.ask(&[path], &["stat", text(path)?], None).await?;
+            parse::stat(&line).ok_or_else(|| odd(path))
         })
     }
 
-    fn read<'a>(
+    fn lines<'a>(
         &'a self,
         path: &'a Path,
-        offset: u64,
-        limit: u64,
-    ) -> BoxFuture<'a, Result<FileReader, FilesError>> {
-        Box::pin(async move {
-            let words = ["read", &offset.to_string(), &limit.to_string()];
-            let (line, answer) = self.ask(path, &words, None).await?;
-            Ok(FileReader {
-                stat: parse_stat(&line).ok_or_else(|| odd(path))?,
-                bytes: Box::new(answer.take(limit)),
-            })
-        })
+        window: LineWindow,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Lines, FilesError>> {
+        Box::pin(self.window(path, window, cancel))
     }
 
-    fn hash<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileHash, FilesError>> {
-        Box::pin(async move {
-            let (line, _) = self.ask(path, &["digest"], None).await?;
-            FileHash::parse(&line).ok_or_else(|| odd(path))
-        })
-    }
-
-    fn write<'a>(
-        &'a self,
-        path: &'a Path,
-        content: Content,
-        expect: Expect,
-    ) -> BoxFuture<'a, Result<FileHash, FilesError>> {
-        Box::pin(async move {
-            let size = content.size.to_string();
-            let expect = match expect {
-                Expect::Anything => "any".to_owned(),
-                Expect::Absent => "none".to_owned(),
-                Expect::Content(hash) => hash.to_string(),
-            };
-            let draft = format!(".hermes-{:016x}.tmp", self.random.next_u64());
-            let words = ["write", &size, &expect, &draft];
-            let (line, _) = self.ask(path, &words, Some(content)).await?;
-            FileHash::parse(&line).ok_or_else(|| odd(path))
-        })
+    fn load<'a>(&'a self, path: &'a Path, limit: u64) -> BoxFuture<'a, Result<Loaded, FilesError>> {
+        Box::pin(self.whole(path, limit))
     }
 
     fn list<'a>(
@@ -154,35 +269,31 @@ impl Files for FramedFiles {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<FileEntry>, FilesError>> {
         Box::pin(async move {
-            let (_, answer) = self.ask(path, &["list"], None).await?;
-            let mut bytes = Vec::new();
-            timeout(ANSWER, answer.take(MAX_LIST).read_to_end(&mut bytes))
-                .await
-                .map_err(|_| ExecError::TimedOut {
-                    what: format!("listing {}", path.display()),
-                    limit: ANSWER,
-                })?
-                .map_err(|source| broken(path, source))?;
-            let mut entries = parse_list(&bytes);
+            let (_, mut asked) = self.ask(&[path], &["list", text(path)?], None).await?;
+            let bytes = asked.rest(path, MAX_LIST, ANSWER).await?;
+            let mut entries = parse::list(&bytes);
             entries.sort_by(|one, other| one.name.cmp(&other.name));
             entries.truncate(limit);
             Ok(entries)
         })
     }
 
-    fn remove<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<(), FilesError>> {
-        Box::pin(async move { self.ask(path, &["remove"], None).await.map(|_| ()) })
+    fn apply(&self, edits: Vec<Edit>) -> BoxFuture<'_, Result<Applied, FilesError>> {
+        Box::pin(async move { changes::apply(self, &edits).await })
     }
 
-    fn rename<'a>(&'a self, from: &'a Path, to: &'a Path) -> BoxFuture<'a, Result<(), FilesError>> {
-        Box::pin(async move {
-            let words = ["rename", text(to)?];
-            match self.ask(from, &words, None).await {
-                Err(FilesError::Exists(_)) => Err(FilesError::Exists(to.to_owned())),
-                answer => answer.map(|_| ()),
-            }
-        })
+    fn search(&self, search: Search) -> BoxFuture<'_, Result<SearchFound, FilesError>> {
+        Box::pin(async move { search::run(self, &search).await })
     }
+}
+
+async fn first_line(asked: &mut Asked) -> std::io::Result<String> {
+    let mut line = Vec::new();
+    (&mut asked.answer)
+        .take(MAX_LINE)
+        .read_until(b'\n', &mut line)
+        .await?;
+    Ok(String::from_utf8_lossy(&line).trim_end().to_owned())
 }
 
 fn text(path: &Path) -> Result<&str, FilesError> {
@@ -191,61 +302,61 @@ fn text(path: &Path) -> Result<&str, FilesError> {
         .ok_or_else(|| FilesError::Path(path.to_owned()))
 }
 
-fn refusal(path: &Path, reason: &str) -> FilesError {
-    let path = path.to_owned();
+/// A path without what means nothing.
+fn tidy(path: &str) -> String {
+    let parts: Vec<&str> = path
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    let root = if path.starts_with('/') { "/" } else { "" };
+    format!("{root}{}", parts.join("/"))
+}
+
+/// Why a request was refused, and about which of its paths.
+fn refusal(about: &[&Path], reason: &str) -> FilesError {
+    let (reason, number) = reason.split_once(' ').unwrap_or((reason, "0"));
+    let named = number
+        .parse()
+        .ok()
+        .and_then(|number: usize| about.get(number));
+    let path = named.copied().unwrap_or(Path::new("/")).to_owned();
     match reason {
         "missing" => FilesError::Missing(path),
         "exists" => FilesError::Exists(path),
-        "kind" => FilesError::Kind(path),
+        "directory" => FilesError::Directory(path),
+        "plain" => FilesError::NotPlain(path),
         "denied" => FilesError::Denied(path),
         "changed" => FilesError::Changed(path),
+        "linked" => FilesError::HardLinked(path),
+        "owner" => FilesError::ForeignOwner(path),
+        "full" => FilesError::Full(path),
         "short" => FilesError::Short(path),
+        "path" => FilesError::Path(path),
+        "stopped" => FilesError::Stopped,
+        "large" => FilesError::TooLarge { path, limit: 0 },
+        "digest" => broken(
+            &path,
+            std::io::Error::other("there is no program for SHA-256 there"),
+        ),
         _ => odd(&path),
     }
 }
 
+/// An answer that cannot be understood.
 fn odd(path: &Path) -> FilesError {
     broken(path, std::io::ErrorKind::InvalidData.into())
 }
 
 fn broken(path: &Path, source: std::io::Error) -> FilesError {
-    FilesError::Io {
-        what: format!("no answer about {}", path.display()),
-        source,
+    FilesError::NoAnswer {
+        path: path.to_owned(),
+        cause: source.to_string(),
     }
 }
 
-fn parse_stat(line: &str) -> Option<FileStat> {
-    let mut words = line.split(' ');
-    let mode = u32::from_str_radix(words.next()?, 16).ok()?;
-    Some(FileStat {
-        kind: match mode & 0o170_000 {
-            0o100_000 => FileKind::File,
-            0o040_000 => FileKind::Directory,
-            0o120_000 => FileKind::Link,
-            _ => FileKind::Other,
-        },
-        mode: mode & 0o7777,
-        size: words.next()?.parse().ok()?,
-        modified_at: words.next()?.parse().ok()?,
-        links: words.next()?.parse().ok()?,
-    })
-}
-
-fn parse_list(bytes: &[u8]) -> Vec<FileEntry> {
-    let mut entries = Vec::new();
-    for entry in bytes.split(|byte| *byte == 1).skip(1) {
-        let entry = entry.strip_suffix(b"\n").unwrap_or(entry);
-        let mut parts = entry.splitn(5, |byte| *byte == b' ');
-        let words: Vec<_> = parts.by_ref().take(4).collect();
-        let stat = parse_stat(&String::from_utf8_lossy(&words.join(&b' ')));
-        if let (Some(stat), Some(name)) = (stat, parts.next()) {
-            let name = name.strip_prefix(b"./").unwrap_or(name);
-            entries.push(FileEntry {
-                name: PathBuf::from(std::ffi::OsString::from_vec(name.to_vec())),
-                stat,
-            });
-        }
+fn late(path: &Path, limit: Duration) -> FilesError {
+    FilesError::NoAnswer {
+        path: path.to_owned(),
+        cause: format!("it took more than {} s", limit.as_secs()),
     }
-    entries
 }

@@ -1,160 +1,67 @@
 //! Files of this machine.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Read};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+mod batch;
+mod lines;
+mod place;
+mod search;
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
-use hermes_core::Random;
-use sha2::{Digest, Sha256};
-use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt};
+use tokio_util::sync::CancellationToken;
 
 use super::{
-    Content, Expect, FileEntry, FileHash, FileKind, FileReader, FileStat, Files, FilesError,
+    Applied, Edit, FileEntry, FileKind, FileStamp, FileStat, FileState, Files, FilesError,
+    LineWindow, Lines, Loaded, Located, Search, SearchFound,
 };
 
-const BUFFER: usize = 256 << 10;
-/// Permissions of a new file before the process's mask.
-const NEW: u32 = 0o666;
-
 /// The files of this machine.
+#[derive(Debug, Clone, Default)]
 pub struct NativeFiles {
-    random: Arc<dyn Random>,
+    home: Option<PathBuf>,
 }
 
 impl NativeFiles {
-    /// All of them.
-    pub fn new(random: Arc<dyn Random>) -> Self {
-        Self { random }
-    }
-
-    async fn replace(
-        &self,
-        path: &Path,
-        content: Content,
-        expect: Expect,
-    ) -> Result<FileHash, FilesError> {
-        let given = path.to_owned();
-        let (target, old) = blocking(path, move || {
-            meets(&given, expect)?;
-            target(&given)
-        })
-        .await?;
-        let name = format!(".hermes-{:016x}.tmp", self.random.next_u64());
-        let draft = target.with_file_name(name);
-        let result = self.fill(path, &draft, content, old).await;
-        let result = match result {
-            Err(error) => Err(error),
-            Ok(hash) => {
-                let (draft, target) = (draft.clone(), target);
-                blocking(path, move || {
-                    // Once more, as close to the change as can be.
-                    meets(&target, expect)?;
-                    std::fs::rename(&draft, &target).map_err(|error| refusal(&target, error))?;
-                    sync_folder(&target);
-                    Ok(hash)
-                })
-                .await
-            }
-        };
-        if result.is_err() {
-            // The failure itself says more than that its draft could not be removed.
-            let _ = tokio::fs::remove_file(&draft).await;
-        }
-        result
-    }
-
-    async fn fill(
-        &self,
-        path: &Path,
-        draft: &Path,
-        content: Content,
-        old: Option<Metadata>,
-    ) -> Result<FileHash, FilesError> {
-        let mode = if old.is_some() { 0o600 } else { NEW };
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(mode)
-            .open(draft)
-            .map_err(|error| refusal(path, error))?;
-        let mut file = tokio::fs::File::from_std(file);
-        let mut bytes = content.bytes.take(content.size);
-        let mut digest = Sha256::new();
-        let mut buffer = vec![0; BUFFER];
-        let mut written = 0;
-        let fail = |error| refusal(path, error);
-        loop {
-            let count = bytes.read(&mut buffer).await.map_err(fail)?;
-            if count == 0 {
-                break;
-            }
-            digest.update(&buffer[..count]);
-            file.write_all(&buffer[..count]).await.map_err(fail)?;
-            written += count as u64;
-        }
-        if written != content.size {
-            return Err(FilesError::Short(path.to_owned()));
-        }
-        file.flush().await.map_err(fail)?;
-        let file = file.into_std().await;
-        let named = path.to_owned();
-        blocking(path, move || {
-            if let Some(old) = old {
-                keep(&file, &old).map_err(|error| refusal(&named, error))?;
-            }
-            file.sync_all().map_err(|error| refusal(&named, error))
-        })
-        .await?;
-        Ok(FileHash(digest.finalize().into()))
+    /// All of them; `home` is what `~` stands for.
+    pub fn new(home: Option<PathBuf>) -> Self {
+        Self { home }
     }
 }
 
 impl Files for NativeFiles {
+    fn locate<'a>(
+        &'a self,
+        directory: &'a Path,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<Located, FilesError>> {
+        let named = place::named(path, directory, self.home.as_deref());
+        Box::pin(blocking(move || place::locate(&named)))
+    }
+
     fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FilesError>> {
-        Box::pin(async move {
-            let data = tokio::fs::metadata(path).await;
-            data.map(|data| describe(&data))
-                .map_err(|error| refusal(path, error))
-        })
-    }
-
-    fn read<'a>(
-        &'a self,
-        path: &'a Path,
-        offset: u64,
-        limit: u64,
-    ) -> BoxFuture<'a, Result<FileReader, FilesError>> {
-        Box::pin(async move {
-            let named = path.to_owned();
-            let (file, stat) = blocking(path, move || open(&named)).await?;
-            let mut file = tokio::fs::File::from_std(file);
-            file.set_max_buf_size(BUFFER);
-            if offset > 0 {
-                let seek = file.seek(io::SeekFrom::Start(offset)).await;
-                seek.map_err(|error| refusal(path, error))?;
-            }
-            Ok(FileReader {
-                stat,
-                bytes: Box::new(file.take(limit)),
-            })
-        })
-    }
-
-    fn hash<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileHash, FilesError>> {
         let named = path.to_owned();
-        Box::pin(blocking(path, move || digest(&named)))
+        Box::pin(blocking(move || {
+            let data = fs::metadata(&named).map_err(|error| FilesError::new(&named, error))?;
+            Ok(describe(&data))
+        }))
     }
 
-    fn write<'a>(
+    fn lines<'a>(
         &'a self,
         path: &'a Path,
-        content: Content,
-        expect: Expect,
-    ) -> BoxFuture<'a, Result<FileHash, FilesError>> {
-        Box::pin(self.replace(path, content, expect))
+        window: LineWindow,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<Lines, FilesError>> {
+        let (named, cancel) = (path.to_owned(), cancel.clone());
+        Box::pin(blocking(move || lines::of(&named, window, &cancel)))
+    }
+
+    fn load<'a>(&'a self, path: &'a Path, limit: u64) -> BoxFuture<'a, Result<Loaded, FilesError>> {
+        let named = path.to_owned();
+        Box::pin(blocking(move || load(&named, limit)))
     }
 
     fn list<'a>(
@@ -163,164 +70,101 @@ impl Files for NativeFiles {
         limit: usize,
     ) -> BoxFuture<'a, Result<Vec<FileEntry>, FilesError>> {
         let named = path.to_owned();
-        Box::pin(blocking(path, move || {
-            let fail = |error| refusal(&named, error);
-            let mut entries = Vec::new();
-            for entry in std::fs::read_dir(&named).map_err(fail)? {
-                let entry = entry.map_err(fail)?;
-                // One that vanished meanwhile is not in the list.
-                if let Ok(data) = entry.metadata() {
-                    entries.push(FileEntry {
-                        name: PathBuf::from(entry.file_name()),
-                        stat: describe(&data),
-                    });
-                }
-            }
-            entries.sort_by(|one, other| one.name.cmp(&other.name));
-            entries.truncate(limit);
-            Ok(entries)
-        }))
+        Box::pin(blocking(move || list(&named, limit)))
     }
 
-    fn remove<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<(), FilesError>> {
-        let named = path.to_owned();
-        Box::pin(blocking(path, move || {
-            let fail = |error| refusal(&named, error);
-            let data = std::fs::symlink_metadata(&named).map_err(fail)?;
-            if data.is_dir() {
-                std::fs::remove_dir(&named).map_err(fail)
-            } else {
-                std::fs::remove_file(&named).map_err(fail)
-            }
-        }))
+    fn apply(&self, edits: Vec<Edit>) -> BoxFuture<'_, Result<Applied, FilesError>> {
+        Box::pin(blocking(move || batch::apply(&edits)))
     }
 
-    fn rename<'a>(&'a self, from: &'a Path, to: &'a Path) -> BoxFuture<'a, Result<(), FilesError>> {
-        let (source, target) = (from.to_owned(), to.to_owned());
-        Box::pin(blocking(from, move || {
-            std::fs::symlink_metadata(&source).map_err(|error| refusal(&source, error))?;
-            if let Some(folder) = target.parent() {
-                std::fs::create_dir_all(folder).map_err(|error| refusal(&target, error))?;
-            }
-            // The kernel looks and moves in one step, so nothing can come in between.
-            rustix::fs::renameat_with(
-                rustix::fs::CWD,
-                &source,
-                rustix::fs::CWD,
-                &target,
-                rustix::fs::RenameFlags::NOREPLACE,
-            )
-            .map_err(|error| refusal(&target, error.into()))
-        }))
+    fn search(&self, search: Search) -> BoxFuture<'_, Result<SearchFound, FilesError>> {
+        Box::pin(blocking(move || search::run(&search)))
     }
 }
 
 async fn blocking<T: Send + 'static>(
-    path: &Path,
     work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
 ) -> Result<T, FilesError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(error) => Err(refusal(path, io::Error::other(error))),
+        Err(error) => Err(FilesError::new(Path::new(""), std::io::Error::other(error))),
     }
 }
 
-/// Opens a file that is one. A pipe must not hold us up, so nothing is waited for.
-fn open(path: &Path) -> Result<(File, FileStat), FilesError> {
-    let fail = |error| refusal(path, error);
+/// Opens a file that is a plain one. A pipe must not hold us up, so nothing is waited for.
+fn open(path: &Path) -> Result<(File, Metadata), FilesError> {
+    let failed = |error| FilesError::new(path, error);
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let file = OpenOptions::new()
+    let opened = OpenOptions::new()
         .read(true)
         .custom_flags(flags.bits().cast_signed())
-        .open(path)
-        .map_err(fail)?;
-    let data = file.metadata().map_err(fail)?;
+        .open(path);
+    let file = match opened {
+        Ok(file) => file,
+        // Sockets and some devices cannot be opened at all; what they are says more than that.
+        Err(error) => return Err(plain(path).err().unwrap_or_else(|| failed(error))),
+    };
+    let data = file.metadata().map_err(failed)?;
+    check_plain(path, &data)?;
+    Ok((file, data))
+}
+
+/// The facts of a file, if it is a plain one.
+fn plain(path: &Path) -> Result<Metadata, FilesError> {
+    let data = fs::metadata(path).map_err(|error| FilesError::new(path, error))?;
+    check_plain(path, &data)?;
+    Ok(data)
+}
+
+fn check_plain(path: &Path, data: &Metadata) -> Result<(), FilesError> {
+    if data.is_dir() {
+        return Err(FilesError::Directory(path.to_owned()));
+    }
     if !data.is_file() {
-        return Err(FilesError::Kind(path.to_owned()));
+        return Err(FilesError::NotPlain(path.to_owned()));
     }
-    Ok((file, describe(&data)))
+    Ok(())
 }
 
-fn digest(path: &Path) -> Result<FileHash, FilesError> {
-    let (mut file, _) = open(path)?;
-    let mut digest = Sha256::new();
-    let mut buffer = vec![0; BUFFER];
-    loop {
-        match file
-            .read(&mut buffer)
-            .map_err(|error| refusal(path, error))?
-        {
-            0 => return Ok(FileHash(digest.finalize().into())),
-            count => digest.update(&buffer[..count]),
+fn load(path: &Path, limit: u64) -> Result<Loaded, FilesError> {
+    let too_large = || FilesError::TooLarge {
+        path: path.to_owned(),
+        limit,
+    };
+    let (file, data) = open(path)?;
+    if data.len() > limit {
+        return Err(too_large());
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(data.len()).unwrap_or(0) + 1);
+    file.take(limit + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| FilesError::new(path, error))?;
+    if bytes.len() as u64 > limit {
+        return Err(too_large());
+    }
+    let state = FileState {
+        stamp: stamp(&data),
+        hash: None,
+    };
+    Ok(Loaded { bytes, state })
+}
+
+fn list(path: &Path, limit: usize) -> Result<Vec<FileEntry>, FilesError> {
+    let failed = |error| FilesError::new(path, error);
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        // One that vanished meanwhile is not in the list.
+        if let Ok(data) = entry.metadata() {
+            entries.push(FileEntry {
+                name: PathBuf::from(entry.file_name()),
+                stat: describe(&data),
+            });
         }
     }
-}
-
-fn meets(path: &Path, expect: Expect) -> Result<(), FilesError> {
-    match expect {
-        Expect::Anything => Ok(()),
-        Expect::Absent if std::fs::symlink_metadata(path).is_ok() => {
-            Err(FilesError::Exists(path.to_owned()))
-        }
-        Expect::Absent => Ok(()),
-        Expect::Content(expected) => match digest(path) {
-            Ok(found) if found == expected => Ok(()),
-            Ok(_) | Err(FilesError::Missing(_)) => Err(FilesError::Changed(path.to_owned())),
-            Err(error) => Err(error),
-        },
-    }
-}
-
-/// What is to be replaced: a link stays one, and what it leads to is written. Makes its directory.
-fn target(path: &Path) -> Result<(PathBuf, Option<Metadata>), FilesError> {
-    let fail = |error| refusal(path, error);
-    match std::fs::symlink_metadata(path) {
-        Ok(data) if data.is_symlink() => {
-            let target = std::fs::canonicalize(path).map_err(fail)?;
-            let data = std::fs::metadata(&target).map_err(fail)?;
-            regular(path, target, data)
-        }
-        Ok(data) => regular(path, path.to_owned(), data),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            if let Some(folder) = path.parent() {
-                std::fs::create_dir_all(folder).map_err(fail)?;
-            }
-            Ok((path.to_owned(), None))
-        }
-        Err(error) => Err(fail(error)),
-    }
-}
-
-fn regular(
-    path: &Path,
-    target: PathBuf,
-    data: Metadata,
-) -> Result<(PathBuf, Option<Metadata>), FilesError> {
-    if data.is_file() {
-        Ok((target, Some(data)))
-    } else {
-        Err(FilesError::Kind(path.to_owned()))
-    }
-}
-
-/// Gives the new file the old one's owner and permissions.
-fn keep(file: &File, old: &Metadata) -> io::Result<()> {
-    let new = file.metadata()?;
-    if (new.uid(), new.gid()) != (old.uid(), old.gid()) {
-        // Only root can give files away; for others the permissions are what can be kept.
-        let _ = std::os::unix::fs::fchown(file, Some(old.uid()), Some(old.gid()));
-    }
-    file.set_permissions(Permissions::from_mode(old.mode() & 0o7777))
-}
-
-/// A rename is safe against power loss once its directory is written.
-fn sync_folder(path: &Path) {
-    if let Some(folder) = path.parent()
-        && let Ok(folder) = File::open(folder)
-    {
-        // Some file systems cannot; the file itself is written already.
-        let _ = folder.sync_all();
-    }
+    entries.sort_by(|one, other| one.name.cmp(&other.name));
+    entries.truncate(limit);
+    Ok(entries)
 }
 
 fn describe(data: &Metadata) -> FileStat {
@@ -335,25 +179,17 @@ fn describe(data: &Metadata) -> FileStat {
         } else {
             FileKind::Other
         },
-        size: data.size(),
         mode: data.mode() & 0o7777,
-        modified_at: data.mtime(),
         links: data.nlink(),
+        stamp: stamp(data),
     }
 }
 
-fn refusal(path: &Path, error: io::Error) -> FilesError {
-    let path = path.to_owned();
-    match error.kind() {
-        io::ErrorKind::NotFound => FilesError::Missing(path),
-        io::ErrorKind::AlreadyExists => FilesError::Exists(path),
-        io::ErrorKind::PermissionDenied | io::ErrorKind::DirectoryNotEmpty => {
-            FilesError::Denied(path)
-        }
-        io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => FilesError::Kind(path),
-        _ => FilesError::Io {
-            what: path.display().to_string(),
-            source: error,
-        },
+fn stamp(data: &Metadata) -> FileStamp {
+    FileStamp {
+        size: data.size(),
+        modified_at: data.mtime(),
+        nanoseconds: u32::try_from(data.mtime_nsec()).unwrap_or(0),
+        inode: data.ino(),
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hermes_core::SystemRandom;
-use hermes_exec::{Change, FileSync, Pushed, Source, SourceKind, Urgency};
+use hermes_exec::{Backend, Change, FileSync, Pushed, Source, SourceKind, SyncedBackend, Urgency};
 use hermes_testkit::Sshd;
 
 use super::away::run;
@@ -61,6 +61,7 @@ async fn changes_go_up_and_what_comes_back_is_only_looked_at() {
         there.to_str().unwrap(),
         vec![
             source("skills", SourceKind::Shared),
+            source("cache", SourceKind::Shared),
             source("key.json", SourceKind::Credential),
         ],
         folder.path().join("work"),
@@ -179,4 +180,40 @@ async fn a_push_that_failed_is_made_up_for_by_the_next() {
     );
     assert!(there.join("skills/one").exists());
     backend.close().await.unwrap();
+}
+
+// EX-26, EX-27
+#[tokio::test(flavor = "multi_thread")]
+async fn commands_find_our_files_and_what_they_change_waits_to_be_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let user = folder.path().join("user");
+    let server = Sshd::start_at(&user).unwrap();
+    let home = folder.path().join("home");
+    put(&home.join("skills/one/SKILL.md"), "one");
+    let inner = ssh::backend(ssh::config(&server));
+    let source = Source {
+        from: home.join("skills"),
+        to: "skills".to_owned(),
+        kind: SourceKind::Shared,
+    };
+    let sync = FileSync::new(
+        Arc::clone(&inner),
+        Arc::new(SystemRandom),
+        "~/.hermes",
+        vec![source],
+        folder.path().join("work"),
+    );
+    let backend: Arc<dyn Backend> = Arc::new(SyncedBackend::new(inner, sync));
+    let (text, _) = run(
+        &backend,
+        "cat ~/.hermes/skills/one/SKILL.md; echo planted >~/.hermes/skills/evil.md",
+    )
+    .await;
+    assert_eq!(text, "one");
+    assert!(user.join(".hermes/skills/evil.md").exists());
+    backend.close().await.unwrap();
+    assert_eq!(tree(&home).len(), 1, "our own files changed");
+    let returned = tree(&folder.path().join("work"));
+    assert_eq!(returned.len(), 1, "{returned:?}");
+    assert!(returned.values().all(|text| text == "planted\n"));
 }

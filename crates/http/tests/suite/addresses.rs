@@ -108,6 +108,7 @@ const FORBIDDEN: &[&str] = &[
     "unix:/run/docker.sock",
 ];
 
+// EX-60
 #[tokio::test]
 async fn urls_that_point_inside_are_refused() {
     assert!(FORBIDDEN.len() >= 40);
@@ -121,6 +122,7 @@ async fn urls_that_point_inside_are_refused() {
     }
 }
 
+// EX-60
 #[tokio::test]
 async fn names_that_resolve_inside_are_refused() {
     for resolved in [
@@ -142,6 +144,7 @@ async fn names_that_resolve_inside_are_refused() {
     }
 }
 
+// EX-60
 #[tokio::test]
 async fn metadata_stays_forbidden_when_private_addresses_are_allowed() {
     let policy = AddressPolicy::PublicAndPrivate;
@@ -204,6 +207,7 @@ async fn an_allow_list_lets_nothing_else_through() {
     }
 }
 
+// EX-60
 #[tokio::test]
 async fn each_redirect_is_checked_again() {
     let server =

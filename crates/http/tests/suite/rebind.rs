@@ -51,6 +51,7 @@ fn outside_only() -> AddressPolicy {
     AddressPolicy::AllowList(vec!["127.0.0.1".parse().expect("a rule")])
 }
 
+// EX-60
 #[tokio::test]
 async fn the_checked_answer_is_the_one_connected_to() {
     let outside = Server::start(|_| Reply::ok("outside")).await;
@@ -76,6 +77,7 @@ async fn the_checked_answer_is_the_one_connected_to() {
     assert!(inside.seen().is_empty());
 }
 
+// EX-60
 #[tokio::test]
 async fn a_public_policy_looks_up_once_and_refuses_what_it_got() {
     let inside = Server::start(|_| Reply::ok("inside")).await;
@@ -102,6 +104,7 @@ async fn a_public_policy_looks_up_once_and_refuses_what_it_got() {
     assert!(inside.seen().is_empty());
 }
 
+// EX-60
 #[tokio::test]
 async fn a_new_connection_is_checked_again() {
     let server = Server::start(|_| Reply::ok("")).await;

@@ -101,7 +101,7 @@ def main():
         environment["PYTHONPATH"] = folder + (os.pathsep + python_path if python_path else "")
         process = subprocess.Popen(
             [order["python"] or sys.executable, os.path.join(folder, "script.py")],
-            cwd=order["directory"] or folder,
+            cwd=os.path.expanduser(order["directory"]) if order["directory"] else folder,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -240,11 +240,12 @@ impl Tool for ExecuteCode {
                 return Err(refuse(why.as_str()));
             }
             let action = Action::script("execute_code", &asked.code);
-            if let Clearance::Refused(why) =
-                self.place.guard.clear(&action, &self.place, context).await
-            {
-                let refused = json!({"status": "error", "output": "", "exit_code": -1, "tool_calls_made": 0, "error": why});
-                return Ok(text(refused.to_string()));
+            match self.place.guard.clear(&action, &self.place, context).await {
+                Clearance::Cleared(_) => self.place.before_change(None, context).await,
+                Clearance::Refused(why) => {
+                    let refused = json!({"status": "error", "output": "", "exit_code": -1, "tool_calls_made": 0, "error": why});
+                    return Ok(text(refused.to_string()));
+                }
             }
             let started = Instant::now();
             match self.run(asked.code, confined, context).await {

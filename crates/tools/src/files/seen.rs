@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
-use super::Stamp;
+use hermes_exec::FileStamp;
 
 /// Reads that are remembered, so that the same text is not sent twice.
 const MOST_READS: usize = 1_000;
@@ -44,7 +44,7 @@ pub(crate) enum Again {
 /// How a file looked when the model last saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct State {
-    pub(crate) stamp: Stamp,
+    pub(crate) stamp: FileStamp,
     pub(crate) moment: u64,
     /// Not all of it was shown.
     pub(crate) partial: bool,
@@ -54,7 +54,7 @@ pub(crate) struct State {
 #[derive(Default)]
 pub(crate) struct Seen {
     /// Reads whose text is in the conversation.
-    reads: Recent<Asked, Stamp>,
+    reads: Recent<Asked, FileStamp>,
     states: Recent<PathBuf, State>,
     /// The last call and how often it came in a row.
     last: Option<(Asked, u32)>,
@@ -64,7 +64,7 @@ pub(crate) struct Seen {
 
 impl Seen {
     /// A look at a file in this state is about to happen.
-    pub(crate) fn read(&mut self, asked: Asked, stamp: Stamp) -> Again {
+    pub(crate) fn read(&mut self, asked: Asked, stamp: FileStamp) -> Again {
         let known = self.reads.get(&asked) == Some(&stamp);
         let times = self.repeat(asked);
         if known {
@@ -78,7 +78,7 @@ impl Seen {
     }
 
     /// The text of a read went into the conversation.
-    pub(crate) fn sent(&mut self, asked: Asked, stamp: Stamp) {
+    pub(crate) fn sent(&mut self, asked: Asked, stamp: FileStamp) {
         self.reads.put(asked, stamp, MOST_READS);
     }
 

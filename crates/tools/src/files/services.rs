@@ -3,19 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hermes_core::{Tool, ToolContext, ToolError};
-use hermes_policy::{CrossProfile, FileRules, may_read, may_write};
+use hermes_core::{Notice, Tool, ToolContext, ToolError};
+use hermes_exec::{FileStamp, Files, FilesError, Located, NativeFiles};
+use hermes_policy::{CrossProfile, FileRules, Names, may_read, may_write};
 use hermes_secrets::{RedactorHandle, Scope, markers};
 use serde_json::{Value as Json, json};
 
-use super::resolve::{named, resolve};
 use super::seen::State;
-use super::{FileFault, FileRegistry, Lint, Seen, stamp};
+use super::{FileRegistry, Lint, Seen};
 use crate::checkpoints::Checkpoints;
 use crate::patch::Patch;
 use crate::read_file::ReadFile;
 use crate::search_files::SearchFiles;
 use crate::write_file::WriteFile;
+
+/// The largest file that is edited.
+pub(crate) const LARGEST: u64 = 256 << 20;
+/// Where our own home is on another machine, below the user's.
+const HOME_THERE: &str = ".hermes";
 
 /// How much of a file one call shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +46,15 @@ impl Default for FileLimits {
 /// What the file tools of one session are made from.
 #[derive(Clone)]
 pub struct FileServices {
-    /// What may be touched.
+    /// Where the files are.
+    pub files: Arc<dyn Files>,
+    /// Where relative paths start when that is not the directory of the call, such as where the session's
+    /// shell is now.
+    pub directory: Option<Arc<dyn Fn() -> PathBuf + Send + Sync>>,
+    /// A directory of this machine with results that were too long for the conversation. What is in it can
+    /// be read also when all other files are elsewhere.
+    pub kept_results: Option<PathBuf>,
+    /// What may be touched. Rules about the homes are moved to where the files are.
     pub rules: Arc<FileRules>,
     /// Who wrote what; one for the whole process.
     pub registry: Arc<FileRegistry>,
@@ -53,23 +66,23 @@ pub struct FileServices {
     pub checkpoints: Option<Arc<Checkpoints>>,
     /// How much is shown.
     pub limits: FileLimits,
-    /// What `~` stands for.
-    pub user_home: Option<PathBuf>,
     /// The Python interpreter that checks changed programs, when there is one.
     pub python: Option<PathBuf>,
 }
 
 impl Default for FileServices {
-    /// Only the rules that hold everywhere, no snapshots, usual limits.
+    /// This machine's files, only the rules that hold everywhere, no snapshots, usual limits.
     fn default() -> Self {
         Self {
+            files: Arc::new(NativeFiles::default()),
+            directory: None,
+            kept_results: None,
             rules: Arc::default(),
             registry: FileRegistry::new(),
             redactor: RedactorHandle::default(),
             masking: Scope::Code,
             checkpoints: None,
             limits: FileLimits::default(),
-            user_home: None,
             python: None,
         }
     }
@@ -105,16 +118,6 @@ impl FileTools {
             Arc::new(WriteFile::new(self.shared.clone())),
         ]
     }
-
-    /// The conversation was made shorter: what was read before may be read again.
-    pub fn forget_texts(&self) {
-        self.shared.seen().forget_texts();
-    }
-
-    /// Another tool was called: repeating a read after it is not going in circles.
-    pub fn other_call(&self) {
-        self.shared.seen().other_call();
-    }
 }
 
 /// What the file tools share.
@@ -134,35 +137,104 @@ impl Shared {
         }
     }
 
-    /// The path a call names, before links are followed.
-    pub(crate) fn named(&self, text: &str, context: &ToolContext) -> PathBuf {
-        named(text, &context.directory, self.services.user_home.as_deref())
+    /// Hears of what may make a repeated look worth while.
+    pub(crate) fn noticed(&self, notice: Notice<'_>) {
+        match notice {
+            Notice::Compacted => self.seen().forget_texts(),
+            // The file tools count their own calls.
+            Notice::Called("read_file" | "search_files") => {}
+            Notice::Called(_) => self.seen().other_call(),
+        }
     }
 
-    /// The file a call may read.
-    pub(crate) fn readable(&self, text: &str, context: &ToolContext) -> Result<PathBuf, ToolError> {
-        let place = resolve(&self.named(text, context)).map_err(failed)?;
-        may_read(place.names(), &self.services.rules)
+    /// Where relative paths of a call start.
+    pub(crate) fn directory(&self, context: &ToolContext) -> PathBuf {
+        match &self.services.directory {
+            Some(directory) => directory(),
+            None => context.directory.clone(),
+        }
+    }
+
+    /// The place of a path that is named in a call.
+    async fn located(
+        &self,
+        files: &Arc<dyn Files>,
+        text: &str,
+        context: &ToolContext,
+    ) -> Result<Located, ToolError> {
+        let directory = self.directory(context);
+        let locating = files.locate(&directory, text);
+        match context.cancel.run_until_cancelled(locating).await {
+            Some(found) => found.map_err(failed),
+            None => Err(ToolError::Cancelled),
+        }
+    }
+
+    /// The rules as they hold where a file is.
+    pub(crate) fn rules(&self, place: &Located) -> Arc<FileRules> {
+        let Some(home) = &place.home else {
+            return self.services.rules.clone();
+        };
+        let product_home = home.join(HOME_THERE);
+        Arc::new(FileRules {
+            home: home.clone(),
+            profiles: vec![product_home.clone()],
+            product_home,
+            mirrors: Vec::new(),
+            safe_roots: self.services.rules.safe_roots.clone(),
+        })
+    }
+
+    /// A path among the results that are kept on this machine. One that only begins like it is none.
+    async fn kept_result(
+        &self,
+        text: &str,
+        context: &ToolContext,
+    ) -> Option<(Located, Arc<dyn Files>)> {
+        let kept = self.services.kept_results.as_deref()?;
+        if !Path::new(text.trim()).starts_with(kept) {
+            return None;
+        }
+        let files: Arc<dyn Files> = Arc::new(NativeFiles::default());
+        let place = self.located(&files, text, context).await.ok()?;
+        let root = files.locate(kept, ".").await.ok()?.real;
+        place.real.starts_with(root).then_some((place, files))
+    }
+
+    /// The file a call may read, and whose files it is among.
+    pub(crate) async fn readable(
+        &self,
+        text: &str,
+        context: &ToolContext,
+    ) -> Result<(Located, Arc<dyn Files>), ToolError> {
+        let (place, files) = match self.kept_result(text, context).await {
+            Some(kept) => kept,
+            None => {
+                let files = self.services.files.clone();
+                (self.located(&files, text, context).await?, files)
+            }
+        };
+        may_read(names(&place), &self.rules(&place))
             .map_err(|refusal| refused(refusal.to_string()))?;
-        Ok(place.real)
+        Ok((place, files))
     }
 
     /// The file a call may write.
-    pub(crate) fn writable(
+    pub(crate) async fn writable(
         &self,
         text: &str,
         context: &ToolContext,
         cross_profile: bool,
-    ) -> Result<PathBuf, ToolError> {
-        let place = resolve(&self.named(text, context)).map_err(failed)?;
+    ) -> Result<Located, ToolError> {
+        let place = self.located(&self.services.files, text, context).await?;
         let cross = if cross_profile {
             CrossProfile::Allow
         } else {
             CrossProfile::Refuse
         };
-        may_write(place.names(), &self.services.rules, cross)
+        may_write(names(&place), &self.rules(&place), cross)
             .map_err(|refusal| refused(refusal.to_string()))?;
-        Ok(place.real)
+        Ok(place)
     }
 
     /// Refuses text with a marker in place of a secret, unless the file has that very marker: writing it
@@ -182,12 +254,13 @@ impl Shared {
     }
 
     /// What is worth knowing about a file before it is changed, most important first.
-    pub(crate) fn warning(
+    pub(crate) async fn warning(
         &self,
-        path: &Path,
+        place: &Located,
         asked: &str,
         context: &ToolContext,
     ) -> Option<String> {
+        let path = place.real.as_path();
         let state = self.seen().state(path);
         let name = path.display();
         if let Some(state) = state {
@@ -197,7 +270,7 @@ impl Shared {
                     "another agent changed {name} after you read it; read it again before you go on"
                 ));
             }
-            if stamp(path).is_ok_and(|now| now != state.stamp) {
+            if place.stat.is_some_and(|now| now.stamp != state.stamp) {
                 return Some(format!(
                     "{name} was changed outside after you read it; read it again before you go on"
                 ));
@@ -206,20 +279,28 @@ impl Shared {
                 return Some(format!("you have seen only a part of {name}"));
             }
         }
-        let workspace = resolve(&context.directory).ok()?.real;
-        (Path::new(asked.trim()).is_relative()
-            && !asked.trim().starts_with('~')
-            && !path.starts_with(&workspace))
-        .then(|| format!("{asked} leads outside the working directory, to {name}"))
+        let asked = asked.trim();
+        if !Path::new(asked).is_relative() || asked.starts_with('~') {
+            return None;
+        }
+        let climbs = asked.split('/').any(|part| part == "..") || place.hops.len() > 1;
+        // Only a path that climbs or goes over links can lead out.
+        if !climbs && place.hops.first().is_some_and(|hop| hop == path) {
+            return None;
+        }
+        let here = self.directory(context);
+        let workspace = self.services.files.locate(&here, ".").await.ok()?;
+        (!path.starts_with(&workspace.real))
+            .then(|| format!("{asked} leads outside the working directory, to {name}"))
     }
 
-    /// Takes down that this session wrote a file.
-    pub(crate) fn wrote(&self, path: &Path, context: &ToolContext) {
+    /// Takes down that this session wrote a file, and what it looks like now.
+    pub(crate) fn wrote(&self, path: &Path, stamp: Option<FileStamp>, context: &ToolContext) {
         self.services.registry.wrote(path, &context.session);
         let moment = self.services.registry.moment();
         let mut seen = self.seen();
         seen.hit(path);
-        if let Ok(stamp) = stamp(path) {
+        if let Some(stamp) = stamp {
             let state = State {
                 stamp,
                 moment,
@@ -242,11 +323,21 @@ impl Shared {
     }
 }
 
+fn names(place: &Located) -> Names<'_> {
+    Names {
+        real: &place.real,
+        hops: &place.hops,
+    }
+}
+
 /// A failure the model is told about.
-pub(crate) fn failed(fault: FileFault) -> ToolError {
-    match fault {
-        FileFault::Stopped => ToolError::Cancelled,
-        fault => refused(fault.to_string()),
+pub(crate) fn failed(error: FilesError) -> ToolError {
+    match error {
+        FilesError::Stopped => ToolError::Cancelled,
+        FilesError::Differs(_) | FilesError::Unknown { .. } => ToolError::OutcomeUnknown {
+            message: error.to_string(),
+        },
+        error => refused(error.to_string()),
     }
 }
 

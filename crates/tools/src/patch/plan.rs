@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use hermes_core::ToolError;
+use hermes_exec::{Edit, FileState, FilesError};
 
-use super::answer;
+use super::{Contents, answer};
 use crate::edit::{Edited, LineRange, Operation, Strategy, Text, apply, unified};
-use crate::files::{Batch, FileFault, Shared, Stamp, Target, failed, holds, load, refused};
+use crate::files::{Shared, failed, refused};
 
 /// Files as they are and as they will be.
 #[derive(Default)]
@@ -19,7 +20,7 @@ pub(super) struct Plan {
 struct Planned {
     path: PathBuf,
     /// The state of the file on disk; none when there is no file.
-    stamp: Option<Stamp>,
+    state: Option<FileState>,
     before: Option<Content>,
     now: Option<Content>,
     /// The file whose mode a new one gets.
@@ -56,21 +57,6 @@ pub(super) enum Kind {
 }
 
 impl Change {
-    /// A change that had been made before.
-    pub(super) fn already(path: &Path, line: usize) -> Self {
-        Self {
-            path: path.to_owned(),
-            kind: Kind::Unchanged,
-            before: None,
-            after: None,
-            diff: String::new(),
-            places: Vec::new(),
-            warnings: vec![format!(
-                "the new text was already there, in line {line}; nothing was changed"
-            )],
-        }
-    }
-
     pub(super) fn is_real(&self) -> bool {
         self.kind != Kind::Unchanged
     }
@@ -87,11 +73,41 @@ pub(super) fn names(operation: &Operation) -> impl Iterator<Item = &str> {
 }
 
 impl Plan {
+    /// These files as they are.
+    pub(super) fn of(contents: Contents) -> Self {
+        let files = contents.into_iter().map(|(path, loaded)| {
+            let state = loaded.as_ref().map(|loaded| loaded.state);
+            let content = loaded.map(|loaded| Content::new(loaded.bytes));
+            Planned {
+                path,
+                state,
+                before: content.clone(),
+                now: content,
+                ..Planned::default()
+            }
+        });
+        Self {
+            files: files.collect(),
+        }
+    }
+
+    /// A change that had been made before.
+    pub(super) fn already(path: &Path, line: usize) -> Self {
+        let file = Planned {
+            path: path.to_owned(),
+            warnings: vec![format!(
+                "the new text was already there, in line {line}; nothing was changed"
+            )],
+            ..Planned::default()
+        };
+        Self { files: vec![file] }
+    }
+
     /// One file that was read and edited.
-    pub(super) fn edited(&mut self, path: &Path, text: Text, stamp: Stamp, edited: Edited) {
+    pub(super) fn edited(&mut self, path: &Path, text: Text, state: FileState, edited: Edited) {
         self.files.push(Planned {
             path: path.to_owned(),
-            stamp: Some(stamp),
+            state: Some(state),
             now: Some(Content::Text(text.with_body(edited.body))),
             before: Some(Content::Text(text)),
             places: edited
@@ -153,7 +169,7 @@ impl Plan {
         self.absent(to)?;
         let file = self.present(from)?;
         let content = file.now.take();
-        let like = file.stamp.map(|_| from.to_owned());
+        let like = file.state.map(|_| from.to_owned());
         let target = self.absent(to)?;
         target.now = content;
         target.like = like;
@@ -163,7 +179,7 @@ impl Plan {
     fn present(&mut self, path: &Path) -> Result<&mut Planned, ToolError> {
         let file = self.open(path)?;
         if file.now.is_none() {
-            return Err(failed(FileFault::Missing(path.to_owned())));
+            return Err(failed(FilesError::Missing(path.to_owned())));
         }
         Ok(file)
     }
@@ -171,68 +187,24 @@ impl Plan {
     fn absent(&mut self, path: &Path) -> Result<&mut Planned, ToolError> {
         let file = self.open(path)?;
         if file.now.is_some() {
-            return Err(failed(FileFault::Exists(path.to_owned())));
+            return Err(failed(FilesError::Exists(path.to_owned())));
         }
         Ok(file)
     }
 
     fn open(&mut self, path: &Path) -> Result<&mut Planned, ToolError> {
-        let known = self.files.iter().position(|file| file.path == path);
-        let index = match known {
-            Some(index) => index,
-            None => {
-                let (stamp, content) = match load(path) {
-                    Ok(loaded) => (Some(loaded.stamp), Some(Content::new(loaded.bytes))),
-                    Err(FileFault::Missing(_)) => (None, None),
-                    Err(fault) => return Err(failed(fault)),
-                };
-                self.files.push(Planned {
-                    path: path.to_owned(),
-                    stamp,
-                    before: content.clone(),
-                    now: content,
-                    ..Planned::default()
-                });
-                self.files.len() - 1
-            }
-        };
-        self.files
-            .get_mut(index)
-            .ok_or_else(|| failed(FileFault::Missing(path.to_owned())))
+        let known = self.files.iter_mut().find(|file| file.path == path);
+        known.ok_or_else(|| failed(FilesError::Missing(path.to_owned())))
     }
 
-    /// Makes it true: all files or none.
-    pub(super) fn commit(self) -> Result<Vec<Change>, ToolError> {
-        let kinds: Vec<Kind> = self.files.iter().map(Planned::kind).collect();
-        let mut batch = Batch::default();
-        let mut written: Vec<(&Path, Cow<'_, [u8]>)> = Vec::new();
-        for (file, kind) in self.files.iter().zip(&kinds) {
-            let target = match (kind, file.stamp) {
-                (Kind::Created, _) => Target::New {
-                    like: file.like.as_deref(),
-                },
-                (Kind::Modified, Some(stamp)) => Target::Existing(stamp),
-                (Kind::Deleted, Some(stamp)) => {
-                    batch.remove(&file.path, stamp);
-                    continue;
-                }
-                _ => continue,
-            };
-            if let Some(content) = &file.now {
-                let bytes = content.bytes();
-                batch.write(&file.path, &bytes, target).map_err(failed)?;
-                written.push((&file.path, bytes));
-            }
-        }
-        batch.commit().map_err(failed)?;
-        for (path, bytes) in written {
-            if !holds(path, &bytes).map_err(failed)? {
-                let message = format!("{} does not hold what was written to it", path.display());
-                return Err(ToolError::OutcomeUnknown { message });
-            }
-        }
-        let changes = self.files.into_iter().zip(kinds);
-        Ok(changes.map(|(file, kind)| file.into_change(kind)).collect())
+    /// What makes it true, one edit for each file that changes.
+    pub(super) fn edits(&self) -> Vec<Edit> {
+        self.files.iter().filter_map(Planned::edit).collect()
+    }
+
+    /// What happens to each file.
+    pub(super) fn into_changes(self) -> Vec<Change> {
+        self.files.into_iter().map(Planned::into_change).collect()
     }
 }
 
@@ -247,7 +219,26 @@ impl Planned {
         }
     }
 
-    fn into_change(self, kind: Kind) -> Change {
+    fn edit(&self) -> Option<Edit> {
+        let path = self.path.clone();
+        match (self.kind(), &self.now, self.state) {
+            (Kind::Created, Some(content), _) => Some(Edit::Create {
+                path,
+                bytes: content.bytes().into_owned(),
+                like: self.like.clone(),
+            }),
+            (Kind::Modified, Some(content), Some(state)) => Some(Edit::Replace {
+                path,
+                bytes: content.bytes().into_owned(),
+                state,
+            }),
+            (Kind::Deleted, _, Some(state)) => Some(Edit::Remove { path, state }),
+            _ => None,
+        }
+    }
+
+    fn into_change(self) -> Change {
+        let kind = self.kind();
         let before = self.before.and_then(Content::into_body);
         let after = self.now.and_then(Content::into_body);
         let diff = match kind {

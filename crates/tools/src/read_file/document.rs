@@ -5,16 +5,16 @@ mod notebook;
 mod word;
 mod xml;
 
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::io::{Cursor, Read};
 
+use hermes_exec::FilesError;
 use tokio_util::sync::CancellationToken;
 use zip::ZipArchive;
 
 use super::kind::Format;
-use crate::files::{FileFault, load};
 
+/// The largest document that is shown.
+pub(super) const LARGEST: u64 = 128 << 20;
 /// Most bytes of one part of a document once it is unpacked.
 const LARGEST_PART: u64 = 64 << 20;
 /// Most bytes of the text made from a document.
@@ -25,15 +25,14 @@ const CUT: &str = "\n[The document is longer than what is shown here.]\n";
 
 /// The text of a document; `None` when it is not one.
 pub(super) fn render(
-    path: &Path,
+    bytes: Vec<u8>,
     format: Format,
     cancel: &CancellationToken,
-) -> Result<Option<String>, FileFault> {
+) -> Result<Option<String>, FilesError> {
     if format == Format::Notebook {
-        return Ok(notebook::render(&load(path)?.bytes));
+        return Ok(notebook::render(&bytes));
     }
-    let file = File::open(path).map_err(|error| FileFault::new(path, error))?;
-    let Ok(archive) = ZipArchive::new(BufReader::new(file)) else {
+    let Ok(archive) = ZipArchive::new(Cursor::new(bytes)) else {
         return Ok(None);
     };
     let mut parts = Parts {
@@ -46,14 +45,14 @@ pub(super) fn render(
         Format::Notebook => None,
     };
     if cancel.is_cancelled() {
-        return Err(FileFault::Stopped);
+        return Err(FilesError::Stopped);
     }
     Ok(text)
 }
 
 /// The parts a document is packed from.
 struct Parts {
-    archive: ZipArchive<BufReader<File>>,
+    archive: ZipArchive<Cursor<Vec<u8>>>,
     cancel: CancellationToken,
 }
 

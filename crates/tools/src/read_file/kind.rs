@@ -1,14 +1,8 @@
 //! What kind of file it is.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use crate::edit::is_binary;
-use crate::files::FileFault;
-
-/// How much of a file is looked at.
-const SAMPLE: u64 = 8_192;
 
 const IMAGES: &[&str] = &[
     "png", "jpg", "jpeg", "gif", "bmp", "webp", "ico", "tiff", "tif", "heic", "avif",
@@ -50,33 +44,32 @@ impl Format {
 }
 
 impl Kind {
-    /// By its name and its first bytes.
-    pub(super) fn of(path: &Path) -> Result<Self, FileFault> {
-        let end = path
-            .extension()
-            .and_then(|end| end.to_str())
-            .unwrap_or_default()
-            .to_ascii_lowercase();
+    /// By its name, when that says enough.
+    pub(super) fn by_name(path: &Path) -> Option<Self> {
+        let end = path.extension()?.to_str()?.to_ascii_lowercase();
         match end.as_str() {
-            "ipynb" => return Ok(Self::Document(Format::Notebook)),
-            "docx" => return Ok(Self::Document(Format::Word)),
-            "xlsx" => return Ok(Self::Document(Format::Excel)),
-            end if IMAGES.contains(&end) => return Ok(Self::Image),
-            end if BINARIES.contains(&end) => return Ok(Self::Binary),
-            _ => {}
+            "ipynb" => Some(Self::Document(Format::Notebook)),
+            "docx" => Some(Self::Document(Format::Word)),
+            "xlsx" => Some(Self::Document(Format::Excel)),
+            end if IMAGES.contains(&end) => Some(Self::Image),
+            end if BINARIES.contains(&end) => Some(Self::Binary),
+            _ => None,
         }
-        let mut sample = Vec::new();
-        File::open(path)
-            .and_then(|file| file.take(SAMPLE).read_to_end(&mut sample))
-            .map_err(|error| FileFault::new(path, error))?;
-        Ok(
-            if sample.starts_with(b"\xFF\xFE") || sample.starts_with(b"\xFE\xFF") {
-                Self::Utf16
-            } else if is_binary(&sample) {
-                Self::Binary
-            } else {
-                Self::Text
-            },
-        )
     }
+
+    /// By its first bytes.
+    pub(super) fn by_head(head: &[u8]) -> Self {
+        if head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF") {
+            Self::Utf16
+        } else if is_binary(head) {
+            Self::Binary
+        } else {
+            Self::Text
+        }
+    }
+}
+
+/// Whether a file that begins like this has lines of single bytes.
+pub(super) fn is_text(head: &[u8]) -> bool {
+    Kind::by_head(head) == Kind::Text
 }

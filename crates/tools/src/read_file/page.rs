@@ -1,16 +1,9 @@
-//! Some lines of a text, in bounded memory.
+//! Some lines of a text, numbered.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader};
-use std::path::Path;
+use hermes_exec::{LineWindow, Lines};
 
-use tokio_util::sync::CancellationToken;
+use crate::files::FileLimits;
 
-use crate::edit::Text;
-use crate::files::{FileFault, FileLimits, load};
-
-/// How much is read at a time.
-const BUFFER: usize = 256 << 10;
 /// Most bytes of one character.
 const WIDEST: usize = 4;
 
@@ -20,6 +13,18 @@ pub(super) struct Window {
     /// Counted from 1.
     pub(super) first: usize,
     pub(super) lines: usize,
+}
+
+impl Window {
+    /// The bytes a page is made from.
+    pub(super) fn raw(self, limits: FileLimits, is_text: fn(&[u8]) -> bool) -> LineWindow {
+        LineWindow {
+            first: self.first,
+            count: self.lines,
+            keep: limits.line_length * WIDEST,
+            is_text,
+        }
+    }
 }
 
 /// The lines that were wanted.
@@ -42,92 +47,64 @@ impl Page {
     pub(super) fn truncated(&self) -> bool {
         self.first + self.shown <= self.total
     }
-}
 
-/// Lines of a file.
-pub(super) fn of_file(
-    path: &Path,
-    window: Window,
-    limits: FileLimits,
-    cancel: &CancellationToken,
-) -> Result<Page, FileFault> {
-    let failed = |error| stopped(path, error);
-    let file = File::open(path).map_err(failed)?;
-    cut(
-        BufReader::with_capacity(BUFFER, file),
-        window,
-        limits,
-        cancel,
-    )
-    .map_err(failed)
-}
-
-/// Lines of a UTF-16 file.
-pub(super) fn of_utf16(
-    path: &Path,
-    window: Window,
-    limits: FileLimits,
-    cancel: &CancellationToken,
-) -> Result<Page, FileFault> {
-    let failed = |error| stopped(path, error);
-    let text = Text::decode(load(path)?.bytes)
-        .map_err(|error| failed(io::Error::other(error.to_string())))?;
-    cut(text.body.as_bytes(), window, limits, cancel).map_err(failed)
-}
-
-fn stopped(path: &Path, error: io::Error) -> FileFault {
-    match error.kind() {
-        io::ErrorKind::Interrupted => FileFault::Stopped,
-        _ => FileFault::new(path, error),
+    /// Adds a line, if there is room; the first one always, however long.
+    fn take(&mut self, rendered: &str, characters: &mut usize, limits: FileLimits) -> bool {
+        let length = rendered.chars().count();
+        if self.shown > 0 && *characters + length > limits.characters {
+            self.full = true;
+            return false;
+        }
+        *characters += length;
+        self.content.push_str(rendered);
+        self.shown += 1;
+        true
     }
 }
 
-/// Cuts the wanted lines out of a text and counts all of them.
-pub(super) fn cut(
-    source: impl BufRead,
-    window: Window,
-    limits: FileLimits,
-    cancel: &CancellationToken,
-) -> io::Result<Page> {
-    let mut lines = Reader { source, cancel };
+/// Lines of a file.
+pub(super) fn of_lines(found: Lines, window: Window, limits: FileLimits) -> Page {
+    let mut page = Page {
+        first: window.first,
+        total: found.total,
+        ..Page::default()
+    };
+    let mut characters = 0;
+    for (line, number) in found.lines.iter().zip(window.first..) {
+        let bytes = match line.bytes.strip_prefix(b"\xEF\xBB\xBF") {
+            Some(rest) if number == 1 => rest,
+            _ => line.bytes.as_slice(),
+        };
+        let text = decoded(bytes, line.length > line.bytes.len(), &mut page.foreign);
+        if !page.take(
+            &rendered(number, &text, line.length, limits.line_length),
+            &mut characters,
+            limits,
+        ) {
+            break;
+        }
+    }
+    page
+}
+
+/// Lines of a text.
+pub(super) fn of_text(text: &str, window: Window, limits: FileLimits) -> Page {
     let mut page = Page {
         first: window.first,
         ..Page::default()
     };
-    let mut line = Vec::new();
     let mut characters = 0;
-    while page.shown < window.lines && !page.full {
-        let wanted = page.total + 1 >= window.first;
-        let keep = if wanted {
-            limits.line_length * WIDEST
-        } else {
-            0
-        };
-        line.clear();
-        let Some(whole) = lines.next(&mut line, keep)? else {
-            return Ok(page);
-        };
-        page.total += 1;
-        if !wanted {
-            continue;
+    for (line, number) in text.split_terminator('\n').zip(1..) {
+        page.total = number;
+        let wanted = (window.first..window.first + window.lines).contains(&number);
+        if wanted && !page.full {
+            let length = line.len();
+            let line = line.strip_suffix('\r').unwrap_or(line);
+            let rendered = rendered(number, line, length, limits.line_length);
+            page.take(&rendered, &mut characters, limits);
         }
-        if page.total == 1 && line.starts_with(b"\xEF\xBB\xBF") {
-            line.drain(..3);
-        }
-        let text = decoded(&line, whole > line.len(), &mut page.foreign);
-        let rendered = rendered(page.total, &text, whole, limits.line_length);
-        let length = rendered.chars().count();
-        // The first line is always shown, however long.
-        if page.shown > 0 && characters + length > limits.characters {
-            page.full = true;
-            break;
-        }
-        characters += length;
-        page.content.push_str(&rendered);
-        page.shown += 1;
     }
-    page.total += lines.count()?;
-    Ok(page)
+    page
 }
 
 fn rendered(number: usize, text: &str, whole: usize, longest: usize) -> String {
@@ -153,61 +130,6 @@ fn decoded(line: &[u8], is_cut: bool, foreign: &mut bool) -> String {
         Err(_) => {
             *foreign = true;
             line.iter().copied().map(char::from).collect()
-        }
-    }
-}
-
-struct Reader<'c, S> {
-    source: S,
-    cancel: &'c CancellationToken,
-}
-
-impl<S: BufRead> Reader<'_, S> {
-    fn fill(&mut self) -> io::Result<&[u8]> {
-        if self.cancel.is_cancelled() {
-            return Err(io::ErrorKind::Interrupted.into());
-        }
-        self.source.fill_buf()
-    }
-
-    /// Reads one line, of which at most `keep` bytes are kept. Says how long it was without its break.
-    fn next(&mut self, line: &mut Vec<u8>, keep: usize) -> io::Result<Option<usize>> {
-        let mut length = 0;
-        let mut any = false;
-        loop {
-            let buffer = self.fill()?;
-            if buffer.is_empty() {
-                return Ok(any.then_some(length));
-            }
-            any = true;
-            let end = memchr::memchr(b'\n', buffer);
-            let part = buffer
-                .get(..end.unwrap_or(buffer.len()))
-                .unwrap_or_default();
-            let room = keep.saturating_sub(line.len()).min(part.len());
-            line.extend_from_slice(part.get(..room).unwrap_or_default());
-            length += part.len();
-            let used = part.len() + usize::from(end.is_some());
-            self.source.consume(used);
-            if end.is_some() {
-                return Ok(Some(length));
-            }
-        }
-    }
-
-    /// Counts the lines that are left.
-    fn count(&mut self) -> io::Result<usize> {
-        let mut lines = 0;
-        let mut open = false;
-        loop {
-            let buffer = self.fill()?;
-            let length = buffer.len();
-            if length == 0 {
-                return Ok(lines + usize::from(open));
-            }
-            lines += memchr::memchr_iter(b'\n', buffer).count();
-            open = buffer.last() != Some(&b'\n');
-            self.source.consume(length);
         }
     }
 }

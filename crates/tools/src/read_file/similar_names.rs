@@ -2,26 +2,27 @@
 
 use std::path::Path;
 
+use hermes_exec::Files;
+
 /// Entries of a directory that are looked at.
-const MOST_ENTRIES: usize = 50;
+const MOST_ENTRIES: usize = 1_000;
 /// Names that are offered.
 const MOST_NAMES: usize = 5;
 
 /// Paths beside `path` with a similar name, likeliest first.
-pub(crate) fn of(path: &Path) -> Vec<String> {
+pub(crate) async fn of(files: &dyn Files, path: &Path) -> Vec<String> {
     let (Some(directory), Some(name)) = (path.parent(), path.file_name()) else {
         return Vec::new();
     };
-    let Ok(entries) = std::fs::read_dir(directory) else {
+    let Ok(entries) = files.list(directory, MOST_ENTRIES).await else {
         return Vec::new();
     };
     let wanted = name.to_string_lossy().to_lowercase();
     let mut scored: Vec<(u32, String)> = entries
-        .flatten()
-        .take(MOST_ENTRIES)
+        .iter()
         .filter_map(|entry| {
-            let score = score(&wanted, &entry.file_name().to_string_lossy().to_lowercase());
-            (score > 0).then(|| (score, entry.path().display().to_string()))
+            let score = score(&wanted, &entry.name.to_string_lossy().to_lowercase());
+            (score > 0).then(|| (score, directory.join(&entry.name).display().to_string()))
         })
         .collect();
     scored.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));

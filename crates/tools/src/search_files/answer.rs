@@ -2,22 +2,16 @@
 
 use std::path::Path;
 
-use hermes_core::ToolError;
+use hermes_exec::{FoundLine, SearchFound};
 use serde_json::{Map, Value as Json, json};
 
-use super::lines::{Match, page};
-use super::walk::Found;
 use super::{Output, Query, Target};
 
 /// From this many matches on, one text takes less room than a list.
 const GROUPED_FROM: usize = 5;
 
 /// The answer to a search.
-pub(super) fn of(
-    query: &Query,
-    found: Found,
-    warning: Option<String>,
-) -> Result<String, ToolError> {
+pub(super) fn of(query: &Query, found: SearchFound, warning: Option<String>) -> String {
     let lists_files =
         query.asked.target == Target::Files || query.asked.output_mode == Output::FilesOnly;
     let counts = query.asked.output_mode == Output::Count && !lists_files;
@@ -48,10 +42,10 @@ pub(super) fn of(
         }
         (window().count(), found.files.len())
     } else {
-        let matches = page(query, &found);
+        let matches = &found.lines;
         let shown = matches.len();
         if shown < GROUPED_FROM {
-            put("matches", listed(query, &matches));
+            put("matches", listed(query, matches));
         } else {
             put(
                 "matches_format",
@@ -59,7 +53,7 @@ pub(super) fn of(
             );
             put(
                 "matches_text",
-                json!(masked(query, &grouped(query, &matches))),
+                json!(masked(query, &grouped(query, matches))),
             );
         }
         (shown, found.total)
@@ -78,6 +72,9 @@ pub(super) fn of(
     if let (0, Some(doubt)) = (total, found.doubt) {
         put("warning", json!(doubt));
     }
+    if let Some(note) = found.by.note() {
+        put("search_note", json!(note));
+    }
     if let Some(warning) = warning {
         put("_warning", json!(warning));
     }
@@ -88,10 +85,10 @@ pub(super) fn of(
             "\n[{first} to {next} of {all}; go on with offset {next}.]"
         ));
     }
-    Ok(text)
+    text
 }
 
-fn listed(query: &Query, matches: &[Match]) -> Json {
+fn listed(query: &Query, matches: &[FoundLine]) -> Json {
     let mut list = Vec::with_capacity(matches.len());
     for found in matches {
         let mut entry = json!({
@@ -111,7 +108,7 @@ fn listed(query: &Query, matches: &[Match]) -> Json {
     Json::Array(list)
 }
 
-fn grouped(query: &Query, matches: &[Match]) -> String {
+fn grouped(query: &Query, matches: &[FoundLine]) -> String {
     let mut out = String::new();
     let mut last: Option<&Path> = None;
     for found in matches {

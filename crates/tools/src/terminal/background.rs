@@ -26,6 +26,9 @@ pub(super) async fn start(
         Clearance::Cleared(cleared) => cleared,
         Clearance::Refused(why) => return Ok(failed("blocked", &why)),
     };
+    if cleared.changes_files {
+        place.before_change(asked.workdir.as_deref(), context).await;
+    }
     let pty = asked.pty && !asked.command.contains(NEEDS_A_PIPE);
     let command = Command {
         text: asked.command.clone(),

@@ -45,6 +45,9 @@ pub(super) async fn run(
         Clearance::Cleared(cleared) => cleared,
         Clearance::Refused(why) => return Ok(failed("blocked", &why)),
     };
+    if cleared.changes_files {
+        place.before_change(asked.workdir.as_deref(), context).await;
+    }
     let password = sudo::password(place, &asked.command, context).await;
     let command = || Command {
         text: asked.command.clone(),

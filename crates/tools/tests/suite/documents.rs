@@ -8,7 +8,7 @@ use zip::write::SimpleFileOptions;
 
 use super::fixture::Bench;
 
-fn packed(parts: &[(&str, String)]) -> Vec<u8> {
+pub(super) fn packed(parts: &[(&str, String)]) -> Vec<u8> {
     let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, content) in parts {
         archive

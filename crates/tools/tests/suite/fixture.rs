@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{
-    Answer, AnsweredBy, Asker, CallId, Consultation, Question, Reply, RunMode, SessionId, Tool,
-    ToolContext, ToolError, ToolHost, ToolOutcome, TurnId,
+    Answer, AnsweredBy, Asker, CallId, Consultation, Notice, Question, Reply, RunMode, SessionId,
+    Tool, ToolContext, ToolError, ToolHost, ToolOutcome, TurnId,
 };
 use hermes_tools::{FileServices, FileTools};
 use serde_json::{Value as Json, json};
@@ -73,6 +73,7 @@ pub(super) fn context(session: &str, directory: &Path) -> ToolContext {
         mode: RunMode::Off,
         attended: true,
         lasting: true,
+        nested: false,
         host: Arc::new(Nobody),
     }
 }
@@ -138,7 +139,15 @@ impl Bench {
             .unwrap()
     }
 
+    /// Tells the tools what happened, as the engine does.
+    pub(super) fn notice(&self, notice: Notice<'_>) {
+        for tool in self.files.tools() {
+            tool.noticed(notice);
+        }
+    }
+
     pub(super) async fn outcome(&self, tool: &str, arguments: Json) -> ToolOutcome {
+        self.notice(Notice::Called(tool));
         self.tool(tool).call(arguments, &self.context).await
     }
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hermes_core::ToolError;
+use hermes_core::{Notice, ToolError};
 use hermes_policy::FileRules;
 use hermes_tools::{FileLimits, FileServices};
 use serde_json::json;
@@ -306,7 +306,7 @@ async fn reading_the_same_again_is_answered_shortly_and_then_refused() {
     let third = bench.call("read_file", read.clone()).await;
     assert!(third["error"].is_string() && third["already_read"] == true);
     // Another call in between makes it a new look; the text is still in the conversation.
-    bench.files.other_call();
+    bench.notice(Notice::Called("terminal"));
     assert_eq!(
         bench.done("read_file", read.clone()).await["status"],
         "unchanged"
@@ -324,11 +324,30 @@ async fn reading_the_same_again_is_answered_shortly_and_then_refused() {
         bench.done("read_file", read.clone()).await["content"],
         "1|two, longer\n"
     );
-    bench.files.forget_texts();
+    bench.notice(Notice::Compacted);
     assert_eq!(
         bench.done("read_file", read.clone()).await["content"],
         "1|two, longer\n"
     );
+}
+
+// EX-38
+#[tokio::test]
+async fn a_script_gets_the_text_however_often_it_reads() {
+    let mut bench = Bench::new();
+    bench.put("a", "one\n");
+    let read = json!({"path": "a"});
+    bench.done("read_file", read.clone()).await;
+    bench.context.nested = true;
+    for _ in 0..5 {
+        let answer = bench.done("read_file", read.clone()).await;
+        assert_eq!(answer["content"], "1|one\n");
+        let search = json!({"pattern": "one"});
+        assert_eq!(bench.done("search_files", search).await["total_count"], 1);
+    }
+    bench.context.nested = false;
+    let again = bench.done("read_file", read).await;
+    assert_eq!(again["status"], "unchanged");
 }
 
 // EX-38
@@ -348,7 +367,7 @@ async fn going_in_circles_over_a_changing_file_ends() {
     assert_eq!(warned, [false, false, true, false]);
     assert!(answers[3]["error"].is_string());
     bench.put("a", "x".repeat(9));
-    bench.files.other_call();
+    bench.notice(Notice::Called("terminal"));
     assert!(bench.done("read_file", read).await["content"].is_string());
 }
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime};
 
-use hermes_core::ToolError;
+use hermes_core::{Notice, ToolError};
 use serde_json::{Value as Json, json};
 
 use super::fixture::Bench;
@@ -224,7 +224,7 @@ async fn the_same_search_over_and_over_is_refused() {
             .await
             .contains("4 times")
     );
-    bench.files.other_call();
+    bench.notice(Notice::Called("terminal"));
     bench.done("search_files", asked).await;
 }
 

@@ -9,17 +9,17 @@ use serde_json::json;
 
 use crate::suite::fixture::{Fixture, apart};
 
-pub(super) const STEPS: &str =
+pub(crate) const STEPS: &str =
     r#"{"todos":[{"id":"1","content":"paint the shed","status":"in_progress"}]}"#;
-pub(super) const SUMMARY: &str = "## Goal\nBuild a shed.\n\n## Completed actions\nMeasured the garden.\n\n\
+pub(crate) const SUMMARY: &str = "## Goal\nBuild a shed.\n\n## Completed actions\nMeasured the garden.\n\n\
      ## Remaining work\nPaint it.";
 
 /// The model of the conversation, and the one that summarises.
-pub(super) const MAIN: &str = "scripted";
-pub(super) const SMALL: &str = "small";
+pub(crate) const MAIN: &str = "scripted";
+pub(crate) const SMALL: &str = "small";
 
 /// A small window, a clock that stands still, and a conversation of so many rounds of work.
-pub(super) fn long(scenario: Scenario, rounds: usize) -> (Fixture, Arc<ManualClock>) {
+pub(crate) fn long(scenario: Scenario, rounds: usize) -> (Fixture, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new("2026-07-01T12:00:00Z".parse().unwrap()));
     let mut fixture = Fixture::new(scenario);
     fixture.window = 32_000;
@@ -42,13 +42,13 @@ pub(super) fn long(scenario: Scenario, rounds: usize) -> (Fixture, Arc<ManualClo
 }
 
 /// Adds messages to the conversation.
-pub(super) fn add(fixture: &Fixture, messages: &[Message]) {
+pub(crate) fn add(fixture: &Fixture, messages: &[Message]) {
     let rows = messages.iter().map(Into::into).collect();
     apart(|| fixture.store.append(&Fixture::id(), rows).wait().unwrap());
 }
 
 /// Rounds of work, with a list of steps in the second.
-pub(super) fn work(rounds: std::ops::Range<usize>) -> Vec<Message> {
+pub(crate) fn work(rounds: std::ops::Range<usize>) -> Vec<Message> {
     let mut messages = Vec::new();
     for round in rounds {
         let name = if round == 1 { "todo" } else { "terminal" };
@@ -81,29 +81,29 @@ pub(super) fn work(rounds: std::ops::Range<usize>) -> Vec<Message> {
     messages
 }
 
-pub(super) fn asked(fixture: &Fixture, model: &str) -> Vec<RecordedRequest> {
+pub(crate) fn asked(fixture: &Fixture, model: &str) -> Vec<RecordedRequest> {
     let mut requests = fixture.requests();
     requests.retain(|request| request.expect_json()["model"] == model);
     requests
 }
 
-pub(super) fn by(model: &str, reply: impl Into<Step>) -> Step {
+pub(crate) fn by(model: &str, reply: impl Into<Step>) -> Step {
     reply.into().when_model(model)
 }
 
-pub(super) fn is_compacted(events: &[Event]) -> bool {
+pub(crate) fn is_compacted(events: &[Event]) -> bool {
     events
         .iter()
         .any(|event| matches!(event, Event::Compacted { before, after } if after * 5 <= before * 4))
 }
 
-pub(super) fn is_summary(row: &Record) -> bool {
+pub(crate) fn is_summary(row: &Record) -> bool {
     row.content
         .as_deref()
         .is_some_and(|text| text.starts_with("[Summary of the earlier conversation"))
 }
 
-pub(super) fn texts(rows: &[Record]) -> Vec<String> {
+pub(crate) fn texts(rows: &[Record]) -> Vec<String> {
     rows.iter()
         .map(|row| row.content.clone().unwrap_or_default())
         .collect()

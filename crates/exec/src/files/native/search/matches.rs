@@ -1,45 +1,36 @@
-//! The lines of an answer.
+//! The lines of a page.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
-use super::Query;
-use super::walk::{Found, matcher, searcher};
-
-/// Most characters of a line.
-const LONGEST: usize = 500;
-
-/// A line that matches, with the lines around it.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Match {
-    pub(super) path: PathBuf,
-    pub(super) line: u64,
-    pub(super) content: String,
-    pub(super) before: Vec<String>,
-    pub(super) after: Vec<String>,
-}
+use super::{Stop, searcher};
+use crate::files::search::shown;
+use crate::files::{FoundFile, FoundLine, Search};
 
 /// The matches of one page.
-pub(super) fn page(query: &Query, found: &Found) -> Vec<Match> {
-    let Ok((matcher, _)) = matcher(&query.asked.pattern) else {
-        return Vec::new();
-    };
+pub(super) fn page(
+    search: &Search,
+    matcher: &RegexMatcher,
+    files: &[FoundFile],
+    stop: &Stop<'_>,
+) -> Vec<FoundLine> {
     let mut searcher = searcher()
         .line_number(true)
-        .before_context(query.context())
-        .after_context(query.context())
+        .before_context(search.context)
+        .after_context(search.context)
         .build();
-    let mut skip = query.asked.offset;
+    let mut skip = search.offset;
     let mut matches = Vec::new();
-    for file in &found.files {
+    for file in files {
         if skip >= file.count {
             skip -= file.count;
             continue;
         }
-        let room = query.limit() - matches.len();
-        if room == 0 || query.stop.now() {
+        let room = search.limit - matches.len();
+        if room == 0 || stop.now() {
             break;
         }
         let mut collector = Collector {
@@ -52,7 +43,7 @@ pub(super) fn page(query: &Query, found: &Found) -> Vec<Match> {
         };
         skip = 0;
         // A file that went away since it was counted has nothing to show.
-        let _ = searcher.search_path(&matcher, &file.path, &mut collector);
+        let _ = searcher.search_path(matcher, &file.path, &mut collector);
     }
     matches
 }
@@ -61,7 +52,7 @@ struct Collector<'m> {
     path: &'m Path,
     skip: usize,
     room: usize,
-    matches: &'m mut Vec<Match>,
+    matches: &'m mut Vec<FoundLine>,
     before: Vec<String>,
     /// Only lines after the last match are still wanted.
     done: bool,
@@ -81,7 +72,7 @@ impl Sink for Collector<'_> {
         }
         self.room -= 1;
         self.done = self.room == 0;
-        self.matches.push(Match {
+        self.matches.push(FoundLine {
             path: self.path.to_owned(),
             line: found.line_number().unwrap_or_default(),
             content: shown(found.bytes()),
@@ -108,14 +99,5 @@ impl Sink for Collector<'_> {
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
         self.before.clear();
         Ok(!self.done)
-    }
-}
-
-fn shown(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim_end_matches(['\n', '\r']);
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }

@@ -4,32 +4,88 @@
 //! and if one cannot, those that did move back.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::FileFault;
-use super::local::{Stamp, plain};
+use super::{open, plain, stamp};
+use crate::files::{Applied, Edit, FileStamp, FilesError};
 
 /// What names of temporary files begin with.
 const PREFIX: &str = ".hermes-tmp.";
+/// How much is compared at a time.
+const STEP: usize = 256 << 10;
+
+/// Makes all changes or none.
+pub(super) fn apply(edits: &[Edit]) -> Result<Applied, FilesError> {
+    let mut batch = Batch::default();
+    for edit in edits {
+        match edit {
+            Edit::Create { path, bytes, like } => {
+                batch.write(
+                    path,
+                    bytes,
+                    Target::New {
+                        like: like.as_deref(),
+                    },
+                )?;
+            }
+            Edit::Replace { path, bytes, state } => {
+                batch.write(path, bytes, Target::Existing(state.stamp))?;
+            }
+            Edit::Remove { path, state } => batch.remove(path, state.stamp),
+        }
+    }
+    let made_directories = !batch.made_directories.is_empty();
+    batch.commit()?;
+    let mut stamps = Vec::with_capacity(edits.len());
+    for edit in edits {
+        stamps.push(match edit {
+            Edit::Create { path, bytes, .. } | Edit::Replace { path, bytes, .. } => {
+                Some(written(path, bytes)?)
+            }
+            Edit::Remove { .. } => None,
+        });
+    }
+    Ok(Applied {
+        made_directories,
+        stamps,
+    })
+}
+
+/// What a file looks like that was just written, if it holds what was written.
+fn written(path: &Path, bytes: &[u8]) -> Result<FileStamp, FilesError> {
+    let (mut file, data) = open(path)?;
+    let mut buffer = vec![0; STEP];
+    let mut rest = bytes;
+    loop {
+        let count = file
+            .read(&mut buffer)
+            .map_err(|error| FilesError::new(path, error))?;
+        match rest.split_at_checked(count) {
+            Some((_, after)) if count == 0 && after.is_empty() => return Ok(stamp(&data)),
+            Some((part, after)) if count > 0 && buffer.get(..count) == Some(part) => rest = after,
+            _ => return Err(FilesError::Differs(path.to_owned())),
+        }
+    }
+}
 
 /// What a file is to become.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Target<'t> {
+enum Target<'t> {
     /// A file that must not be there yet.
     New {
         /// A file whose mode it gets.
         like: Option<&'t Path>,
     },
     /// One that must still be in this state.
-    Existing(Stamp),
+    Existing(FileStamp),
 }
 
 /// Changes that are prepared. Dropping it without `commit` leaves everything as it was.
 #[derive(Default)]
-pub(crate) struct Batch {
+struct Batch {
     steps: Vec<Step>,
     made_directories: Vec<PathBuf>,
 }
@@ -37,7 +93,7 @@ pub(crate) struct Batch {
 struct Step {
     path: PathBuf,
     /// What the file looked like; none for a new one.
-    before: Option<Stamp>,
+    before: Option<FileStamp>,
     /// The new content; none to remove the file.
     staged: Option<PathBuf>,
     /// The old content once the name has moved.
@@ -47,16 +103,11 @@ struct Step {
 
 impl Batch {
     /// Prepares a file's new content. `path` must be resolved: a link here is replaced, not followed.
-    pub(crate) fn write(
-        &mut self,
-        path: &Path,
-        bytes: &[u8],
-        target: Target<'_>,
-    ) -> Result<(), FileFault> {
+    fn write(&mut self, path: &Path, bytes: &[u8], target: Target<'_>) -> Result<(), FilesError> {
         let (before, model) = match target {
             Target::New { like } => {
                 if fs::symlink_metadata(path).is_ok() {
-                    return Err(FileFault::Exists(path.to_owned()));
+                    return Err(FilesError::Exists(path.to_owned()));
                 }
                 self.make_directory(parent(path))?;
                 (None, like.map(plain).transpose()?)
@@ -64,7 +115,7 @@ impl Batch {
             Target::Existing(stamp) => {
                 let facts = plain(path)?;
                 if facts.nlink() > 1 {
-                    return Err(FileFault::HardLinked(path.to_owned()));
+                    return Err(FilesError::HardLinked(path.to_owned()));
                 }
                 (Some(stamp), Some(facts))
             }
@@ -72,7 +123,7 @@ impl Batch {
         // What others may not read must not lie open for a moment either.
         let mode = if model.is_some() { 0o600 } else { 0o666 };
         let (file, staged) =
-            create_beside(path, mode).map_err(|error| FileFault::new(path, error))?;
+            create_beside(path, mode).map_err(|error| FilesError::new(path, error))?;
         self.steps.push(Step {
             path: path.to_owned(),
             before,
@@ -84,7 +135,7 @@ impl Batch {
     }
 
     /// Prepares a file's end.
-    pub(crate) fn remove(&mut self, path: &Path, stamp: Stamp) {
+    fn remove(&mut self, path: &Path, stamp: FileStamp) {
         self.steps.push(Step {
             path: path.to_owned(),
             before: Some(stamp),
@@ -94,13 +145,8 @@ impl Batch {
         });
     }
 
-    /// Whether directories had to be made.
-    pub(crate) fn made_directories(&self) -> bool {
-        !self.made_directories.is_empty()
-    }
-
     /// Makes everything true.
-    pub(crate) fn commit(mut self) -> Result<(), FileFault> {
+    fn commit(mut self) -> Result<(), FilesError> {
         let alone = self.steps.len() == 1;
         for step in &mut self.steps {
             step.run(alone)?;
@@ -124,7 +170,7 @@ impl Batch {
         Ok(())
     }
 
-    fn make_directory(&mut self, path: &Path) -> Result<(), FileFault> {
+    fn make_directory(&mut self, path: &Path) -> Result<(), FilesError> {
         let mut missing = Vec::new();
         let mut at = Some(path);
         while let Some(directory) = at.filter(|directory| !directory.exists()) {
@@ -136,7 +182,7 @@ impl Batch {
                 Ok(()) => self.made_directories.push(directory),
                 // Another call made it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(FileFault::new(&directory, error)),
+                Err(error) => return Err(FilesError::new(&directory, error)),
             }
         }
         Ok(())
@@ -156,12 +202,12 @@ impl Drop for Batch {
 }
 
 impl Step {
-    fn run(&mut self, alone: bool) -> Result<(), FileFault> {
-        let failed = |error| FileFault::new(&self.path, error);
+    fn run(&mut self, alone: bool) -> Result<(), FilesError> {
+        let failed = |error| FilesError::new(&self.path, error);
         if let Some(before) = self.before
-            && plain(&self.path).map(|facts| Stamp::new(&facts)).ok() != Some(before)
+            && plain(&self.path).map(|facts| stamp(&facts)).ok() != Some(before)
         {
-            return Err(FileFault::Changed(self.path.clone()));
+            return Err(FilesError::Changed(self.path.clone()));
         }
         match (&self.staged, self.before) {
             (Some(staged), Some(_)) => {
@@ -223,14 +269,14 @@ fn fill(
     model: Option<&fs::Metadata>,
     replaces: bool,
     path: &Path,
-) -> Result<(), FileFault> {
-    let failed = |error| FileFault::new(path, error);
+) -> Result<(), FilesError> {
+    let failed = |error| FilesError::new(path, error);
     file.write_all(bytes).map_err(failed)?;
     if let Some(model) = model {
         let own = file.metadata().map_err(failed)?;
         if replaces && (own.uid(), own.gid()) != (model.uid(), model.gid()) {
             fchown(&file, Some(model.uid()), Some(model.gid()))
-                .map_err(|_| FileFault::ForeignOwner(path.to_owned()))?;
+                .map_err(|_| FilesError::ForeignOwner(path.to_owned()))?;
         }
         file.set_permissions(Permissions::from_mode(model.mode() & 0o7777))
             .map_err(failed)?;
@@ -270,7 +316,6 @@ fn create_beside(path: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::stamp;
     use super::*;
 
     fn names(folder: &Path) -> Vec<String> {
@@ -291,16 +336,17 @@ mod tests {
             fs::write(at(name), format!("old {name}")).unwrap();
         }
         let mut batch = Batch::default();
-        let existing = |name: &str| Target::Existing(stamp(&at(name)).unwrap());
+        let seen = |name: &str| stamp(&plain(&at(name)).unwrap());
+        let existing = |name: &str| Target::Existing(seen(name));
         batch.write(&at("a"), b"new a", existing("a")).unwrap();
         batch
             .write(&at("sub/new"), b"n", Target::New { like: None })
             .unwrap();
-        batch.remove(&at("c"), stamp(&at("c")).unwrap());
+        batch.remove(&at("c"), seen("c"));
         batch.write(&at("b"), b"new b", existing("b")).unwrap();
         // Somebody else writes the last file between the preparation and the end.
         fs::write(at("b"), "theirs, and longer").unwrap();
-        assert!(matches!(batch.commit(), Err(FileFault::Changed(_))));
+        assert!(matches!(batch.commit(), Err(FilesError::Changed(_))));
         assert_eq!(names(folder.path()), ["a", "b", "c"]);
         assert_eq!(fs::read_to_string(at("a")).unwrap(), "old a");
         assert_eq!(fs::read_to_string(at("c")).unwrap(), "old c");

@@ -1,0 +1,147 @@
+//! The tools where commands run elsewhere, through the binary.
+
+use std::os::unix::fs::PermissionsExt;
+
+use hermes_testkit::{Dockerd, Sshd};
+use serde_json::{Value as Json, json};
+
+use super::hands::{run_in, terminal};
+
+/// What a model does to files and scripts, wherever they are.
+fn calls() -> Vec<(&'static str, Json)> {
+    let code = "from hermes_tools import read_file, terminal\n\
+                print(read_file('notes/a.txt')['content'])\n\
+                print(terminal('cat notes/a.txt')['exit_code'])\n\
+                open('made.txt', 'w').write('by a script')\n";
+    vec![
+        (
+            "write_file",
+            json!({"path": "notes/a.txt", "content": "alpha\nbeta\n"}),
+        ),
+        (
+            "patch",
+            json!({"path": "notes/a.txt", "old_string": "beta", "new_string": "gamma"}),
+        ),
+        ("read_file", json!({"path": "notes/a.txt"})),
+        ("search_files", json!({"pattern": "gamm", "path": "notes"})),
+        terminal("cat notes/a.txt; cat ~/.hermes/skills/demo/SKILL.md"),
+        ("execute_code", json!({ "code": code })),
+        terminal("mkdir sub && cd sub && echo inside > b.txt"),
+        ("read_file", json!({"path": "b.txt"})),
+        (
+            "write_file",
+            json!({"path": "~/.ssh/authorized_keys", "content": "x"}),
+        ),
+    ]
+}
+
+fn check(results: &[Json], backend: &str) {
+    let [
+        written,
+        patched,
+        read,
+        found,
+        shown,
+        script,
+        _,
+        inside,
+        refused,
+    ] = results
+    else {
+        panic!("{results:?}");
+    };
+    assert_eq!(written["bytes_written"], 11, "{written}");
+    assert_eq!(patched["success"], true, "{patched}");
+    assert_eq!(read["content"], "1|alpha\n2|gamma\n", "{read}");
+    assert_eq!(found["matches"][0]["line"], 2, "{found}");
+    assert_eq!(shown["output"], "alpha\ngamma\na skill", "{shown}");
+    assert!(
+        shown["backend"].as_str().unwrap().starts_with(backend),
+        "{shown}"
+    );
+    assert_eq!(script["status"], "success", "{script}");
+    assert_eq!(script["tool_calls_made"], 2, "{script}");
+    let output = script["output"].as_str().unwrap();
+    assert_eq!(output, "1|alpha\n2|gamma\n\n0", "{output}");
+    assert_eq!(inside["content"], "1|inside\n", "{inside}");
+    assert!(refused.to_string().contains("credentials"), "{refused}");
+}
+
+// EX-26, EX-34, EX-37, EX-40, EX-42, EX-46, EX-47
+#[test]
+fn files_skills_and_scripts_over_ssh() {
+    let folder = tempfile::tempdir().unwrap();
+    let user_home = folder.path().join("user");
+    let server = Sshd::start_at(&user_home).unwrap();
+    // The client keeps host keys in the real home of its user, which is none of ours.
+    let ssh = folder.path().join("bin/ssh");
+    std::fs::create_dir_all(ssh.parent().unwrap()).unwrap();
+    let known = server.known_hosts().display().to_string();
+    std::fs::write(
+        &ssh,
+        format!("#!/bin/sh\nexec /usr/bin/ssh -o UserKnownHostsFile={known} \"$@\"\n"),
+    )
+    .unwrap();
+    std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!(
+        "{}:/usr/local/bin:/usr/bin:/bin",
+        ssh.parent().unwrap().display()
+    );
+    let settings = format!(
+        "terminal: {{backend: ssh, ssh_host: 127.0.0.1, ssh_user: {}, ssh_port: {}, ssh_key: {}}}\n",
+        server.user().unwrap(),
+        server.port(),
+        server.key().display()
+    );
+    let run = run_in(
+        |program, environment| {
+            program
+                .home
+                .write("skills/demo/SKILL.md", "a skill")
+                .unwrap();
+            environment.push(("PATH", path));
+            program
+        },
+        &settings,
+        &calls(),
+        &[],
+    );
+    check(&run.results, "ssh ");
+    let there = |name: &str| std::fs::read_to_string(user_home.join(name)).unwrap();
+    assert_eq!(there("notes/a.txt"), "alpha\ngamma\n");
+    assert_eq!(there("made.txt"), "by a script");
+    assert_eq!(there("sub/b.txt"), "inside\n");
+    assert!(!run.program.home.workspace().join("notes").exists());
+    assert_eq!(server.logins(), 1);
+}
+
+// EX-34, EX-37, EX-40, EX-42, EX-46, EX-47
+#[test]
+fn files_skills_and_scripts_in_a_container() {
+    let engine = Dockerd::start_with_python().unwrap();
+    let settings = format!(
+        "terminal: {{backend: docker, docker_image: '{}', docker_network: false, container_memory: 512}}\n",
+        engine.image()
+    );
+    let run = run_in(
+        |program, environment| {
+            program
+                .home
+                .write("skills/demo/SKILL.md", "a skill")
+                .unwrap();
+            environment.push(("DOCKER_HOST", engine.address()));
+            program
+        },
+        &settings,
+        &calls(),
+        &[],
+    );
+    check(&run.results, "docker ");
+    assert!(!run.program.home.workspace().join("notes").exists());
+    let made = run
+        .program
+        .home
+        .read("sandboxes/docker/default/home/notes/a.txt")
+        .unwrap();
+    assert_eq!(made, "alpha\ngamma\n");
+}

@@ -1,0 +1,262 @@
+//! Scripts on this machine, through the binary: their limits, their socket, their interpreter. And what is kept
+//! before a command changes files, and the form of lists and questions.
+
+use std::process::Command;
+use std::time::Duration;
+
+use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
+use hermes_testkit::pty::Terminal;
+use serde_json::{Value as Json, json};
+
+use super::chat::with_model;
+use super::hands::{run_in, terminal};
+
+/// The results of these scripts.
+fn scripts(settings: &str, codes: &[&str], environment: &[(&'static str, String)]) -> Vec<Json> {
+    let calls: Vec<(&str, Json)> = codes
+        .iter()
+        .map(|code| ("execute_code", json!({ "code": code })))
+        .collect();
+    let prepare = |program: super::program::Program, all: &mut Vec<(&'static str, String)>| {
+        program.home.write_work("f", "text\n".repeat(100)).unwrap();
+        all.extend(environment.iter().cloned());
+        program
+    };
+    run_in(prepare, settings, &calls, &[]).results
+}
+
+// EX-32
+#[test]
+fn a_script_has_its_tools_and_its_limits() {
+    let names = "import hermes_tools\n\
+                 print(sorted(name for name in dir(hermes_tools) if not name.startswith('_')))\n";
+    let many = "from hermes_tools import read_file\n\
+                answers = [read_file('f', limit=number + 1) for number in range(60)]\n\
+                print(len([one for one in answers if 'content' in one]))\n\
+                print(answers[-1])\n";
+    let loud = "print('x' * 2_000_000)";
+    let broken = "import sys\nprint('before')\nsys.exit('no good')";
+    let results = scripts("", &[names, many, loud, broken], &[]);
+    let offered = results[0]["output"].as_str().unwrap();
+    for name in [
+        "json_parse",
+        "patch",
+        "read_file",
+        "retry",
+        "search_files",
+        "shell_quote",
+        "terminal",
+        "write_file",
+    ] {
+        assert!(offered.contains(&format!("'{name}'")), "{offered}");
+    }
+    let counted = results[1]["output"].as_str().unwrap();
+    assert!(
+        counted.starts_with("50\n") && counted.contains("max_tool_calls"),
+        "{counted}"
+    );
+    assert_eq!(results[1]["tool_calls_made"], 50);
+    let loud = &results[2];
+    assert_eq!(
+        (&loud["status"], &loud["stdout_truncated"]),
+        (&json!("success"), &json!(true))
+    );
+    assert_eq!(loud["stdout_bytes_total"], 2_000_001);
+    let captured = loud["stdout_bytes_captured"].as_u64().unwrap();
+    let omitted = loud["stdout_bytes_omitted"].as_u64().unwrap();
+    assert!(
+        captured <= 50_000 && captured + omitted == 2_000_001,
+        "{captured} {omitted}"
+    );
+    let broken = &results[3];
+    assert_eq!(
+        (&broken["status"], &broken["exit_code"]),
+        (&json!("error"), &json!(1))
+    );
+    let output = broken["output"].as_str().unwrap();
+    assert!(
+        output.starts_with("before") && output.contains("no good"),
+        "{output}"
+    );
+    for key in [
+        "output",
+        "exit_code",
+        "tool_calls_made",
+        "duration_seconds",
+        "error",
+    ] {
+        assert!(broken.get(key).is_some(), "{key}: {broken}");
+    }
+}
+
+// EX-32
+#[test]
+fn a_script_that_takes_too_long_is_ended_with_its_children() {
+    let code = "import subprocess\nprint('begun', flush=True)\nsubprocess.run(['sleep', '543219'])";
+    let results = scripts("code_execution: {timeout: 3}\n", &[code], &[]);
+    let ran = &results[0];
+    assert_eq!(
+        (&ran["status"], &ran["exit_code"]),
+        (&json!("timeout"), &json!(124)),
+        "{ran}"
+    );
+    assert!(
+        ran["output"].as_str().unwrap().starts_with("begun"),
+        "{ran}"
+    );
+    let left = Command::new("pgrep")
+        .args(["-f", "sleep 54321[9]"])
+        .output()
+        .unwrap();
+    assert!(left.stdout.is_empty(), "{left:?}");
+}
+
+// EX-33
+#[test]
+fn the_socket_of_a_script_is_private_and_wants_the_token() {
+    let code = "import json, os, socket, stat\n\
+                path, token = os.environ['HERMES_RPC_SOCKET'], os.environ['HERMES_RPC_TOKEN']\n\
+                print(oct(stat.S_IMODE(os.stat(path).st_mode)))\n\
+                def ask(**request):\n\
+                \x20   with socket.socket(socket.AF_UNIX) as connection:\n\
+                \x20       connection.connect(path)\n\
+                \x20       connection.sendall((json.dumps(request) + chr(10)).encode())\n\
+                \x20       print(connection.makefile().readline().strip())\n\
+                write = {'path': 'planted', 'content': 'x'}\n\
+                ask(tool='write_file', args=write, token='wrong')\n\
+                ask(tool='write_file', args=write)\n\
+                ask(tool='write_file', args=write, token=token[:-1])\n\
+                ask(tool='delegate_task', args={}, token=token)\n\
+                print(os.path.exists('planted'))\n";
+    let results = scripts("", &[code], &[]);
+    let output = results[0]["output"].as_str().unwrap();
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines[0], "0o600", "{output}");
+    for line in &lines[1..4] {
+        assert!(line.contains("the token is wrong"), "{output}");
+    }
+    assert!(lines[4].contains("no tool delegate_task"), "{output}");
+    assert_eq!(lines[5], "False");
+    assert_eq!(results[0]["tool_calls_made"], 0);
+}
+
+// EX-36
+#[test]
+fn project_mode_uses_the_environment_of_the_project_and_strict_mode_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let project = folder.path().join("venv");
+    let made = Command::new("/usr/bin/env")
+        .args([
+            "PATH=/usr/local/bin:/usr/bin:/bin",
+            "python3",
+            "-m",
+            "venv",
+            "--without-pip",
+        ])
+        .arg(&project)
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let library = std::fs::read_dir(project.join("lib"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    let package = library.path().join("site-packages/only_here.py");
+    std::fs::write(package, "word = 'found'\n").unwrap();
+    let environment = [("VIRTUAL_ENV", project.display().to_string())];
+    let code = "import os\nprint(os.path.exists('f'))\nimport only_here\nprint(only_here.word)";
+    let results = scripts("", &[code], &environment);
+    assert_eq!(results[0]["output"], "True\nfound", "{}", results[0]);
+    let results = scripts("code_execution: {mode: strict}\n", &[code], &environment);
+    assert_eq!(results[0]["status"], "error", "{}", results[0]);
+    let output = results[0]["output"].as_str().unwrap();
+    assert!(
+        output.starts_with("False") && output.contains("only_here"),
+        "{output}"
+    );
+}
+
+// EX-50: a snapshot is taken before a command that changes files, and not before one that looks.
+#[test]
+fn what_a_command_is_about_to_change_is_kept() {
+    for (command, kept) in [("echo new > keep.txt", true), ("cat keep.txt", false)] {
+        let run = run_in(
+            |program, _| {
+                program.home.write_work("Makefile", "").unwrap();
+                program.home.write_work("keep.txt", "old\n").unwrap();
+                program
+            },
+            "checkpoints: {enabled: true}\n",
+            &[terminal(command)],
+            &[],
+        );
+        assert_eq!(run.results[0]["exit_code"], 0, "{:?}", run.results);
+        let store = run.program.home.path().join("checkpoints/store");
+        let git = |arguments: &[&str]| {
+            let output = Command::new("git")
+                .arg("--git-dir")
+                .arg(&store)
+                .args(arguments)
+                .output()
+                .unwrap();
+            String::from_utf8_lossy(&output.stdout).trim().to_owned()
+        };
+        let references = git(&["for-each-ref", "--format=%(refname)"]);
+        if kept {
+            assert_eq!(git(&["show", &format!("{references}:keep.txt")]), "old");
+        } else {
+            assert_eq!(references, "");
+        }
+    }
+}
+
+// EX-63
+#[test]
+fn lists_and_questions_are_answered_in_their_documented_form() {
+    let steps = json!([{"id": "1", "content": "look", "status": "in_progress"}]);
+    let calls = [
+        ("todo", json!({ "todos": steps })),
+        (
+            "clarify",
+            json!({"question": "Which colour?", "choices": ["red", "blue"]}),
+        ),
+    ];
+    let run = run_in(|program, _| program, "", &calls, &[]);
+    assert_eq!(run.results[0]["todos"], steps, "{:?}", run.results);
+    assert_eq!(run.results[0]["summary"]["in_progress"], 1);
+    assert!(
+        run.results[1].to_string().contains("Nobody can be asked"),
+        "{:?}",
+        run.results
+    );
+
+    let scenario = Scenario::new()
+        .reply(tool_call("clarify", calls[1].1.clone()))
+        .reply(text("painted"));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    let quiet = format!("{settings}auxiliary: {{title_generation: {{enabled: false}}}}\n");
+    program.home.write_config(&quiet).unwrap();
+    let limit = Duration::from_secs(60);
+    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends", limit).unwrap();
+    screen.send("paint\r").unwrap();
+    screen.wait_for_text("Which colour?", limit).unwrap();
+    screen.send("2\r").unwrap();
+    screen.wait_for_text("painted", limit).unwrap();
+    screen.send("/exit\r").unwrap();
+    assert_eq!(screen.wait_exit(limit).unwrap().code, 0);
+    let last = server.requests().last().unwrap().expect_json().clone();
+    let messages = last["messages"].as_array().unwrap();
+    let result = messages
+        .iter()
+        .find(|message| message["role"] == "tool")
+        .unwrap();
+    let result: Json = serde_json::from_str(result["content"].as_str().unwrap()).unwrap();
+    let expected = json!({
+        "question": "Which colour?", "choices_offered": ["red", "blue"], "user_response": "blue",
+    });
+    assert_eq!(result, expected);
+}
