@@ -7,7 +7,7 @@ use hermes_core::{Beside, Event, TurnEnd, WireProtocol};
 use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text, tool_call};
 use serde_json::{Value as Json, json};
 
-use super::fixture::{Fixture, Scripted, apart, learn, notices, say};
+use super::fixture::{Fixture, Scripted, learn, notices, say};
 
 const ALL: [WireProtocol; 5] = [
     WireProtocol::ChatCompletions,

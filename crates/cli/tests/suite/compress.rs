@@ -57,19 +57,21 @@ fn a_conversation_that_goes_on_in_another_session_is_gone_on_with_there() {
     terminal
         .wait_for_text("the conversation goes on as", limit)
         .unwrap();
+    let word_after = |mark: &str| {
+        let page = terminal.screen().text();
+        let (_, rest) = page.rsplit_once(mark).unwrap();
+        rest.split_whitespace().next().unwrap().to_owned()
+    };
+    // The answer is long: what stands on the screen now will be gone.
+    let changed = word_after("goes on as");
     terminal.send("One more thing\r").unwrap();
-    terminal.wait_for_text("Noted.", limit).unwrap();
+    terminal.wait_for_text("so it goes", limit).unwrap();
     terminal.send("/exit\r").unwrap();
     terminal
         .wait_for_text("hermes chat --resume", limit)
         .unwrap();
-    let page = terminal.screen().text();
-    let word_after = |mark: &str| {
-        let (_, rest) = page.rsplit_once(mark).unwrap();
-        rest.split_whitespace().next().unwrap().to_owned()
-    };
-    let (changed, resume) = (word_after("goes on as"), word_after("chat --resume"));
-    assert_eq!(changed, resume, "{page}");
+    let resume = word_after("chat --resume");
+    assert_eq!(changed, resume);
     assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);
     let shown = program.run(&["sessions", "show", &resume]).ok().stdout;
     assert!(shown.contains("One more thing"), "{shown}");

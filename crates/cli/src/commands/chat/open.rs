@@ -1,7 +1,6 @@
 //! Opening a conversation: store, models, tools and engine, wired.
 
 use std::io::Write;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
