@@ -14,7 +14,7 @@ use hermes_secrets::RedactorHandle;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
-    ErrorData, Implementation, RootsCapabilities, SamplingCapability,
+    ErrorData, Implementation, ProtocolVersion, RootsCapabilities, SamplingCapability,
 };
 #[expect(
     deprecated,
@@ -114,5 +114,7 @@ impl ClientHandler for Ears {
             capabilities,
             Implementation::new("hermes", env!("CARGO_PKG_VERSION")),
         )
+        // The newest version has no handshake, so it cannot be named in one.
+        .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 }

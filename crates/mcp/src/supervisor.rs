@@ -12,7 +12,7 @@ mod happening;
 mod ration;
 mod upkeep;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use hermes_core::Clock;
 use tokio::sync::{Notify, mpsc, watch};
@@ -24,9 +24,9 @@ use tokio_util::task::TaskTracker;
 use crate::breaker::Breaker;
 use crate::requests::{Callers, Ears};
 use crate::state::{Effect, Event, Setback, step};
-use crate::transport::{Connection, Route};
+use crate::transport::Route;
 use crate::{Catalog, Failure, Memory, RecoveryPolicy, Server, State, View};
-use attempt::{Before, Done, Fresh, Plan};
+use attempt::{Before, Done, Fresh, Old, Plan};
 pub(crate) use commands::{Begin, Cause, Command, Verdict};
 pub use handle::Handle;
 use happening::{Happening, Note};
@@ -161,7 +161,7 @@ impl Supervisor {
         for effect in effects {
             match effect {
                 Effect::Close => {
-                    old = self.live.take().map(|live| live.connection);
+                    old = self.live.take().map(Live::retire);
                     plan = Some(Plan::Close);
                 }
                 Effect::Connect { after } => plan = Some(Plan::Connect { after }),
@@ -184,7 +184,7 @@ impl Supervisor {
     }
 
     /// Starts work that first waits for the work before it and for the end of `old`.
-    fn begin_after(&mut self, old: Option<Connection>, plan: Plan) {
+    fn begin_after(&mut self, old: Option<Old>, plan: Plan) {
         self.stop_work = CancellationToken::new();
         if self.state == State::Stopping {
             self.stop_work.cancel();
@@ -193,7 +193,8 @@ impl Supervisor {
         self.hurry = Arc::default();
         let before = Before {
             work: self.work.take(),
-            connection: old,
+            old,
+            shutdown: self.shutdown.clone(),
         };
         let work = attempt::run(
             Arc::clone(&self.shared),
@@ -231,7 +232,11 @@ impl Supervisor {
 
     fn connected(&mut self, fresh: Fresh) {
         if !self.state.is_alive() || self.live.is_some() {
-            self.begin_after(Some(fresh.connection), Plan::Close);
+            let old = Old {
+                connection: fresh.connection,
+                users: Weak::new(),
+            };
+            self.begin_after(Some(old), Plan::Close);
             return;
         }
         self.generation += 1;

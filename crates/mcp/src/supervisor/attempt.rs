@@ -1,6 +1,6 @@
 //! The work of a supervisor that takes time: ending one session, then making the next.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -15,13 +15,24 @@ use crate::{Catalog, Failure, discover};
 
 /// Shortest time that is left for the list of tools, however long the handshake took.
 const LEAST_FOR_TOOLS: Duration = Duration::from_millis(500);
+/// How often it is looked whether an old session is still used.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What has to be over first.
 pub(super) struct Before {
     /// Earlier work.
     pub(super) work: Option<JoinHandle<Done>>,
     /// A session.
-    pub(super) connection: Option<Connection>,
+    pub(super) old: Option<Old>,
+    /// Fires when the server is to end.
+    pub(super) shutdown: CancellationToken,
+}
+
+/// A session that is to end.
+pub(super) struct Old {
+    pub(super) connection: Connection,
+    /// Gone when no call uses it any more.
+    pub(super) users: Weak<Session>,
 }
 
 /// What comes then.
@@ -60,10 +71,10 @@ pub(super) async fn run(
     if let Some(work) = before.work
         && let Ok(Done::Connected(fresh)) = work.await
     {
-        close(&shared, fresh.connection, plan).await;
+        fresh.connection.close(shared.policy.child_grace).await;
     }
-    if let Some(connection) = before.connection {
-        close(&shared, connection, plan).await;
+    if let Some(old) = before.old {
+        close(&shared, old, plan, before.shutdown).await;
     }
     let Plan::Connect { after } = plan else {
         return Done::Closed;
@@ -81,15 +92,28 @@ pub(super) async fn run(
     }
 }
 
-/// A program must be gone before there is another, and before we are; everything else can say goodbye
-/// while the next session is made.
-async fn close(shared: &Shared, connection: Connection, plan: Plan) {
+/// A program must be gone before there is another, and before we are. Everything else stays until the calls
+/// that use it have ended, and says goodbye while the next session is there already.
+async fn close(shared: &Shared, old: Old, plan: Plan, shutdown: CancellationToken) {
+    let Old { connection, users } = old;
     let grace = shared.policy.child_grace;
     if connection.has_program() || matches!(plan, Plan::Close) {
-        connection.close(grace).await;
-    } else {
-        shared.tasks.spawn(connection.close(grace));
+        return connection.close(grace).await;
     }
+    let limit = shared.policy.call_timeout;
+    shared.tasks.spawn(async move {
+        let unused = async {
+            while users.strong_count() > 0 {
+                tokio::time::sleep(LOOK_EVERY).await;
+            }
+        };
+        tokio::select! {
+            () = shutdown.cancelled() => {}
+            // Whoever still waits then is dropped with the session.
+            _ = tokio::time::timeout(limit, unused) => {}
+        }
+        connection.close(grace).await;
+    });
 }
 
 /// One attempt, and once more with another token if the first was refused. Some servers refuse the

@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use tokio::time::Instant;
 
+use super::attempt::Old;
 use super::happening::Note;
 use super::{Shared, Supervisor};
 use crate::keepalive::{Pulse, Sign, interval, probe};
@@ -64,6 +65,14 @@ impl Live {
         };
         live.recycle_at = live.unneeded_at(shared);
         live
+    }
+
+    /// The session is not offered to calls any more; those that use it go on.
+    pub(super) fn retire(self) -> Old {
+        Old {
+            users: Arc::downgrade(&self.session),
+            connection: self.connection,
+        }
     }
 
     pub(super) fn used(&mut self, now: Instant) {

@@ -1,6 +1,7 @@
 //! The older transport: answers come on one event stream, requests go to an address the stream names.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -10,6 +11,7 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use sse_stream::{Error, Sse};
+use tokio_util::task::TaskTracker;
 use url::Url;
 
 use super::WireError;
@@ -18,6 +20,8 @@ use super::stream::{MOST_BYTES, events};
 
 /// The name of the event that says where requests go.
 const ENDPOINT: &str = "endpoint";
+/// How long requests under way may take to fail by themselves after the stream has ended.
+const LAST_POSTS: Duration = Duration::from_secs(2);
 
 /// A session over an event stream.
 pub(super) struct EventTransport {
@@ -25,6 +29,8 @@ pub(super) struct EventTransport {
     endpoint: Arc<str>,
     /// `None` once it is over.
     stream: Option<BoxStream<'static, Result<Sse, Error>>>,
+    /// Requests under way.
+    posts: TaskTracker,
 }
 
 impl EventTransport {
@@ -55,6 +61,7 @@ impl EventTransport {
                     client,
                     endpoint: endpoint.as_str().into(),
                     stream: Some(stream),
+                    posts: TaskTracker::new(),
                 });
             }
         }
@@ -84,7 +91,7 @@ impl Transport<RoleClient> for EventTransport {
         let client = self.client.clone();
         let endpoint = Arc::clone(&self.endpoint);
         let open = self.stream.is_some();
-        async move {
+        self.posts.track_future(async move {
             if !open {
                 return Err(WireError::Closed);
             }
@@ -92,21 +99,27 @@ impl Transport<RoleClient> for EventTransport {
                 .send(client.posting(&endpoint, &item), true)
                 .await
                 .map(|_| ())
-        }
+        })
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            let event = match self.stream.as_mut()?.next().await {
+            let Some(stream) = &mut self.stream else {
+                // What was refused is told as refused; only then is the session over for everybody.
+                self.posts.close();
+                let _ = tokio::time::timeout(LAST_POSTS, self.posts.wait()).await;
+                return None;
+            };
+            let event = match stream.next().await {
                 Some(Ok(event)) => event,
                 Some(Err(error)) => {
                     tracing::debug!(%error, "an event stream broke");
                     self.stream = None;
-                    return None;
+                    continue;
                 }
                 None => {
                     self.stream = None;
-                    return None;
+                    continue;
                 }
             };
             let is_message = event.event.as_deref().is_none_or(|name| name == "message");

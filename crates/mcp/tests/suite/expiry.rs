@@ -321,3 +321,38 @@ async fn a_server_that_always_says_expired_is_not_connected_again_and_again() {
     assert_eq!(server.stats().initialize, 2);
     assert_eq!(server.stats().calls, 13);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_under_way_is_not_cut_off_by_the_new_session_of_another() {
+    let server = remote(Profile::default());
+    let bench = Bench::connected(quick(), server.url("/mcp")).await;
+    let slow = bench.call("echo", json!({ "millis": 1_500, "text": "slow" }));
+    let other = async {
+        while server.stats().calls == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        server.arm("tools/call", said("Session expired"), 1);
+        bench.echo("other").await
+    };
+    let (slow, other) = tokio::join!(slow, other);
+    assert_eq!(slow, json!({ "result": "slow" }));
+    assert_eq!(other, json!({ "result": "other" }));
+    assert_eq!(server.stats().initialize, 2);
+}
+
+/// Not a promise of this profile, only a guard against waits that crept in: recovery is a handshake and
+/// little else.
+#[tokio::test(flavor = "multi_thread")]
+async fn recovery_waits_for_nothing_but_the_handshake() {
+    let server = remote(Profile::default());
+    let bench = Bench::connected(quick(), server.url("/mcp")).await;
+    let mut best = Duration::MAX;
+    for _ in 0..3 {
+        server.arm("tools/call", said("Session expired"), 1);
+        let begun = std::time::Instant::now();
+        assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+        best = best.min(begun.elapsed());
+    }
+    assert!(best < Duration::from_millis(500), "{best:?}");
+    println!("recovered in {best:?}");
+}
