@@ -44,6 +44,15 @@ impl Complaint {
         Self::new(FailureKind::BadRequest, message)
     }
 
+    /// What failed, in a sentence for somebody who says more.
+    pub(crate) fn cause(&self) -> String {
+        match self {
+            Self::Failed(failure) => failure.to_string(),
+            Self::ReaderGone | Self::Code(_) => "it ended early".to_owned(),
+            Self::Parser(error) => error.to_string(),
+        }
+    }
+
     #[must_use]
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         match self {

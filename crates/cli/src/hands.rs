@@ -21,7 +21,7 @@ use hermes_core::{Clock, FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::{Sandbox, confine_main};
 use hermes_exec::{
     Backend, Files, FramedFiles, NativeFiles, Place, ProcessState, Processes, ProcessesOptions,
-    Shell, ShellOptions, Startup, warden_main,
+    Shell, ShellOptions, Startup, tether_main, warden_main,
 };
 use hermes_policy::tirith::Failing;
 use hermes_policy::{FileRules, Unattended};
@@ -36,6 +36,7 @@ use tokio::sync::watch;
 
 use crate::complaint::Complaint;
 use crate::context::Context;
+use crate::network;
 use allow_list::AllowList;
 use way_out::WayOut;
 
@@ -61,6 +62,25 @@ pub(crate) fn become_helper(mut arguments: impl Iterator<Item = OsString>) -> Op
         }));
     }
     None
+}
+
+/// Clears up in a cloud when the process that started this one is gone. Unlike other helpers it needs the home: that is
+/// where the network is described.
+pub(crate) fn become_tether(context: &Context, arguments: &[OsString]) -> Option<ExitCode> {
+    if arguments.get(1).is_none_or(|role| role != Helpers::TETHER) {
+        return None;
+    }
+    let client = context
+        .load()
+        .and_then(|loaded| network::client(&loaded, &context.redactor));
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let (Ok(client), Ok(runtime)) = (client, runtime) else {
+        return Some(ExitCode::FAILURE);
+    };
+    runtime.block_on(tether_main(&client));
+    Some(ExitCode::SUCCESS)
 }
 
 /// How long a foreground command may take at most.

@@ -36,6 +36,9 @@ fn main() -> ExitCode {
     }
     let mut output = output::Output::new();
     let (mut context, rest) = Context::new(environment, arguments);
+    if let Some(code) = hands::become_tether(&context, &rest) {
+        return code;
+    }
     let result = Cli::try_parse_from(rest)
         .map_err(Complaint::Parser)
         .and_then(|cli| {

@@ -4,9 +4,7 @@ mod arguments;
 mod attach;
 mod engine;
 mod image;
-pub mod sandboxes;
 mod spec;
-mod turn;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,11 +15,13 @@ use bollard::exec::CreateExecOptions;
 use futures_core::future::BoxFuture;
 use hermes_core::{Clock, Random};
 
-use crate::lease::{Lease, Leases, Owner};
+use crate::lease::{Leases, Tenant};
+use crate::sandboxes;
 use crate::supervise::{Carrier, Channel, Closed, Crew, Pulse, Role, Supervised};
 use crate::{Backend, ExecError, Place};
 use attach::{Kind, attach};
-use engine::{Engine, Found};
+pub(crate) use engine::Engine;
+use engine::Found;
 
 const KIND: &str = "docker";
 /// The longest time between two looks at whether the container is idle.
@@ -88,23 +88,24 @@ pub struct Offer {
 /// A backend for the container; the engine is not asked before it is used.
 pub(crate) fn backend(config: DockerConfig, random: &dyn Random) -> Arc<dyn Backend> {
     let carrier = Docker {
-        leases: Leases::new(&config.sandboxes),
+        tenant: Tenant::new(
+            Leases::new(&config.sandboxes),
+            config.lifetime,
+            config.clock.clone(),
+        ),
         name: format!("hermes-{:08x}", random.next_u64() >> 32),
         config,
         found: Mutex::new(None),
-        idle_since: Mutex::new(None),
     };
     Arc::new(Supervised::new(carrier, random))
 }
 
 struct Docker {
     config: DockerConfig,
-    leases: Leases,
+    tenant: Tenant,
     /// Of the container, should we have to make one.
     name: String,
     found: Mutex<Option<Found>>,
-    /// When the last command ended, in seconds since 1970.
-    idle_since: Mutex<Option<i64>>,
 }
 
 impl Docker {
@@ -124,19 +125,20 @@ impl Docker {
             (Role::Guard, _) => {
                 let engine = Engine::connect(&self.config.engine).await?;
                 let found = engine
-                    .ensure(&self.config, &self.name, &self.leases)
+                    .ensure(&self.config, &self.name, self.tenant.leases())
                     .await?;
                 *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
-                *self
-                    .idle_since
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner) = None;
+                self.tenant.arrive();
                 // Before anybody tidies up.
-                self.lease(&found, 0).await;
+                self.tenant.renew(&found.name, 0).await;
                 if self.config.reaper {
                     let (config, engine) = (self.config.clone(), found.engine.clone());
+                    let leases = self.tenant.leases().clone();
                     crew.tasks.spawn(async move {
-                        if let Err(error) = sandboxes::tidy(&engine, &config).await {
+                        let (profile, clock) = (&config.profile, &*config.clock);
+                        let tidied =
+                            sandboxes::reclaim_where(&engine, &leases, profile, clock, |_| true);
+                        if let Err(error) = tidied.await {
                             tracing::warn!(%error, "old containers were not removed");
                         }
                     });
@@ -186,38 +188,14 @@ impl Docker {
         })
     }
 
-    /// Writes down that we use the container.
-    async fn lease(&self, found: &Found, running: usize) {
-        let now = self.config.clock.now().as_second();
-        let since = {
-            let mut idle = self
-                .idle_since
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            if running > 0 {
-                *idle = None;
-            }
-            *idle.get_or_insert(now)
-        };
-        let lease = Lease {
-            sandbox: found.name.clone(),
-            owner: Owner::this(),
-            running,
-            used_at: since,
-            lifetime_seconds: self.config.lifetime.as_secs(),
-        };
-        let leases = self.leases.clone();
-        let written = tokio::task::spawn_blocking(move || leases.write(&lease)).await;
-        if !matches!(written, Ok(Ok(()))) {
-            tracing::warn!("the lease on the container could not be written");
-        }
-    }
-
     /// Keeps the lease fresh and stops the container when it has been idle for too long.
     async fn look_after(&self, running: usize) {
         let Some(found) = self.found() else { return };
-        self.lease(&found, running).await;
-        let reclaimed = sandboxes::reclaim_one(&found.engine, &self.config, &found.name).await;
+        self.tenant.renew(&found.name, running).await;
+        let (leases, clock) = (self.tenant.leases(), &*self.config.clock);
+        let profile = &self.config.profile;
+        let reclaimed =
+            sandboxes::reclaim_one(&found.engine, leases, profile, &found.name, clock).await;
         if let Err(error) = reclaimed {
             tracing::warn!(%error, "the idle container was not stopped");
         }
@@ -279,13 +257,7 @@ impl Carrier for Docker {
             if self.config.persistent && self.config.across_processes {
                 return Ok(());
             }
-            found.engine.remove(&found.id).await?;
-            self.leases
-                .forget(&found.name)
-                .map_err(|source| ExecError::Io {
-                    what: "cannot remove the lease".to_owned(),
-                    source,
-                })
+            sandboxes::discard(&found.engine, self.tenant.leases(), &found.id, &found.name).await
         })
     }
 }

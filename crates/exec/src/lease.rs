@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_core::Clock;
@@ -85,6 +86,11 @@ impl Leases {
         }
     }
 
+    /// Those on the sandboxes of one kind, where several kinds share the directory.
+    pub fn of(sandboxes: &Path, kind: &str) -> Self {
+        Self::new(&sandboxes.join(kind))
+    }
+
     /// All of them by sandbox. Files that are not leases are left out.
     pub fn all(&self) -> io::Result<BTreeMap<String, Vec<Lease>>> {
         let entries = match std::fs::read_dir(&self.folder) {
@@ -137,6 +143,65 @@ impl Leases {
             .collect();
         self.folder
             .join(format!("{safe}.{}.{}.json", owner.pid, owner.started))
+    }
+}
+
+/// Our own use of one sandbox after another.
+pub(crate) struct Tenant {
+    leases: Leases,
+    lifetime: Duration,
+    clock: Arc<dyn Clock>,
+    /// When the last command ended, in seconds since 1970.
+    idle_since: Mutex<Option<i64>>,
+}
+
+impl Tenant {
+    pub(crate) fn new(leases: Leases, lifetime: Duration, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            leases,
+            lifetime,
+            clock,
+            idle_since: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn leases(&self) -> &Leases {
+        &self.leases
+    }
+
+    /// Begins to count idle time anew.
+    pub(crate) fn arrive(&self) {
+        *self.idle() = None;
+    }
+
+    /// Writes down that we use the sandbox.
+    pub(crate) async fn renew(&self, sandbox: &str, running: usize) {
+        let now = self.clock.now().as_second();
+        let used_at = {
+            let mut idle = self.idle();
+            if running > 0 {
+                *idle = None;
+            }
+            *idle.get_or_insert(now)
+        };
+        let lease = Lease {
+            sandbox: sandbox.to_owned(),
+            owner: Owner::this(),
+            running,
+            used_at,
+            lifetime_seconds: self.lifetime.as_secs(),
+        };
+        let leases = self.leases.clone();
+        let written = tokio::task::spawn_blocking(move || leases.write(&lease)).await;
+        if !matches!(written, Ok(Ok(()))) {
+            tracing::warn!("the lease on the sandbox could not be written");
+        }
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Option<i64>> {
+        self.idle_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

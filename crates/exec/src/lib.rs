@@ -9,28 +9,37 @@
 mod ansi;
 mod backend;
 mod capture;
+mod cloud;
+mod daytona;
 mod docker;
 mod environment;
 mod error;
 mod files;
 mod follow;
 pub mod guidance;
+mod labels;
 mod lease;
 mod local;
+mod modal;
 mod processes;
 mod remote;
 pub mod sandbox;
+pub mod sandboxes;
 mod shell;
 mod singularity;
 mod ssh;
 mod supervise;
 mod sync;
+mod tether;
+mod turn;
 mod warden;
 
 pub use ansi::strip_ansi;
 pub use backend::{Backend, Control, Ending, Exit, Input, Launch, Place, Process, RunId};
 pub use capture::{Capture, Captured, Decoder};
-pub use docker::{DockerConfig, Offer, sandboxes};
+pub use cloud::CloudConfig;
+pub use daytona::DaytonaConfig;
+pub use docker::{DockerConfig, Offer};
 pub use environment::{ChildEnvironment, is_held_back, passed_through};
 pub use error::ExecError;
 pub use files::{
@@ -41,13 +50,15 @@ pub use files::{
 pub use follow::Ended;
 pub use lease::{Lease, Leases, Owner};
 pub use local::{Confiner, LocalBackend, LocalOptions};
+pub use modal::ModalConfig;
 pub use processes::{
     EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Processes,
     ProcessesOptions, Recovered, StartProcess, StartedProcess, Waited,
 };
-pub use remote::{BackendConfig, Surroundings, open};
+pub use remote::{BackendConfig, Network, Surroundings, open};
 pub use shell::{Command, Finished, Shell, ShellOptions, Startup, sudo_count, sudo_rejected};
 pub use singularity::SingularityConfig;
 pub use ssh::SshConfig;
 pub use sync::{Change, FileSync, Pulled, Pushed, Source, SourceKind, SyncedBackend, Urgency};
+pub use tether::{TetherProgram, tether_main};
 pub use warden::{WardenProgram, warden_main};

@@ -1,5 +1,10 @@
 //! From settings to a backend.
 
+mod clouds;
+
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,10 +12,11 @@ use std::time::Duration;
 
 use hermes_config::{Backend as Choice, Terminal};
 use hermes_core::{Clock, Random};
+use hermes_http::HttpClient;
 
 use crate::{
-    Backend, DockerConfig, ExecError, LocalBackend, LocalOptions, Offer, SingularityConfig,
-    SshConfig, docker, singularity, ssh,
+    Backend, DaytonaConfig, DockerConfig, ExecError, LocalBackend, LocalOptions, ModalConfig,
+    Offer, SingularityConfig, SshConfig, TetherProgram, daytona, docker, modal, singularity, ssh,
 };
 
 const CONNECT: Duration = Duration::from_secs(10);
@@ -44,6 +50,10 @@ pub enum BackendConfig {
     Singularity(SingularityConfig),
     /// On another machine.
     Ssh(SshConfig),
+    /// In a sandbox of Daytona.
+    Daytona(DaytonaConfig),
+    /// In a sandbox of Modal.
+    Modal(ModalConfig),
 }
 
 /// What a backend needs to know beside the settings.
@@ -68,6 +78,16 @@ pub struct Surroundings {
     pub clock: Arc<dyn Clock>,
     /// What the backend on this machine needs.
     pub local: LocalOptions,
+    /// What backends in a cloud need.
+    pub network: Network,
+}
+
+/// The way to a cloud.
+pub struct Network {
+    /// Makes the client; only called for a backend that needs one.
+    pub client: Box<dyn FnOnce() -> Result<HttpClient, String> + Send>,
+    /// Ends what was started there when this process is killed.
+    pub tether: TetherProgram,
 }
 
 impl BackendConfig {
@@ -78,8 +98,8 @@ impl BackendConfig {
             Choice::Docker => Ok(Self::Docker(container(settings, around))),
             Choice::Singularity => Ok(Self::Singularity(instance(settings, around))),
             Choice::Ssh => Ok(Self::Ssh(machine(settings, around))),
-            Choice::Modal => Err(missing("modal")),
-            Choice::Daytona => Err(missing("daytona")),
+            Choice::Modal => clouds::modal(settings, around).map(Self::Modal),
+            Choice::Daytona => clouds::daytona(settings, around).map(Self::Daytona),
         }
     }
 }
@@ -92,6 +112,8 @@ pub fn open(config: BackendConfig, random: &dyn Random) -> Result<Arc<dyn Backen
         BackendConfig::Docker(config) => Ok(docker::backend(config, random)),
         BackendConfig::Singularity(config) => Ok(singularity::backend(config, random)),
         BackendConfig::Ssh(config) => ssh::backend(config, random),
+        BackendConfig::Daytona(config) => Ok(daytona::backend(config, random)),
+        BackendConfig::Modal(config) => Ok(modal::backend(config, random)),
     }
 }
 
@@ -210,138 +232,4 @@ fn carried(environment: &BTreeMap<String, String>) -> Vec<(String, String)> {
         Some(((*name).to_owned(), value.clone()))
     });
     known.collect()
-}
-
-fn missing(backend: &'static str) -> ExecError {
-    ExecError::Unavailable {
-        backend,
-        cause: "this version cannot use it".to_owned(),
-        next: "Set terminal.backend to local, docker, ssh or singularity.".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::WardenProgram;
-    use hermes_core::SystemClock;
-
-    fn around() -> Surroundings {
-        let variables = [
-            ("HOME", "/root"),
-            ("PATH", "/a:/b"),
-            ("SSH_AUTH_SOCK", "/agent"),
-            ("OPENAI_API_KEY", "secret"),
-            ("TOKEN", "wanted"),
-        ];
-        Surroundings {
-            home: PathBuf::from(concat!("/root", "/.hermes")),
-            launched_in: PathBuf::from("/srv/project"),
-            sockets: PathBuf::from("/tmp/s"),
-            environment: variables
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .into(),
-            user: (1, 2),
-            task: "default".to_owned(),
-            profile: "main".to_owned(),
-            offers: Vec::new(),
-            clock: Arc::new(SystemClock),
-            local: LocalOptions {
-                warden: WardenProgram {
-                    program: PathBuf::from("hermes"),
-                    arguments: Vec::new(),
-                    grace: Duration::ZERO,
-                },
-                scratch: PathBuf::from("/tmp"),
-                confiner: None,
-            },
-        }
-    }
-
-    fn settings(backend: Choice) -> Terminal {
-        Terminal {
-            backend,
-            ..Terminal::default()
-        }
-    }
-
-    // EX-30
-    #[test]
-    fn every_choice_is_that_backend_or_an_error_and_never_this_machine() {
-        let resolve = |backend| BackendConfig::resolve(&settings(backend), around());
-        assert!(matches!(
-            resolve(Choice::Local),
-            Ok(BackendConfig::Local(_))
-        ));
-        assert!(matches!(
-            resolve(Choice::Docker),
-            Ok(BackendConfig::Docker(_))
-        ));
-        assert!(matches!(
-            resolve(Choice::Singularity),
-            Ok(BackendConfig::Singularity(_))
-        ));
-        assert!(matches!(resolve(Choice::Ssh), Ok(BackendConfig::Ssh(_))));
-        for backend in [Choice::Modal, Choice::Daytona] {
-            assert!(matches!(
-                resolve(backend),
-                Err(ExecError::Unavailable { .. })
-            ));
-        }
-    }
-
-    #[test]
-    fn a_container_gets_what_the_settings_say_and_no_directory_of_this_machine() {
-        let mut settings = settings(Choice::Docker);
-        settings.docker_forward_env = vec!["TOKEN".to_owned(), "ABSENT".to_owned()];
-        settings.docker_mount_cwd_to_workspace = true;
-        let cases = [
-            (".", "/root"),
-            ("/srv/project/sub", "/root"),
-            ("/home/me", "/root"),
-            ("/workspace", "/workspace"),
-            (concat!("/root", "/work"), concat!("/root", "/work")),
-        ];
-        for (given, expected) in cases {
-            settings.cwd = given.to_owned();
-            let config = container(&settings, around());
-            assert_eq!(config.directory, expected, "{given}");
-        }
-        let config = container(&settings, around());
-        assert_eq!(
-            config.forwarded,
-            [("TOKEN".to_owned(), "wanted".to_owned())]
-        );
-        assert_eq!(config.workspace, Some(PathBuf::from("/srv/project")));
-        assert_eq!(
-            config.sandboxes,
-            Path::new(concat!("/root", "/.hermes/sandboxes"))
-        );
-        assert_eq!(config.engine, DOCKER_SOCKET);
-    }
-
-    #[test]
-    fn programs_that_carry_commands_elsewhere_see_no_keys() {
-        let mut settings = settings(Choice::Ssh);
-        settings.ssh_key = "~/.ssh/other".to_owned();
-        let config = machine(&settings, around());
-        let names: Vec<_> = config
-            .environment
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
-        assert_eq!(names, ["HOME", "PATH", "SSH_AUTH_SOCK"]);
-        assert_eq!(
-            config.key,
-            Some(PathBuf::from(concat!("/root", "/.ssh/other")))
-        );
-        let config = instance(&settings, around());
-        let first = [
-            "/a/apptainer",
-            "/b/apptainer",
-            "/a/singularity",
-            "/b/singularity",
-        ];
-        assert_eq!(config.programs, first.map(PathBuf::from));
-    }
 }

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::{Backend, Control, Ending, ExecError, Exit, Input, Launch, Place, Process, RunId};
-pub(crate) use channel::{Channel, Closed, tail};
+pub(crate) use channel::{Channel, Closed, Ends, tail};
 use channel::{Marker, Watched, read_marker};
 use guard::Guard;
 pub(crate) use line::quote;
@@ -98,6 +98,11 @@ pub(crate) trait Carrier: Send + Sync + 'static {
 
     /// Runs `role.boot()` in `/bin/sh` over there. Fails with `Gone` when the place has to be made again.
     fn open(&self, role: Role, crew: &Crew) -> BoxFuture<'_, Result<Channel, ExecError>>;
+
+    /// Told the process id of the guard once it runs, by those that need it to clear up.
+    fn guarded(&self, _pid: u32) -> BoxFuture<'_, Result<(), ExecError>> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// Why a channel ended before anything started.
     fn explain(&self, closed: &Closed) -> ExecError;
@@ -229,9 +234,9 @@ async fn ending(
     let code = tokio::select! {
         biased;
         Ok(code) = &mut exit => code,
-        closed = &mut closed => match timeout(LAST_WORDS, exit).await {
-            Ok(Ok(code)) => code,
-            Ok(Err(_)) | Err(_) => closed.code.ok_or(ExecError::Gone(closed.complaint))?,
+        closed = &mut closed => match last_word(exit).await {
+            Some(code) => code,
+            None => closed.code.ok_or(ExecError::Gone(closed.complaint))?,
         },
         () = gone.cancelled() => match timeout(LAST_WORDS, closed).await {
             Ok(Closed { code: Some(code), .. }) => code,
@@ -244,6 +249,15 @@ async fn ending(
         () = tokio::time::sleep(SETTLE) => {}
     }
     Ok(Exit::Code(code))
+}
+
+/// What the guard still says about a command whose channel has ended, if there is a guard.
+async fn last_word(exit: oneshot::Receiver<i32>) -> Option<i32> {
+    // Whoever was told already that nobody will say anything must not ask again.
+    if exit.is_terminated() {
+        return None;
+    }
+    timeout(LAST_WORDS, exit).await.ok()?.ok()
 }
 
 struct Reach {

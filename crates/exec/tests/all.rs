@@ -3,10 +3,13 @@
 #[cfg(test)]
 mod suite {
     mod away;
+    mod cloud;
     mod crash;
+    mod daytona;
     mod docker;
     mod files;
     mod local;
+    mod modal;
     mod processes;
     mod sandbox;
     mod sandbox_attacks;

@@ -1,6 +1,8 @@
 //! The client and how it is built.
 
+use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use hermes_secrets::{Redactor, RedactorHandle};
 use http::Method;
@@ -9,12 +11,30 @@ use url::Url;
 use crate::error::Cause;
 use crate::resolve::{CheckedResolver, DynResolver, Family};
 use crate::{
-    AddressPolicy, BaseUrl, BuildError, ClientSettings, DisplayUrl, ProxyError, RequestBuilder,
-    Resolver, SystemResolver, tls,
+    AddressPolicy, BaseUrl, BuildError, ClientSettings, DisplayUrl, HttpError, ProxyError,
+    RequestBuilder, Resolver, SystemResolver, tls,
 };
 
 /// Connections kept open for each host.
 const MAX_IDLE_PER_HOST: usize = 8;
+/// How much of one answer may be under way on a connection that carries many: small beside the whole, so
+/// that a few answers nobody reads for a while do not hold up the others.
+const STREAM_WINDOW: u32 = 256 << 10;
+const CONNECTION_WINDOW: u32 = 16 << 20;
+/// How often a shared connection is tried, and how long it may take to answer.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+
+/// How a request travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Carriage {
+    /// As both sides agree.
+    #[default]
+    Negotiated,
+    /// On a connection of its own that can become something else.
+    Http1,
+    /// With others on one connection, also where nothing can be agreed on.
+    Http2,
+}
 
 /// Builds clients. The address policy belongs to the client, so that no request can borrow a connection that another
 /// policy allowed.
@@ -74,13 +94,13 @@ impl ClientBuilder {
             family,
             exempt: Vec::new(),
         };
-        let connections = Connections::open(&settings, &resolver)?;
+        let connections = Connections::open(&settings, &resolver, Carriage::Negotiated)?;
         Ok(HttpClient {
             inner: Arc::new(Inner {
                 settings,
                 resolver,
                 redactor,
-                connections: RwLock::new(connections),
+                connections: RwLock::new(HashMap::from([(Carriage::Negotiated, connections)])),
             }),
         })
     }
@@ -95,8 +115,12 @@ pub(crate) struct Connections {
 
 impl Connections {
     /// Opens nothing yet.
-    fn open(settings: &ClientSettings, resolver: &CheckedResolver) -> Result<Self, BuildError> {
-        let direct = base(settings, resolver.clone())?
+    fn open(
+        settings: &ClientSettings,
+        resolver: &CheckedResolver,
+        carriage: Carriage,
+    ) -> Result<Self, BuildError> {
+        let direct = base(settings, resolver.clone(), carriage)?
             .build()
             .map_err(client_error)?;
         let proxies = &settings.proxies;
@@ -115,7 +139,7 @@ impl Connections {
             exempt,
             ..resolver.clone()
         };
-        let mut builder = base(settings, resolver)?;
+        let mut builder = base(settings, resolver, carriage)?;
         if let Some(proxy) = &proxies.http {
             builder = builder
                 .proxy(reqwest::Proxy::http(proxy.full_url()?).map_err(|_| ProxyError::Url)?);
@@ -134,9 +158,27 @@ impl Connections {
 fn base(
     settings: &ClientSettings,
     resolver: CheckedResolver,
+    carriage: Carriage,
 ) -> Result<reqwest::ClientBuilder, BuildError> {
-    Ok(reqwest::Client::builder()
-        .tls_backend_preconfigured(tls::config(settings)?)
+    let mut tls = tls::config(settings)?;
+    let builder = match carriage {
+        Carriage::Negotiated => reqwest::Client::builder(),
+        Carriage::Http1 => {
+            tls.alpn_protocols = vec![b"http/1.1".to_vec()];
+            reqwest::Client::builder().http1_only()
+        }
+        Carriage::Http2 => {
+            tls.alpn_protocols = vec![b"h2".to_vec()];
+            reqwest::Client::builder()
+                .http2_prior_knowledge()
+                .http2_initial_stream_window_size(STREAM_WINDOW)
+                .http2_initial_connection_window_size(CONNECTION_WINDOW)
+                .http2_keep_alive_interval(KEEP_ALIVE)
+                .http2_keep_alive_timeout(KEEP_ALIVE)
+        }
+    };
+    Ok(builder
+        .tls_backend_preconfigured(tls)
         .dns_resolver(resolver)
         // Also switches off the search for proxies in the environment.
         .no_proxy()
@@ -161,28 +203,42 @@ pub(crate) struct Inner {
     pub(crate) settings: ClientSettings,
     pub(crate) resolver: CheckedResolver,
     pub(crate) redactor: RedactorHandle,
-    connections: RwLock<Connections>,
+    connections: RwLock<HashMap<Carriage, Connections>>,
 }
 
 impl HttpClient {
     /// Opens new connections from here on; requests under way keep theirs.
     pub fn forget_connections(&self) {
         let inner = &self.inner;
-        // What could be built once can be built again.
-        if let Ok(fresh) = Connections::open(&inner.settings, &inner.resolver) {
+        // What could be built once can be built again; what is seldom used is built when it is.
+        if let Ok(fresh) = Connections::open(&inner.settings, &inner.resolver, Carriage::Negotiated)
+        {
             *inner
                 .connections
                 .write()
-                .unwrap_or_else(PoisonError::into_inner) = fresh;
+                .unwrap_or_else(PoisonError::into_inner) =
+                HashMap::from([(Carriage::Negotiated, fresh)]);
         }
     }
 
-    pub(crate) fn connections(&self) -> Connections {
-        self.inner
+    pub(crate) fn connections(&self, carriage: Carriage) -> Result<Connections, HttpError> {
+        let inner = &self.inner;
+        let known = inner
             .connections
             .read()
             .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+            .get(&carriage)
+            .cloned();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let fresh = Connections::open(&inner.settings, &inner.resolver, carriage)
+            .map_err(|error| HttpError::invalid_because("the client", error))?;
+        let mut all = inner
+            .connections
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(all.entry(carriage).or_insert(fresh).clone())
     }
 
     /// Starts a request with any method.

@@ -75,7 +75,7 @@ async fn hop(
         .check_url(&plan.url)
         .map_err(refused)?;
     let host = plan.url.host_str().unwrap_or_default();
-    let connections = client.connections();
+    let connections = client.connections(plan.carriage)?;
     let proxied = connections
         .proxied
         .as_ref()

@@ -25,6 +25,7 @@ mod retry_after;
 mod settings;
 mod tls;
 mod wait;
+mod websocket;
 
 pub use base_url::BaseUrl;
 pub use client::{ClientBuilder, HttpClient};
@@ -40,3 +41,4 @@ pub use resolve::{Resolver, SystemResolver};
 pub use response::{Body, Response};
 pub use retry_after::retry_after;
 pub use settings::{ClientSettings, Identity, Roots, Timeouts};
+pub use websocket::{WebSocket, WebSocketMessage};

@@ -7,7 +7,9 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use crate::client::Carriage;
 use crate::error::Cause;
+use crate::websocket::{self, WebSocket};
 use crate::{AuthScheme, HttpClient, HttpError, RedirectRule, Response, Timeouts, hop};
 
 /// Describes a request. A mistake in it is reported by [`send`](Self::send).
@@ -26,6 +28,7 @@ pub(crate) struct Plan {
     pub(crate) timeouts: Timeouts,
     pub(crate) cancel: CancellationToken,
     pub(crate) redirects: RedirectRule,
+    pub(crate) carriage: Carriage,
 }
 
 #[derive(Clone)]
@@ -49,6 +52,7 @@ impl RequestBuilder {
                 timeouts,
                 cancel: CancellationToken::new(),
                 redirects: RedirectRule::default(),
+                carriage: Carriage::default(),
             });
         Self { client, plan }
     }
@@ -143,6 +147,24 @@ impl RequestBuilder {
             plan.redirects = rule;
             Ok(())
         })
+    }
+
+    /// Uses HTTP/2 whatever the server offers, on a connection shared with others of this kind: for gRPC.
+    pub fn http2(self) -> Self {
+        self.with(|plan| {
+            plan.carriage = Carriage::Http2;
+            Ok(())
+        })
+    }
+
+    /// Asks for a WebSocket in place of an answer. The connect and first-byte limits hold for the asking.
+    pub async fn websocket(self) -> Result<WebSocket, HttpError> {
+        let asked = self.with(|plan| {
+            plan.carriage = Carriage::Http1;
+            plan.redirects = RedirectRule::Stop;
+            Ok(())
+        });
+        websocket::open(asked).await
     }
 
     /// Makes the request and returns when the response's head is there, whatever its status.

@@ -5,6 +5,7 @@ use encoding_rs::{Encoding, UTF_8};
 use futures_util::stream::{self, Stream};
 use hermes_secrets::Scope;
 use http::{HeaderMap, StatusCode, header};
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use url::Url;
 
@@ -50,6 +51,19 @@ impl Response {
     /// The headers.
     pub fn headers(&self) -> &HeaderMap {
         self.inner.headers()
+    }
+
+    /// What the connection has become, once the server agreed to that.
+    pub(crate) async fn upgraded(self) -> Result<(reqwest::Upgraded, DisplayUrl, Wait), HttpError> {
+        let Self {
+            shown, wait, inner, ..
+        } = self;
+        let upgraded = wait.step(Stage::FirstByte, &shown, inner.upgrade()).await?;
+        let upgraded = upgraded.map_err(|error| HttpError::Interrupted {
+            url: shown.clone(),
+            source: error.without_url().into(),
+        })?;
+        Ok((upgraded, shown, wait))
     }
 
     /// Where the answer came from after all redirects, without the credentials we attached.
@@ -134,12 +148,13 @@ impl Response {
         } = self;
         let host = url.host_str().unwrap_or_default().to_owned();
         Body {
-            inner: Some(inner),
+            inner: Some(http::Response::from(inner).into_body()),
             wait,
             shown,
             host,
             limit,
             seen: 0,
+            trailers: None,
         }
     }
 }
@@ -147,12 +162,13 @@ impl Response {
 /// A body on its way. Dropping it closes the connection if the body is not at its end.
 pub struct Body {
     /// `None` once the body has ended or failed.
-    inner: Option<reqwest::Response>,
+    inner: Option<reqwest::Body>,
     wait: Wait,
     shown: DisplayUrl,
     host: String,
     limit: usize,
     seen: usize,
+    trailers: Option<HeaderMap>,
 }
 
 impl Body {
@@ -161,20 +177,30 @@ impl Body {
         let Some(inner) = &mut self.inner else {
             return Ok(None);
         };
-        let read = self
-            .wait
-            .step(Stage::Idle, &self.shown, inner.chunk())
-            .await
-            .and_then(|read| {
-                read.map_err(|error| {
-                    failure::classify(
-                        error,
-                        &self.host,
-                        self.shown.clone(),
-                        self.wait.timeouts().connect,
-                    )
-                })
-            });
+        let read = loop {
+            let frame = self
+                .wait
+                .step(Stage::Idle, &self.shown, inner.frame())
+                .await
+                .map(Option::transpose);
+            break match frame {
+                Err(error) => Err(error),
+                Ok(Err(error)) => Err(failure::classify(
+                    error,
+                    &self.host,
+                    self.shown.clone(),
+                    self.wait.timeouts().connect,
+                )),
+                Ok(Ok(None)) => Ok(None),
+                Ok(Ok(Some(frame))) => match frame.into_data() {
+                    Ok(data) => Ok(Some(data)),
+                    Err(frame) => {
+                        self.trailers = frame.into_trailers().ok();
+                        continue;
+                    }
+                },
+            };
+        };
         let result = match read {
             Ok(Some(chunk)) => {
                 self.seen = self.seen.saturating_add(chunk.len());
@@ -191,6 +217,11 @@ impl Body {
         };
         self.inner = None;
         result
+    }
+
+    /// The headers that came after the body, once it has been read to its end.
+    pub fn trailers(&self) -> Option<&HeaderMap> {
+        self.trailers.as_ref()
     }
 
     /// The same as a stream that ends after the first error.

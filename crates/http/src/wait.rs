@@ -56,6 +56,11 @@ impl Wait {
         }
     }
 
+    /// Resolves when the caller wants no more.
+    pub(crate) async fn cancelled(&self) {
+        self.cancel.cancelled().await;
+    }
+
     pub(crate) fn timeouts(&self) -> &Timeouts {
         &self.timeouts
     }

@@ -8,6 +8,7 @@
 #![deny(missing_docs)]
 
 pub mod authorization_server;
+pub mod clouds;
 mod command;
 pub mod crash;
 mod dockerd;

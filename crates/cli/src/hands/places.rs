@@ -5,14 +5,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_config::{
-    Backend as Choice, Config, Home, SandboxMode, SandboxNetwork, Terminal as TerminalSettings,
+    Backend as Choice, Config, Environment, Home, SandboxMode, SandboxNetwork,
+    Terminal as TerminalSettings,
 };
 use hermes_core::{Clock, Random};
 use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose};
 use hermes_exec::{
-    Backend, BackendConfig, ChildEnvironment, ExecError, FileSync, LocalOptions, Source,
-    Surroundings as Around, SyncedBackend, WardenProgram, open, passed_through,
+    Backend, BackendConfig, ChildEnvironment, ExecError, FileSync, LocalOptions, Network as Way,
+    Source, Surroundings as Around, SyncedBackend, TetherProgram, WardenProgram, open,
+    passed_through,
 };
+use hermes_http::HttpClient;
 use hermes_policy::confine::Surroundings;
 use hermes_policy::{Confinement, Mode, Network};
 use hermes_tools::{CheckpointSettings, Confined};
@@ -20,6 +23,7 @@ use nix::unistd::{Gid, Uid};
 
 use super::offers;
 use crate::context::Context;
+use crate::network;
 
 /// The hidden arguments with which this program becomes one of its helpers.
 pub(crate) struct Helpers;
@@ -29,6 +33,8 @@ impl Helpers {
     pub(crate) const WARDEN: &str = "__warden";
     /// Confines one command.
     pub(crate) const CONFINE: &str = "__confine";
+    /// Clears up in a cloud after us.
+    pub(crate) const TETHER: &str = "__tether";
 }
 
 /// Our home on another machine.
@@ -65,20 +71,32 @@ pub(crate) fn backend(
         Choice::Docker | Choice::Singularity => offers::mounted(&sources),
         Choice::Local | Choice::Ssh | Choice::Modal | Choice::Daytona => Vec::new(),
     };
+    // Only clouds need a client, and keys from the file of secrets.
+    let (environment, client) = match choice {
+        Choice::Daytona | Choice::Modal => connected(context),
+        Choice::Local | Choice::Docker | Choice::Ssh | Choice::Singularity => {
+            let unused = "this backend makes no requests".to_owned();
+            (owned(&context.environment), Err(unused))
+        }
+    };
     let around = Around {
         home: home.path().to_owned(),
         launched_in: context.directory().unwrap_or_default(),
         sockets: std::env::temp_dir().join(format!("hermes-ssh-{}", Uid::current())),
-        environment: owned(context).into_iter().collect(),
+        environment: environment.into_iter().collect(),
         user: (Uid::current().as_raw(), Gid::current().as_raw()),
         task: "default".to_owned(),
         profile: home.profile().to_string(),
         offers,
         clock: context.clock.clone(),
         local: local(&config.terminal, sandbox, &**random),
+        network: Way {
+            client: Box::new(move || client),
+            tether: tether(context, home),
+        },
     };
     let backend = open(BackendConfig::resolve(&config.terminal, around)?, &**random)?;
-    if choice != Choice::Ssh {
+    if !matches!(choice, Choice::Ssh | Choice::Daytona | Choice::Modal) {
         return Ok(backend);
     }
     let work = home.cache_dir().join("sync");
@@ -99,8 +117,30 @@ fn local(terminal: &TerminalSettings, sandbox: &Arc<Sandbox>, random: &dyn Rando
     }
 }
 
-fn owned(context: &Context) -> Vec<(String, String)> {
-    let pairs = context.environment.iter();
+/// The environment with the secrets of the home in it, and a client for the network as it is set up.
+fn connected(context: &Context) -> (Vec<(String, String)>, Result<HttpClient, String>) {
+    match context.load() {
+        Ok(loaded) => (
+            owned(&loaded.environment),
+            network::client(&loaded, &context.redactor).map_err(|complaint| complaint.cause()),
+        ),
+        Err(complaint) => (owned(&context.environment), Err(complaint.cause())),
+    }
+}
+
+/// This program as the helper that clears up after us; it finds the same home and so the same network.
+fn tether(context: &Context, home: &Home) -> TetherProgram {
+    let mut environment = owned(&context.environment);
+    environment.push(("HERMES_HOME".to_owned(), home.path().display().to_string()));
+    TetherProgram {
+        program: program(),
+        arguments: vec![Helpers::TETHER.to_owned()],
+        environment,
+    }
+}
+
+fn owned(environment: &Environment) -> Vec<(String, String)> {
+    let pairs = environment.iter();
     pairs
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect()
@@ -112,7 +152,7 @@ pub(crate) fn environment(
     config: &Config,
     home: &Home,
 ) -> Vec<(String, String)> {
-    let ours = owned(context);
+    let ours = owned(&context.environment);
     let program = program();
     let child = ChildEnvironment {
         ours: &ours,

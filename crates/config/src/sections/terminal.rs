@@ -27,11 +27,11 @@ choice! {
 choice! {
     /// Whose account Modal sandboxes run on.
     pub enum ModalMode {
-        /// The managed service when available, otherwise your own account.
+        /// Your own account, as long as there is no other way.
         Auto = "auto",
         /// Your own account.
         Direct = "direct",
-        /// The managed service.
+        /// The managed service, which cannot be used yet.
         Managed = "managed",
     }
 }

@@ -10,10 +10,9 @@ use std::time::Duration;
 use bollard::Docker;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::supervise::{Channel, Closed, Crew};
+use crate::supervise::{Channel, Closed, Crew, Ends};
 
 /// What is under way between the engine and the reader.
 const BUFFER: usize = 64 << 10;
@@ -39,9 +38,12 @@ pub(super) async fn attach(
 ) -> io::Result<Channel> {
     let stream = timeout(ANSWER, start(socket, &docker, &exec, kind)).await??;
     let (from, mut to) = tokio::io::split(stream);
-    let (input, mut typed) = tokio::io::duplex(BUFFER);
-    let (mut shown, output) = tokio::io::duplex(BUFFER);
-    let (sender, receiver) = oneshot::channel();
+    let (channel, ends) = Channel::served();
+    let Ends {
+        mut typed,
+        mut shown,
+        over,
+    } = ends;
     let stop = crew.stop.clone();
     crew.tasks.spawn(async move {
         tokio::select! {
@@ -64,13 +66,9 @@ pub(super) async fn attach(
         };
         drop(shown);
         // Nobody may be waiting any more.
-        let _ = sender.send(Closed { code, complaint });
+        let _ = over.send(Closed { code, complaint });
     });
-    Ok(Channel {
-        input: Box::new(input),
-        output: Box::new(output),
-        closed: Box::pin(async move { receiver.await.unwrap_or_default() }),
-    })
+    Ok(channel)
 }
 
 async fn start(

@@ -15,9 +15,10 @@ use bollard::{API_DEFAULT_VERSION, Docker};
 use tokio::time::timeout;
 
 use super::spec::{self, Surroundings};
-use super::{DockerConfig, turn, unavailable};
-use crate::ExecError;
-use crate::lease::{Leases, Standing, standing};
+use super::{DockerConfig, unavailable};
+use crate::lease::Leases;
+use crate::sandboxes::{Inventory, Sandbox, is_free};
+use crate::{ExecError, labels, turn};
 
 const GREETING: Duration = Duration::from_secs(5);
 /// How long any request to the engine may take.
@@ -28,7 +29,7 @@ const SETTINGS: &str = "Check the settings terminal.docker_*.";
 
 /// A connection to the engine.
 #[derive(Clone)]
-pub(super) struct Engine {
+pub(crate) struct Engine {
     pub(super) docker: Docker,
     pub(super) socket: PathBuf,
 }
@@ -42,7 +43,7 @@ pub(super) struct Found {
 }
 
 impl Engine {
-    pub(super) async fn connect(address: &str) -> Result<Self, ExecError> {
+    pub(crate) async fn connect(address: &str) -> Result<Self, ExecError> {
         let Some(socket) = address.strip_prefix("unix://") else {
             return Err(unavailable(
                 format!("{address} is not a local socket"),
@@ -123,7 +124,7 @@ impl Engine {
         name: &str,
         leases: &Leases,
     ) -> Result<Found, ExecError> {
-        let _turn = turn::take(config).await?;
+        let _turn = turn::take(&spec::folder(config)).await?;
         let entrypoint = self.image(&config.image).await?;
         let engine = self
             .limited("asking the engine", self.docker.info())
@@ -132,13 +133,13 @@ impl Engine {
         let hash = body
             .labels
             .as_ref()
-            .and_then(|labels| labels.get(spec::CONFIG));
-        let labels = [
-            (spec::LABEL, "1"),
-            (spec::TASK, &spec::label(&config.task)),
-            (spec::PROFILE, &spec::label(&config.profile)),
+            .and_then(|labels| labels.get(labels::CONFIG));
+        let wanted = [
+            (labels::OURS, "1"),
+            (labels::TASK, &labels::value(&config.task)),
+            (labels::PROFILE, &labels::value(&config.profile)),
         ];
-        let mut all = self.containers(&labels).await?;
+        let mut all = self.containers(&wanted).await?;
         all.sort_by_key(|one| one.state != Some(ContainerSummaryStateEnum::RUNNING));
         for one in all {
             let Some(found) = self.name(&one) else {
@@ -147,12 +148,14 @@ impl Engine {
             let alike = one
                 .labels
                 .as_ref()
-                .and_then(|labels| labels.get(spec::CONFIG))
+                .and_then(|labels| labels.get(labels::CONFIG))
                 == hash;
             if alike && config.across_processes && self.is_usable(config, &found).await? {
                 return Ok(found);
             }
-            if !alike && is_free(config, leases, &found.name, one.created) {
+            let created = one.created.unwrap_or(0);
+            let clock = &*config.clock;
+            if !alike && is_free(leases, &found.name, created, config.lifetime, clock) {
                 tracing::info!(
                     container = found.name,
                     "made differently, so it is replaced"
@@ -250,28 +253,6 @@ impl Engine {
         self.limited("starting the container", start).await
     }
 
-    /// Stops it; one that is not there counts as stopped.
-    pub(super) async fn stop(&self, id: &str) -> Result<(), ExecError> {
-        let options = StopContainerOptions {
-            t: Some(GRACE),
-            ..StopContainerOptions::default()
-        };
-        let stop = self.docker.stop_container(id, Some(options));
-        gone_is_fine(self.limited("stopping the container", stop).await)
-    }
-
-    /// Stops and removes it; one that is not there counts as removed.
-    pub(super) async fn remove(&self, id: &str) -> Result<(), ExecError> {
-        self.stop(id).await?;
-        let options = RemoveContainerOptions {
-            force: true,
-            v: true,
-            ..RemoveContainerOptions::default()
-        };
-        let remove = self.docker.remove_container(id, Some(options));
-        gone_is_fine(self.limited("removing the container", remove).await)
-    }
-
     pub(super) fn name(&self, one: &ContainerSummary) -> Option<Found> {
         Some(Found {
             engine: self.clone(),
@@ -286,25 +267,42 @@ impl Engine {
     }
 }
 
-fn is_free(config: &DockerConfig, leases: &Leases, name: &str, created: Option<i64>) -> bool {
-    let Ok(mut all) = leases.all() else {
-        return false;
-    };
-    let leases: Vec<_> = all.remove(name).unwrap_or_default();
-    // Somebody who is alive may come back to it; being idle for a moment is no reason to take it away.
-    if leases
-        .iter()
-        .any(|lease| lease.owner.is_alive() && lease.owner != crate::lease::Owner::this())
-    {
-        let standing = standing(
-            &leases,
-            created.unwrap_or(0),
-            config.lifetime,
-            &*config.clock,
-        );
-        return standing != Standing::InUse;
+impl Inventory for Engine {
+    async fn all(&self) -> Result<Vec<(String, Sandbox)>, ExecError> {
+        let all = self.containers(&[(labels::OURS, "1")]).await?;
+        let known = all.into_iter().filter_map(|one| {
+            let found = self.name(&one)?;
+            let labels = one.labels.unwrap_or_default().into_iter().collect();
+            let sandbox = Sandbox {
+                image: one.image.unwrap_or_default(),
+                running: one.state == Some(ContainerSummaryStateEnum::RUNNING),
+                created_at: one.created.unwrap_or(0),
+                ..Sandbox::from_labels(found.name, &labels)
+            };
+            Some((found.id, sandbox))
+        });
+        Ok(known.collect())
     }
-    true
+
+    async fn stop(&self, id: &str) -> Result<(), ExecError> {
+        let options = StopContainerOptions {
+            t: Some(GRACE),
+            ..StopContainerOptions::default()
+        };
+        let stop = self.docker.stop_container(id, Some(options));
+        gone_is_fine(self.limited("stopping the container", stop).await)
+    }
+
+    async fn remove(&self, id: &str) -> Result<(), ExecError> {
+        self.stop(id).await?;
+        let options = RemoveContainerOptions {
+            force: true,
+            v: true,
+            ..RemoveContainerOptions::default()
+        };
+        let remove = self.docker.remove_container(id, Some(options));
+        gone_is_fine(self.limited("removing the container", remove).await)
+    }
 }
 
 fn gone_is_fine(result: Result<(), ExecError>) -> Result<(), ExecError> {

@@ -1,24 +1,13 @@
 //! What a container is made of.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use bollard::models::{ContainerCreateBody, HostConfig, SystemInfo};
-use sha2::{Digest, Sha256};
 
 use super::{DockerConfig, arguments, unavailable};
-use crate::ExecError;
+use crate::{ExecError, labels};
 
-pub(super) const LABEL: &str = "hermes-agent";
-pub(super) const TASK: &str = "hermes-task-id";
-pub(super) const PROFILE: &str = "hermes-profile";
-/// Two containers with the same value were made alike.
-pub(super) const CONFIG: &str = "hermes-config";
-/// How many seconds the container may be idle.
-pub(super) const LIFETIME: &str = "hermes-lifetime";
-
-const MAX_LABEL: usize = 63;
 const MAX_PROCESSES: i64 = 256;
 const WORKSPACE: &str = "/workspace";
 
@@ -28,17 +17,17 @@ pub(super) struct Surroundings {
     pub(super) entrypoint: Vec<String>,
 }
 
-/// A label's value: what engines accept everywhere.
-pub(super) fn label(text: &str) -> String {
-    text.chars()
-        .filter(|character| character.is_ascii_alphanumeric() || "_.-".contains(*character))
-        .take(MAX_LABEL)
-        .collect()
+/// The directory of this machine for the files of a task's containers.
+pub(super) fn folder(config: &DockerConfig) -> PathBuf {
+    config
+        .sandboxes
+        .join("docker")
+        .join(labels::value(&config.task))
 }
 
 /// The directories of this machine that a persistent container writes to.
 pub(super) fn kept(config: &DockerConfig) -> [PathBuf; 2] {
-    let base = config.sandboxes.join("docker").join(label(&config.task));
+    let base = folder(config);
     [base.join("home"), base.join("workspace")]
 }
 
@@ -88,15 +77,11 @@ pub(super) fn container(
         // Whatever the further arguments say: off means off.
         body.host_config.get_or_insert_default().network_mode = Some("none".to_owned());
     }
-    let hash = hash(&body)?;
+    let making = serde_json::to_value(&body)
+        .map_err(|error| unavailable(error.to_string(), "Check terminal.docker_*.".to_owned()))?;
     let mut labels = body.labels.take().unwrap_or_default();
-    labels.extend([
-        (LABEL.to_owned(), "1".to_owned()),
-        (TASK.to_owned(), label(&config.task)),
-        (PROFILE.to_owned(), label(&config.profile)),
-        (CONFIG.to_owned(), hash),
-        (LIFETIME.to_owned(), config.lifetime.as_secs().to_string()),
-    ]);
+    let ours = labels::all(&config.task, &config.profile, config.lifetime, &making);
+    labels.extend(ours.map(|(name, value)| (name.to_owned(), value)));
     body.labels = Some(labels);
     Ok(body)
 }
@@ -174,36 +159,5 @@ fn limits(config: &DockerConfig, engine: &SystemInfo, host: &mut HostConfig) {
     if config.disk_mb > 0 && engine.driver.as_deref() == Some("overlay2") && backing("xfs") {
         let size = format!("{}m", config.disk_mb);
         host.storage_opt = Some(HashMap::from([("size".to_owned(), size)]));
-    }
-}
-
-/// The same for containers made alike: keys are sorted, so the order of maps does not matter.
-fn hash(body: &ContainerCreateBody) -> Result<String, ExecError> {
-    let value = serde_json::to_value(body)
-        .map_err(|error| unavailable(error.to_string(), "Check terminal.docker_*.".to_owned()))?;
-    let mut digest = Sha256::new();
-    digest.update(sorted(&value));
-    let mut text = String::new();
-    for byte in digest.finalize().iter().take(8) {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    Ok(text)
-}
-
-fn sorted(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::Object(map) => {
-            let sorted: BTreeMap<_, _> = map
-                .iter()
-                .map(|(key, value)| (key, sorted(value)))
-                .collect();
-            format!("{sorted:?}")
-        }
-        serde_json::Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(sorted).collect();
-            format!("{items:?}")
-        }
-        other => other.to_string(),
     }
 }

@@ -5,9 +5,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_core::future::BoxFuture;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, DuplexStream, ReadBuf};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
+/// What is under way between the far side and the caller.
+const BUFFER: usize = 64 << 10;
 /// How much a login shell's start-up files may print before our marker.
 const MAX_NOISE: usize = 64 << 10;
 /// How much of what a program complains about is kept.
@@ -20,6 +23,31 @@ pub(crate) struct Channel {
     pub(crate) output: Box<dyn AsyncRead + Send + Unpin>,
     /// Resolves when the shell has ended or cannot be reached any more.
     pub(crate) closed: BoxFuture<'static, Closed>,
+}
+
+/// The far ends of a channel that is served by tasks of ours.
+pub(crate) struct Ends {
+    /// What the caller writes.
+    pub(crate) typed: DuplexStream,
+    /// What the caller reads.
+    pub(crate) shown: DuplexStream,
+    /// Says that it is over.
+    pub(crate) over: oneshot::Sender<Closed>,
+}
+
+impl Channel {
+    /// A channel and its far ends.
+    pub(crate) fn served() -> (Self, Ends) {
+        let (input, typed) = tokio::io::duplex(BUFFER);
+        let (shown, output) = tokio::io::duplex(BUFFER);
+        let (over, ended) = oneshot::channel();
+        let channel = Self {
+            input: Box::new(input),
+            output: Box::new(output),
+            closed: Box::pin(async move { ended.await.unwrap_or_default() }),
+        };
+        (channel, Ends { typed, shown, over })
+    }
 }
 
 /// How a channel ended.

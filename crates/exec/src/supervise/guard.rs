@@ -76,6 +76,13 @@ impl Guard {
             let closed = timeout(LAST_WORDS, closed).await.unwrap_or_default();
             return Err(carrier.explain(&closed));
         };
+        if let Some(pid) = marker.pid
+            && let Err(error) = carrier.guarded(pid).await
+        {
+            // Nothing may run there that would outlive us.
+            crew.stop.cancel();
+            return Err(error);
+        }
         let (orders, inbox) = mpsc::channel(MAX_ORDERS);
         let (leave, gone) = (CancellationToken::new(), CancellationToken::new());
         let output = std::io::Cursor::new(marker.rest).chain(output);

@@ -10,7 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::{SystemClock, SystemRandom};
-use hermes_exec::{Backend, BackendConfig, DockerConfig, Input, Launch, RunId, SshConfig, open};
+use hermes_exec::{
+    Backend, BackendConfig, CloudConfig, DaytonaConfig, DockerConfig, Input, Launch, ModalConfig,
+    RunId, SshConfig, TetherProgram, open,
+};
+use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use tokio::io::AsyncReadExt;
 
 fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
@@ -54,8 +58,39 @@ fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
                 clock: Arc::new(SystemClock),
             }))
         }
+        [kind, url, key, sandboxes, tether] if kind == "daytona" => {
+            let cloud = cloud(sandboxes, tether)?;
+            Ok(BackendConfig::Daytona(DaytonaConfig::new(cloud, url, key)?))
+        }
+        [kind, url, id, secret, sandboxes, tether] if kind == "modal" => {
+            let cloud = cloud(sandboxes, tether)?;
+            let snapshots = cloud.sandboxes.join("modal_snapshots.json");
+            let config = ModalConfig::new(cloud, url, (id, secret), snapshots)?;
+            Ok(BackendConfig::Modal(config))
+        }
         _ => Err("unknown backend".into()),
     }
+}
+
+fn cloud(sandboxes: &str, tether: &str) -> Result<CloudConfig, Box<dyn Error>> {
+    Ok(CloudConfig {
+        image: "debian:12".to_owned(),
+        task: "default".to_owned(),
+        profile: "main".to_owned(),
+        cpus: 1.0,
+        memory_mb: 1024,
+        disk_mb: 0,
+        persistent: true,
+        lifetime: Duration::from_secs(300),
+        sandboxes: PathBuf::from(sandboxes),
+        http: ClientBuilder::new(ClientSettings::default(), AddressPolicy::Any).build()?,
+        tether: TetherProgram {
+            program: PathBuf::from(tether),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+        },
+        clock: Arc::new(SystemClock),
+    })
 }
 
 #[tokio::main(flavor = "current_thread")]

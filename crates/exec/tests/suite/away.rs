@@ -1,11 +1,14 @@
 //! What tests of backends that are not this machine have in common.
 
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use hermes_exec::{Backend, Exit, Input, Launch, Process, RunId};
-use hermes_testkit::eventually;
-use tokio::io::AsyncReadExt;
+use hermes_exec::{Backend, Ending, ExecError, Exit, Input, Launch, Process, RunId};
+use hermes_testkit::{eventually, process};
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 
 /// Long enough for a loaded machine; nothing waits this long unless it is broken.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
@@ -49,4 +52,139 @@ pub(crate) async fn wait_for(
         .await
         .unwrap()
         .unwrap();
+}
+
+/// A process that left its parent, one that left its session, and one that ignores polite requests.
+pub(crate) fn stubborn(mark: &str) -> String {
+    format!(
+        "export TREE={mark}; trap '' TERM HUP; setsid sleep 975 & (nohup sleep 975 >/dev/null 2>&1 &); echo up; \
+         while :; do sleep 1; done"
+    )
+}
+
+fn marked(mark: &str) -> usize {
+    process::find_by_env_marker("TREE", mark).len()
+}
+
+/// A whole tree ends when it is told to. Its processes must be visible from here.
+pub(crate) async fn a_tree_ends(backend: &Arc<dyn Backend>, mark: &str) {
+    let tree = launch("tree", &stubborn(mark), Input::None);
+    let process = backend.spawn(tree).await.unwrap();
+    let mut lines = BufReader::new(process.output).lines();
+    assert_eq!(lines.next_line().await.unwrap().unwrap(), "up");
+    let wanted = mark.to_owned();
+    wait_for("the tree", move || marked(&wanted) >= 3).await;
+    process.control.end(Ending::Terminate).await.unwrap();
+    process.control.end(Ending::Kill).await.unwrap();
+    assert_eq!(process.exit.await.unwrap(), Exit::Code(137));
+    let wanted = mark.to_owned();
+    wait_for("silence", move || marked(&wanted) == 0).await;
+}
+
+/// Bytes of every kind go in and come out as they are.
+pub(crate) async fn bytes_go_through(backend: &Arc<dyn Backend>, count: u32) {
+    let mut process = backend
+        .spawn(launch("cat", "cat", Input::Pipe))
+        .await
+        .unwrap();
+    let mut input = process.input.take().unwrap();
+    let sent: Vec<u8> = (0..count)
+        .map(|number| (number.wrapping_mul(7) >> (number % 3)) as u8)
+        .collect();
+    let write = async {
+        input.write_all(&sent).await.unwrap();
+        input.shutdown().await.unwrap();
+        drop(input);
+    };
+    let mut received = Vec::new();
+    let read_all = process.output.read_to_end(&mut received);
+    let both = async { tokio::join!(write, read_all).1.unwrap() };
+    tokio::time::timeout(LONG, both).await.unwrap();
+    assert!(received == sent);
+    assert_eq!(process.exit.await.unwrap(), Exit::Code(0));
+}
+
+/// A terminal has its size, learns a new one, changes no byte and can be typed into.
+pub(crate) async fn terminals_work(backend: &Arc<dyn Backend>) {
+    let size = Input::Terminal {
+        rows: 31,
+        columns: 97,
+    };
+    let script = "tty >/dev/null && stty size; trap 'stty size; printf \"\\1\\0\\2 end\"; exit 4' WINCH; echo ready; while :; do sleep 0.05; done";
+    let mut terminal = launch("term", script, size);
+    terminal.argv[0] = "bash".to_owned();
+    let mut process = backend.spawn(terminal).await.unwrap();
+    let mut seen = String::new();
+    let mut buffer = [0; 256];
+    while !seen.contains("ready") {
+        let count = tokio::time::timeout(LONG, process.output.read(&mut buffer))
+            .await
+            .unwrap()
+            .unwrap();
+        seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    assert_eq!(seen.replace('\r', ""), "31 97\nready\n");
+    process.control.resize(40, 120).await.unwrap();
+    assert_eq!(
+        read(&mut process).await.replace('\r', ""),
+        "40 120\n\u{1}\0\u{2} end"
+    );
+    assert_eq!(process.exit.await.unwrap(), Exit::Code(4));
+
+    let mut typed = backend
+        .spawn(launch("typed", "read line; echo got $line", size))
+        .await
+        .unwrap();
+    typed
+        .input
+        .as_mut()
+        .unwrap()
+        .write_all(b"words\r")
+        .await
+        .unwrap();
+    assert!(read(&mut typed).await.contains("got words"));
+}
+
+/// A backend that cannot do what it is configured for says why and what to do, and runs nothing here.
+pub(crate) async fn is_unavailable(
+    backend: &Arc<dyn Backend>,
+    kind: &str,
+    cause: &str,
+    next: &str,
+    marker: &Path,
+) {
+    let launch = launch("none", &format!("touch {}", marker.display()), Input::None);
+    let Err(error) = backend.spawn(launch).await else {
+        panic!("{cause}")
+    };
+    let text = error.to_string();
+    let ExecError::Unavailable { backend, .. } = error else {
+        panic!("{text}")
+    };
+    assert_eq!(backend, kind);
+    assert!(text.contains(cause) && text.contains(next), "{text}");
+    assert!(!marker.exists());
+}
+
+/// Our process runs a stubborn tree over there and is killed; nothing of the tree is left five seconds later.
+pub(crate) async fn nothing_outlives_us(backend: &[&OsStr], mark: &str) {
+    let mut runner = Command::new(env!("CARGO_BIN_EXE_remote-runner"))
+        .args(backend)
+        .arg(stubborn(mark))
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let output = runner.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
+    assert_eq!(line, "up\n");
+    let wanted = mark.to_owned();
+    wait_for("the tree", move || marked(&wanted) >= 3).await;
+    runner.kill().unwrap();
+    let killed = Instant::now();
+    runner.wait().unwrap();
+    let wanted = mark.to_owned();
+    wait_for("silence", move || marked(&wanted) == 0).await;
+    let took = killed.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
 }

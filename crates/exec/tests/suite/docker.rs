@@ -8,14 +8,12 @@ use std::time::{Duration, Instant};
 
 use hermes_core::{ManualClock, SystemClock, SystemRandom};
 use hermes_exec::sandboxes::{self, Reclaimed};
-use hermes_exec::{
-    Backend, BackendConfig, DockerConfig, Ending, ExecError, Exit, Input, Leases, Offer, open,
-};
+use hermes_exec::{Backend, BackendConfig, DockerConfig, Ending, Exit, Input, Leases, Offer, open};
 use hermes_testkit::{Dockerd, process};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufReadExt, BufReader};
 
-use super::away::{LONG, launch, read, run, wait_for};
+use super::away::{bytes_go_through, is_unavailable, launch, run, terminals_work, wait_for};
 
 pub(crate) fn config(engine: &Dockerd, folder: &Path) -> DockerConfig {
     DockerConfig {
@@ -414,25 +412,8 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
         ),
     ];
     for (config, cause, next) in cases {
-        let backend = backend(config);
-        let launch = launch("none", &format!("touch {}", marker.display()), Input::None);
-        let Err(error) = backend.spawn(launch).await else {
-            panic!("{cause}")
-        };
-        let text = error.to_string();
-        assert!(
-            matches!(
-                error,
-                ExecError::Unavailable {
-                    backend: "docker",
-                    ..
-                }
-            ),
-            "{text}"
-        );
-        assert!(text.contains(cause) && text.contains(next), "{text}");
+        is_unavailable(&backend(config), "docker", cause, next, &marker).await;
     }
-    assert!(!marker.exists());
     assert_eq!(
         engine.docker(&["ps", "-aq"]).unwrap(),
         "",
@@ -444,50 +425,6 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
 async fn bytes_terminals_and_sizes_go_through_unchanged() {
     let (engine, folder) = (Dockerd::start().unwrap(), tempfile::tempdir().unwrap());
     let backend = backend(config(&engine, folder.path()));
-    let mut process = backend
-        .spawn(launch("cat", "cat", Input::Pipe))
-        .await
-        .unwrap();
-    let mut input = process.input.take().unwrap();
-    let sent: Vec<u8> = (0..3_000_000_u32)
-        .map(|number| (number * 7) as u8)
-        .collect();
-    let write = async {
-        input.write_all(&sent).await.unwrap();
-        input.shutdown().await.unwrap();
-        drop(input);
-    };
-    let mut received = Vec::new();
-    let read_all = process.output.read_to_end(&mut received);
-    tokio::join!(write, read_all).1.unwrap();
-    assert!(received == sent);
-    assert_eq!(process.exit.await.unwrap(), Exit::Code(0));
-
-    let script = "stty size; trap 'stty size; printf \"\\1\\0\\2 end\"; exit 4' WINCH; echo ready; while :; do sleep 0.1; done";
-    let mut terminal = launch(
-        "term",
-        script,
-        Input::Terminal {
-            rows: 31,
-            columns: 97,
-        },
-    );
-    terminal.argv[0] = "bash".to_owned();
-    let mut process = backend.spawn(terminal).await.unwrap();
-    let mut seen = String::new();
-    let mut buffer = [0; 256];
-    while !seen.contains("ready") {
-        let count = tokio::time::timeout(LONG, process.output.read(&mut buffer))
-            .await
-            .unwrap()
-            .unwrap();
-        seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
-    }
-    assert_eq!(seen.replace('\r', ""), "31 97\nready\n");
-    process.control.resize(40, 120).await.unwrap();
-    assert_eq!(
-        read(&mut process).await.replace('\r', ""),
-        "40 120\n\u{1}\0\u{2} end"
-    );
-    assert_eq!(process.exit.await.unwrap(), Exit::Code(4));
+    bytes_go_through(&backend, 3_000_000).await;
+    terminals_work(&backend).await;
 }

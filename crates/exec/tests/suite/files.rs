@@ -12,11 +12,12 @@ use hermes_exec::{
     Backend, Edit, FileKind, Files, FilesError, FramedFiles, LineWindow, Loaded, NativeFiles,
     SearchedBy,
 };
+use hermes_testkit::clouds::{Daytona, Modal};
 use hermes_testkit::{Dockerd, Sshd};
 use tokio_util::sync::CancellationToken;
 
 use super::local::Local;
-use super::{docker, ssh};
+use super::{daytona, docker, modal, ssh};
 
 const LIMIT: u64 = 64 << 20;
 
@@ -25,7 +26,11 @@ struct Case {
     files: Arc<dyn Files>,
     there: PathBuf,
     here: PathBuf,
+    /// How large a large file is.
+    large: u64,
 }
+
+const LARGE: u64 = 40 << 20;
 
 fn is_text(head: &[u8]) -> bool {
     !head.contains(&0)
@@ -37,6 +42,7 @@ impl Case {
             files: Arc::new(FramedFiles::new(backend, Arc::new(SystemRandom))),
             there: PathBuf::from(there),
             here: here.to_owned(),
+            large: LARGE,
         }
     }
 
@@ -294,7 +300,7 @@ impl Case {
     }
 
     async fn is_big(&self) {
-        let bytes: Vec<u8> = (0..40_u32 << 20).map(|index| (index % 251) as u8).collect();
+        let bytes: Vec<u8> = (0..self.large).map(|index| (index % 251) as u8).collect();
         let edits = vec![
             self.create("big", &bytes, None),
             self.create("small", b"s", None),
@@ -315,6 +321,7 @@ async fn files_of_this_machine() {
         files: Arc::new(NativeFiles::new(None)),
         there: root.clone(),
         here: root,
+        large: LARGE,
     };
     case.check(SearchedBy::Library).await;
     // A pipe that nobody writes to does not hold anybody up.
@@ -412,4 +419,31 @@ async fn a_connection_that_drops_leaves_every_file_as_it_was() {
         }
     })
     .await;
+}
+
+// EX-28, EX-34, EX-69
+#[tokio::test(flavor = "multi_thread")]
+async fn files_in_a_sandbox_of_daytona() {
+    let (server, folder) = (Daytona::start().unwrap(), tempfile::tempdir().unwrap());
+    let backend = daytona::backend(&server, folder.path());
+    in_a_cloud(&backend, folder.path(), (1 << 20) + (100 << 10)).await;
+}
+
+// EX-28, EX-34, EX-69
+#[tokio::test(flavor = "multi_thread")]
+async fn files_in_a_sandbox_of_modal() {
+    let (server, folder) = (Modal::start().unwrap(), tempfile::tempdir().unwrap());
+    let backend = modal::backend(&server, folder.path());
+    in_a_cloud(&backend, folder.path(), 8 << 20).await;
+}
+
+async fn in_a_cloud(backend: &Arc<dyn Backend>, folder: &Path, large: u64) {
+    let here = folder.join("files");
+    std::fs::create_dir(&here).unwrap();
+    let case = Case {
+        large,
+        ..Case::framed(Arc::clone(backend), here.to_str().unwrap(), &here)
+    };
+    case.check(SearchedBy::Ripgrep).await;
+    backend.close().await.unwrap();
 }

@@ -1,16 +1,17 @@
 //! The machine behind a real SSH server.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hermes_core::SystemRandom;
-use hermes_exec::{Backend, BackendConfig, Ending, ExecError, Exit, Input, Place, SshConfig, open};
-use hermes_testkit::{Sshd, process};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use hermes_exec::{Backend, BackendConfig, Exit, Place, SshConfig, open};
+use hermes_testkit::Sshd;
 
-use super::away::{LONG, launch, read, run, wait_for};
+use super::away::{
+    a_tree_ends, bytes_go_through, is_unavailable, nothing_outlives_us, run, terminals_work,
+    wait_for,
+};
 
 pub(crate) fn config(server: &Sshd) -> SshConfig {
     SshConfig {
@@ -124,19 +125,8 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
         ),
     ];
     for (config, cause, next) in cases {
-        let backend = backend(config);
-        let launch = launch("none", &format!("touch {}", marker.display()), Input::None);
-        let Err(error) = backend.spawn(launch).await else {
-            panic!("{cause}")
-        };
-        let text = error.to_string();
-        assert!(
-            matches!(error, ExecError::Unavailable { backend: "ssh", .. }),
-            "{text}"
-        );
-        assert!(text.contains(cause) && text.contains(next), "{text}");
+        is_unavailable(&backend(config), "ssh", cause, next, &marker).await;
     }
-    assert!(!marker.exists());
     assert!(
         open(
             BackendConfig::Ssh(SshConfig {
@@ -154,28 +144,7 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
 async fn a_tree_ends_over_there_when_it_is_told_to() {
     let server = Sshd::start().unwrap();
     let backend = backend(config(&server));
-    let mark = server.port().to_string();
-    let mut tree = launch(
-        "tree",
-        "trap '' TERM; setsid sleep 976 & (nohup sleep 976 &); echo up; wait",
-        Input::None,
-    );
-    tree.environment.push(("TREE".to_owned(), mark.clone()));
-    let process = backend.spawn(tree).await.unwrap();
-    let mut lines = BufReader::new(process.output).lines();
-    assert_eq!(lines.next_line().await.unwrap().unwrap(), "up");
-    let tree = mark.clone();
-    wait_for("the tree", move || {
-        process::find_by_env_marker("TREE", &tree).len() >= 3
-    })
-    .await;
-    process.control.end(Ending::Terminate).await.unwrap();
-    process.control.end(Ending::Kill).await.unwrap();
-    assert_eq!(process.exit.await.unwrap(), Exit::Code(137));
-    wait_for("silence", move || {
-        process::find_by_env_marker("TREE", &mark).is_empty()
-    })
-    .await;
+    a_tree_ends(&backend, &format!("ssh-tree-{}", server.port())).await;
     backend.close().await.unwrap();
 }
 
@@ -183,44 +152,19 @@ async fn a_tree_ends_over_there_when_it_is_told_to() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_runs_over_there_five_seconds_after_our_process_was_killed() {
     let server = Sshd::start().unwrap();
-    let mark = server.port().to_string();
-    let script =
-        format!("export TREE={mark}; trap '' TERM HUP; setsid sleep 975 & echo up; sleep 975");
-    let mut runner = Command::new(env!("CARGO_BIN_EXE_remote-runner"))
-        .args(["ssh", &mark, &server.user().unwrap()])
-        .args([
-            server.key(),
-            server.known_hosts(),
-            server.path().join("sockets"),
-        ])
-        .arg(script)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    std::io::BufRead::read_line(
-        &mut std::io::BufReader::new(runner.stdout.take().unwrap()),
-        &mut line,
-    )
-    .unwrap();
-    assert_eq!(line, "up\n");
-    let tree = mark.clone();
-    wait_for("the tree", move || {
-        process::find_by_env_marker("TREE", &tree).len() == 2
-    })
-    .await;
-    runner.kill().unwrap();
-    runner.wait().unwrap();
-    let killed = Instant::now();
-    wait_for("silence", move || {
-        process::find_by_env_marker("TREE", &mark).is_empty()
-    })
-    .await;
-    assert!(
-        killed.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        killed.elapsed()
-    );
+    let port = server.port().to_string();
+    let user = server.user().unwrap();
+    let (key, known) = (server.key(), server.known_hosts());
+    let sockets = server.path().join("sockets");
+    let arguments = [
+        "ssh".as_ref(),
+        port.as_ref(),
+        user.as_ref(),
+        key.as_os_str(),
+        known.as_os_str(),
+        sockets.as_os_str(),
+    ];
+    nothing_outlives_us(&arguments, &format!("ssh-killed-{port}")).await;
     // The client goes with it.
     let server = Arc::new(server);
     let watched = Arc::clone(&server);
@@ -228,52 +172,10 @@ async fn nothing_runs_over_there_five_seconds_after_our_process_was_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_terminal_has_its_size_and_learns_a_new_one() {
+async fn bytes_and_terminals_go_through_unchanged() {
     let server = Sshd::start().unwrap();
     let backend = backend(config(&server));
-    let script = "tty >/dev/null && stty size; trap 'stty size; exit 4' WINCH; echo ready; while :; do sleep 0.05; done";
-    let mut terminal = launch(
-        "term",
-        script,
-        Input::Terminal {
-            rows: 31,
-            columns: 97,
-        },
-    );
-    terminal.argv[0] = "bash".to_owned();
-    let mut process = backend.spawn(terminal).await.unwrap();
-    let mut seen = String::new();
-    let mut buffer = [0; 256];
-    while !seen.contains("ready") {
-        let count = tokio::time::timeout(LONG, process.output.read(&mut buffer))
-            .await
-            .unwrap()
-            .unwrap();
-        seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
-    }
-    assert_eq!(seen.replace('\r', ""), "31 97\nready\n");
-    process.control.resize(40, 120).await.unwrap();
-    assert_eq!(read(&mut process).await.replace('\r', ""), "40 120\n");
-    assert_eq!(process.exit.await.unwrap(), Exit::Code(4));
-
-    let mut typed = backend
-        .spawn(launch(
-            "typed",
-            "read line; echo got $line",
-            Input::Terminal {
-                rows: 24,
-                columns: 80,
-            },
-        ))
-        .await
-        .unwrap();
-    typed
-        .input
-        .as_mut()
-        .unwrap()
-        .write_all(b"words\r")
-        .await
-        .unwrap();
-    assert!(read(&mut typed).await.contains("got words"));
+    bytes_go_through(&backend, 3_000_000).await;
+    terminals_work(&backend).await;
     backend.close().await.unwrap();
 }

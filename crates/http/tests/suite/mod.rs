@@ -8,4 +8,5 @@ mod proxies;
 mod rebind;
 mod redirects;
 mod server;
+mod streams;
 mod tls;

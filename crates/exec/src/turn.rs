@@ -6,20 +6,15 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::{DockerConfig, spec};
 use crate::ExecError;
 
-/// How long another process may be busy with finding or making the same container.
+/// How long another process may be busy with finding or making the same sandbox.
 const TURN: Duration = Duration::from_secs(180);
 const TURN_STEP: Duration = Duration::from_millis(50);
 
-/// Waits until no other process finds or makes this container; the turn ends when the file is dropped.
-pub(super) async fn take(config: &DockerConfig) -> Result<File, ExecError> {
-    let folder = config
-        .sandboxes
-        .join("docker")
-        .join(spec::label(&config.task));
-    let file = lock_file(&folder).map_err(|source| ExecError::Io {
+/// Waits until no other process finds or makes the sandbox of this folder; the turn ends when the file is dropped.
+pub(crate) async fn take(folder: &Path) -> Result<File, ExecError> {
+    let file = lock_file(folder).map_err(|source| ExecError::Io {
         what: format!("cannot write to {}", folder.display()),
         source,
     })?;
@@ -39,7 +34,7 @@ pub(super) async fn take(config: &DockerConfig) -> Result<File, ExecError> {
             source,
         }),
         Err(_) => Err(ExecError::TimedOut {
-            what: "waiting for another process to make the container".to_owned(),
+            what: "waiting for another process to make the sandbox".to_owned(),
             limit: TURN,
         }),
     }

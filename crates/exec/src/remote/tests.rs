@@ -1,0 +1,178 @@
+use hermes_config::ModalMode;
+
+use super::*;
+use crate::WardenProgram;
+use hermes_core::SystemClock;
+
+fn around() -> Surroundings {
+    let variables = [
+        ("HOME", "/root"),
+        ("PATH", "/a:/b"),
+        ("SSH_AUTH_SOCK", "/agent"),
+        ("OPENAI_API_KEY", "secret"),
+        ("TOKEN", "wanted"),
+    ];
+    Surroundings {
+        home: PathBuf::from(concat!("/root", "/.hermes")),
+        launched_in: PathBuf::from("/srv/project"),
+        sockets: PathBuf::from("/tmp/s"),
+        environment: variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into(),
+        user: (1, 2),
+        task: "default".to_owned(),
+        profile: "main".to_owned(),
+        offers: Vec::new(),
+        clock: Arc::new(SystemClock),
+        local: LocalOptions {
+            warden: WardenProgram {
+                program: PathBuf::from("hermes"),
+                arguments: Vec::new(),
+                grace: Duration::ZERO,
+            },
+            scratch: PathBuf::from("/tmp"),
+            confiner: None,
+        },
+        network: Network {
+            client: Box::new(|| {
+                let settings = hermes_http::ClientSettings::default();
+                hermes_http::ClientBuilder::new(settings, hermes_http::AddressPolicy::Any)
+                    .build()
+                    .map_err(|error| error.to_string())
+            }),
+            tether: TetherProgram {
+                program: PathBuf::from("hermes"),
+                arguments: Vec::new(),
+                environment: Vec::new(),
+            },
+        },
+    }
+}
+
+fn settings(backend: Choice) -> Terminal {
+    Terminal {
+        backend,
+        ..Terminal::default()
+    }
+}
+
+// EX-30
+#[test]
+fn every_choice_is_that_backend_or_an_error_and_never_this_machine() {
+    let resolve = |backend| BackendConfig::resolve(&settings(backend), around());
+    assert!(matches!(
+        resolve(Choice::Local),
+        Ok(BackendConfig::Local(_))
+    ));
+    assert!(matches!(
+        resolve(Choice::Docker),
+        Ok(BackendConfig::Docker(_))
+    ));
+    assert!(matches!(
+        resolve(Choice::Singularity),
+        Ok(BackendConfig::Singularity(_))
+    ));
+    assert!(matches!(resolve(Choice::Ssh), Ok(BackendConfig::Ssh(_))));
+    // Without a key there is no sandbox, and nothing else either.
+    for backend in [Choice::Modal, Choice::Daytona] {
+        assert!(matches!(
+            resolve(backend),
+            Err(ExecError::Unavailable { .. })
+        ));
+    }
+}
+
+// EX-28
+#[test]
+fn keys_and_addresses_of_clouds_come_from_variables() {
+    let resolve = |settings: &Terminal, variables: &[(&str, &str)]| {
+        let mut around = around();
+        let variables = variables.iter();
+        around
+            .environment
+            .extend(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        BackendConfig::resolve(settings, around)
+    };
+    let daytona = settings(Choice::Daytona);
+    let key = ("DAYTONA_API_KEY", "key");
+    let all = [
+        key,
+        ("DAYTONA_TARGET", "eu"),
+        ("DAYTONA_ORGANIZATION_ID", " "),
+    ];
+    let Ok(BackendConfig::Daytona(config)) = resolve(&daytona, &all) else {
+        panic!()
+    };
+    assert_eq!(config.target.as_deref(), Some("eu"));
+    assert_eq!(config.organisation, None);
+    assert!(resolve(&daytona, &[key, ("DAYTONA_API_URL", "not a url")]).is_err());
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("modal.toml");
+    std::fs::write(&file, "[me]\ntoken_id = 'ak'\ntoken_secret = 'as'\n").unwrap();
+    let path = file.to_str().unwrap();
+    let mut modal = settings(Choice::Modal);
+    let token = [("MODAL_TOKEN_ID", "ak"), ("MODAL_TOKEN_SECRET", "as")];
+    for variables in [&token[..], &[("MODAL_CONFIG_PATH", path)]] {
+        let resolved = resolve(&modal, variables);
+        assert!(matches!(resolved, Ok(BackendConfig::Modal(_))));
+    }
+    assert!(resolve(&modal, &token[..1]).is_err());
+    modal.modal_mode = ModalMode::Managed;
+    assert!(resolve(&modal, &token).is_err());
+}
+
+#[test]
+fn a_container_gets_what_the_settings_say_and_no_directory_of_this_machine() {
+    let mut settings = settings(Choice::Docker);
+    settings.docker_forward_env = vec!["TOKEN".to_owned(), "ABSENT".to_owned()];
+    settings.docker_mount_cwd_to_workspace = true;
+    let cases = [
+        (".", "/root"),
+        ("/srv/project/sub", "/root"),
+        ("/home/me", "/root"),
+        ("/workspace", "/workspace"),
+        (concat!("/root", "/work"), concat!("/root", "/work")),
+    ];
+    for (given, expected) in cases {
+        settings.cwd = given.to_owned();
+        let config = container(&settings, around());
+        assert_eq!(config.directory, expected, "{given}");
+    }
+    let config = container(&settings, around());
+    assert_eq!(
+        config.forwarded,
+        [("TOKEN".to_owned(), "wanted".to_owned())]
+    );
+    assert_eq!(config.workspace, Some(PathBuf::from("/srv/project")));
+    assert_eq!(
+        config.sandboxes,
+        Path::new(concat!("/root", "/.hermes/sandboxes"))
+    );
+    assert_eq!(config.engine, DOCKER_SOCKET);
+}
+
+#[test]
+fn programs_that_carry_commands_elsewhere_see_no_keys() {
+    let mut settings = settings(Choice::Ssh);
+    settings.ssh_key = "~/.ssh/other".to_owned();
+    let config = machine(&settings, around());
+    let names: Vec<_> = config
+        .environment
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    assert_eq!(names, ["HOME", "PATH", "SSH_AUTH_SOCK"]);
+    assert_eq!(
+        config.key,
+        Some(PathBuf::from(concat!("/root", "/.ssh/other")))
+    );
+    let config = instance(&settings, around());
+    let first = [
+        "/a/apptainer",
+        "/b/apptainer",
+        "/a/singularity",
+        "/b/singularity",
+    ];
+    assert_eq!(config.programs, first.map(PathBuf::from));
+}
