@@ -93,7 +93,7 @@ fn a_script_has_its_tools_and_its_limits() {
 #[test]
 fn a_script_that_takes_too_long_is_ended_with_its_children() {
     let code = "import subprocess\nprint('begun', flush=True)\nsubprocess.run(['sleep', '543219'])";
-    let results = scripts("code_execution: {timeout: 3}\n", &[code], &[]);
+    let results = scripts("code_execution: {timeout: 15}\n", &[code], &[]);
     let ran = &results[0];
     assert_eq!(
         (&ran["status"], &ran["exit_code"]),

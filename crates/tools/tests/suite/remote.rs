@@ -323,7 +323,7 @@ async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32)
         "{ran}"
     );
     assert_eq!(ran["stdout_bytes_total"], 2_000_001);
-    let slow = ExecuteCode::new(place, settings(2));
+    let slow = ExecuteCode::new(place, settings(15));
     let code = format!(
         "import subprocess\nprint('begun', flush=True)\nsubprocess.run(['sleep', '{seconds}'])"
     );
