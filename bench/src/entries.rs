@@ -3,6 +3,7 @@
 mod config_load;
 mod conversation;
 mod embedded;
+mod hands;
 mod import;
 mod insert;
 mod search;
@@ -15,6 +16,7 @@ pub(crate) const ALL: &[Bench] = &[
     startup::BENCH,
     conversation::BENCH,
     embedded::BENCH,
+    hands::BENCH,
     config_load::BENCH,
     insert::BENCH,
     search::BENCH,

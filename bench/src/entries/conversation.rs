@@ -41,7 +41,7 @@ fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
     Ok(figures)
 }
 
-fn home_for(server: &ModelServer) -> anyhow::Result<TempHome> {
+pub(super) fn home_for(server: &ModelServer) -> anyhow::Result<TempHome> {
     let home = TempHome::new()?;
     home.write_config(&format!(
         "model:\n  provider: custom\n  base_url: {}\n  default: scripted\n  context_length: 200000\n",
@@ -50,7 +50,7 @@ fn home_for(server: &ModelServer) -> anyhow::Result<TempHome> {
     Ok(home)
 }
 
-fn ask(home: &TempHome, program: &str, arguments: &[&str]) -> anyhow::Result<Output> {
+pub(super) fn ask(home: &TempHome, program: &str, arguments: &[&str]) -> anyhow::Result<Output> {
     let output = home.command(program).args(arguments).run()?;
     ensure!(
         output.code == Some(0),

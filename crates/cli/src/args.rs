@@ -13,6 +13,7 @@ pub(crate) mod policy;
 pub(crate) mod profile;
 pub(crate) mod prompt_size;
 pub(crate) mod report;
+pub(crate) mod sandbox;
 pub(crate) mod sessions;
 pub(crate) mod tools;
 
@@ -82,6 +83,8 @@ pub(crate) enum Command {
     Profile(profile::ProfileArgs),
     /// Show what every conversation begins with, in tokens
     PromptSize(prompt_size::PromptSizeArgs),
+    /// List and remove the containers commands run in
+    Sandbox(sandbox::SandboxArgs),
     /// List, search, export and clean up conversations
     Sessions(Box<sessions::SessionsArgs>),
     /// Show how things stand

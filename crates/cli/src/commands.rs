@@ -20,6 +20,7 @@ mod profile;
 mod progress;
 mod prompt_size;
 mod restore;
+mod sandbox;
 mod sessions;
 mod status;
 mod tools;
@@ -70,6 +71,7 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
         Some(Command::Policy(args)) => policy::run(args, context, output),
         Some(Command::Profile(args)) => profile::run(args, context, output),
         Some(Command::PromptSize(args)) => prompt_size::run(&args, context, output),
+        Some(Command::Sandbox(args)) => sandbox::run(args, context, output),
         Some(Command::Sessions(args)) => sessions::run(*args, context, output),
         Some(Command::Status(args)) => status::run(&args, context, output),
         Some(Command::Tools(args)) => tools::run(args, context, output),

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use hermes_config::Problem;
 use hermes_core::{Failure, FailureKind};
+use hermes_exec::ExecError;
 use hermes_secrets::{Redactor, Scope};
 use hermes_store::StoreError;
 use hermes_tools::CheckpointError;
@@ -158,6 +159,12 @@ impl From<StoreError> for Complaint {
             Some(hint) => complaint.hint(hint),
             None => complaint,
         }
+    }
+}
+
+impl From<ExecError> for Complaint {
+    fn from(error: ExecError) -> Self {
+        Self::caused(FailureKind::Unavailable, error)
     }
 }
 

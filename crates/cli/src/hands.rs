@@ -41,7 +41,7 @@ use allow_list::AllowList;
 use way_out::WayOut;
 
 pub(crate) use places::{
-    Helpers, backend, checkpoint_settings, confined, environment, found, sandbox,
+    Helpers, backend, checkpoint_settings, confined, containers, environment, found, sandbox,
 };
 
 /// Does what a helper of ours does, when this process was started as one. Comes before everything else: a

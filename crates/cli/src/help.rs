@@ -16,7 +16,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
         "Models and tools",
         &["model", "auth", "fallback", "tools", "prompt-size"],
     ),
-    ("Settings", &["config", "profile", "policy"]),
+    ("Settings", &["config", "profile", "policy", "sandbox"]),
     (
         "Home",
         &[

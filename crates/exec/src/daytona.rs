@@ -40,6 +40,11 @@ pub struct DaytonaConfig {
 }
 
 impl DaytonaConfig {
+    /// Where what is written down about sandboxes lies.
+    pub(crate) fn sandboxes(&self) -> &std::path::Path {
+        &self.cloud.sandboxes
+    }
+
     /// A sandbox made with `cloud`, by the API at `url`, which alone sees the key.
     pub fn new(cloud: CloudConfig, url: &str, key: &str) -> Result<Self, ExecError> {
         let wrong = |what: &str, next: &str| unavailable(what.to_owned(), next.to_owned());

@@ -13,7 +13,7 @@ mod router;
 mod snapshots;
 pub(crate) mod token;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -54,6 +54,11 @@ pub struct ModalConfig {
 }
 
 impl ModalConfig {
+    /// Where what is written down about sandboxes lies.
+    pub(crate) fn sandboxes(&self) -> &Path {
+        &self.cloud.sandboxes
+    }
+
     /// A sandbox made with `cloud`, by the control plane at `url`, which alone sees the token: its id and its secret.
     pub fn new(
         cloud: CloudConfig,

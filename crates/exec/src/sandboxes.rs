@@ -8,7 +8,7 @@ use std::time::Duration;
 use hermes_core::Clock;
 
 use crate::lease::{Lease, Leases, Standing, standing};
-use crate::{DaytonaConfig, ExecError, ModalConfig, daytona, docker, labels, modal};
+use crate::{BackendConfig, DaytonaConfig, ExecError, ModalConfig, daytona, docker, labels, modal};
 
 /// A stopped sandbox is kept at least this long.
 const SHORTEST_REST: Duration = Duration::from_secs(120);
@@ -53,6 +53,19 @@ pub enum Operator<'a> {
     Daytona(&'a DaytonaConfig),
     /// Modal.
     Modal(&'a ModalConfig),
+}
+
+impl BackendConfig {
+    /// Who runs the sandboxes of this backend, and where what is written down about them lies. `None` for
+    /// backends without sandboxes to look at.
+    pub fn operator(&self) -> Option<(Operator<'_>, &Path)> {
+        match self {
+            Self::Docker(config) => Some((Operator::Docker(&config.engine), &config.sandboxes)),
+            Self::Daytona(config) => Some((Operator::Daytona(config), config.sandboxes())),
+            Self::Modal(config) => Some((Operator::Modal(config), config.sandboxes())),
+            Self::Local(_) | Self::Singularity(_) | Self::Ssh(_) => None,
+        }
+    }
 }
 
 impl<'a> From<&'a str> for Operator<'a> {

@@ -12,7 +12,7 @@ use hermes_core::{Clock, Random};
 use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose};
 use hermes_exec::{
     Backend, BackendConfig, ChildEnvironment, ExecError, FileSync, LocalOptions, Network as Way,
-    Source, Surroundings as Around, SyncedBackend, TetherProgram, WardenProgram, open,
+    Offer, Source, Surroundings as Around, SyncedBackend, TetherProgram, WardenProgram, open,
     passed_through,
 };
 use hermes_http::HttpClient;
@@ -66,13 +66,46 @@ pub(crate) fn backend(
     random: &Arc<dyn Random>,
     sources: Vec<Source>,
 ) -> Result<Arc<dyn Backend>, ExecError> {
-    let choice = config.terminal.backend;
+    let terminal = &config.terminal;
+    let choice = terminal.backend;
     let offers = match choice {
         Choice::Docker | Choice::Singularity => offers::mounted(&sources),
         Choice::Local | Choice::Ssh | Choice::Modal | Choice::Daytona => Vec::new(),
     };
+    let local = local(terminal, sandbox, &**random);
+    let backend = open(resolved(context, terminal, home, local, offers)?, &**random)?;
+    if !matches!(choice, Choice::Ssh | Choice::Daytona | Choice::Modal) {
+        return Ok(backend);
+    }
+    let work = home.cache_dir().join("sync");
+    let sync = FileSync::new(backend.clone(), random.clone(), HOME_THERE, sources, work);
+    Ok(Arc::new(SyncedBackend::new(backend, sync)))
+}
+
+/// What is known about where the containers and sandboxes are, also when commands run elsewhere now.
+pub(crate) fn containers(
+    context: &Context,
+    config: &Config,
+    home: &Home,
+    random: &dyn Random,
+) -> Result<BackendConfig, ExecError> {
+    let mut terminal = config.terminal.clone();
+    if !matches!(terminal.backend, Choice::Daytona | Choice::Modal) {
+        terminal.backend = Choice::Docker;
+    }
+    let local = local(&terminal, &Arc::new(sandbox(context)), random);
+    resolved(context, &terminal, home, local, Vec::new())
+}
+
+fn resolved(
+    context: &Context,
+    terminal: &TerminalSettings,
+    home: &Home,
+    local: LocalOptions,
+    offers: Vec<Offer>,
+) -> Result<BackendConfig, ExecError> {
     // Only clouds need a client, and keys from the file of secrets.
-    let (environment, client) = match choice {
+    let (environment, client) = match terminal.backend {
         Choice::Daytona | Choice::Modal => connected(context),
         Choice::Local | Choice::Docker | Choice::Ssh | Choice::Singularity => {
             let unused = "this backend makes no requests".to_owned();
@@ -89,19 +122,13 @@ pub(crate) fn backend(
         profile: home.profile().to_string(),
         offers,
         clock: context.clock.clone(),
-        local: local(&config.terminal, sandbox, &**random),
+        local,
         network: Way {
             client: Box::new(move || client),
             tether: tether(context, home),
         },
     };
-    let backend = open(BackendConfig::resolve(&config.terminal, around)?, &**random)?;
-    if !matches!(choice, Choice::Ssh | Choice::Daytona | Choice::Modal) {
-        return Ok(backend);
-    }
-    let work = home.cache_dir().join("sync");
-    let sync = FileSync::new(backend.clone(), random.clone(), HOME_THERE, sources, work);
-    Ok(Arc::new(SyncedBackend::new(backend, sync)))
+    BackendConfig::resolve(terminal, around)
 }
 
 fn local(terminal: &TerminalSettings, sandbox: &Arc<Sandbox>, random: &dyn Random) -> LocalOptions {

@@ -1,0 +1,156 @@
+//! The tools that touch the world: a command, a flood of output, a search, an edit, idle processes.
+
+mod files;
+mod place;
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use hermes_core::Tool;
+use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
+use hermes_tools::Terminal;
+use serde_json::json;
+
+use crate::bench::{Bench, Context};
+use crate::figure::{Figure, percentile};
+use place::{Confining, Place};
+
+pub(crate) const BENCH: Bench = Bench {
+    name: "hands",
+    about: "a command beside bare bash, with and without the sandbox; 2 GB of output; search beside rg; an edit of 10 MB; idle processes",
+    run,
+};
+
+/// Background processes that wait.
+const IDLE: usize = 50;
+/// How long they are watched.
+const WATCHED: Duration = Duration::from_secs(5);
+
+fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
+    let hermes = context
+        .hermes
+        .canonicalize()
+        .with_context(|| format!("{} is not there: pass --hermes", context.hermes.display()))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let mut figures = runtime.block_on(commands(context, &hermes))?;
+    figures.push(runtime.block_on(idle(&hermes))?);
+    figures.extend(runtime.block_on(files::run(context))?);
+    figures.push(flood(&hermes)?);
+    Ok(figures)
+}
+
+/// What a command costs over the same command in bare bash. The three take turns, so that whatever else the
+/// machine does reaches all of them.
+async fn commands(context: &Context, hermes: &Path) -> anyhow::Result<Vec<Figure>> {
+    let open = Place::new(hermes, Confining::No)?;
+    let confined = Place::new(hermes, Confining::Yes)?;
+    let (open_tool, confined_tool) = (
+        Terminal::new(open.workplace.clone()),
+        Terminal::new(confined.workplace.clone()),
+    );
+    let (mut bare, mut plain, mut boxed) = (Vec::new(), Vec::new(), Vec::new());
+    let rounds = context.count(200, 30);
+    for round in 0..rounds + 5 {
+        let started = Instant::now();
+        let status = Command::new("bash")
+            .args(["-c", "true"])
+            .stdin(Stdio::null())
+            .status()?;
+        ensure!(status.success(), "bash failed");
+        let times = [
+            started.elapsed(),
+            timed(&open_tool, &open).await?,
+            timed(&confined_tool, &confined).await?,
+        ];
+        if round >= 5 {
+            for (list, time) in [&mut bare, &mut plain, &mut boxed].into_iter().zip(times) {
+                list.push(time);
+            }
+        }
+    }
+    let middle = |times: &[Duration]| {
+        let times: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1e3).collect();
+        percentile(&times, 50.0)
+    };
+    let over = |times: &[Duration]| middle(times) - middle(&bare);
+    Ok(vec![
+        Figure::times("bash -c true", &bare),
+        Figure::times("terminal: true", &plain),
+        Figure::new("what the tool adds", over(&plain), "ms")
+            .at_most(3.0)
+            .of(rounds),
+        Figure::times("terminal: true, in the sandbox", &boxed)
+            .note(format!("confined by {}", confined.confined_by())),
+        Figure::new("what the tool and the sandbox add", over(&boxed), "ms")
+            .at_most(5.0)
+            .of(rounds),
+    ])
+}
+
+async fn timed(tool: &Terminal, place: &Place) -> anyhow::Result<Duration> {
+    let started = Instant::now();
+    let result = tool
+        .call(json!({ "command": "true" }), &place.context)
+        .await?;
+    let took = started.elapsed();
+    let result: serde_json::Value = serde_json::from_str(&result.content)?;
+    ensure!(result["exit_code"] == 0, "{result}");
+    Ok(took)
+}
+
+/// Processor time of this process and of the one that watches over commands, while many of them wait.
+async fn idle(hermes: &Path) -> anyhow::Result<Figure> {
+    let place = Place::new(hermes, Confining::No)?;
+    let tool = Terminal::new(place.workplace.clone());
+    let mut pids = Vec::new();
+    for number in 0..IDLE {
+        let arguments =
+            json!({ "command": format!("exec sleep 9{number:02}"), "background": true });
+        let result = tool.call(arguments, &place.context).await?;
+        let result: serde_json::Value = serde_json::from_str(&result.content)?;
+        let pid = result["pid"].as_u64().with_context(|| result.to_string())?;
+        pids.push(u32::try_from(pid)?);
+    }
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let warden = place::parent(*pids.first().context("nothing was started")?)?;
+    let used = || anyhow::Ok(place::ticks(std::process::id())? + place::ticks(warden)?);
+    let before = used()?;
+    tokio::time::sleep(WATCHED).await;
+    let share = (used()? - before) as f64 / WATCHED.as_secs_f64();
+    for pid in pids {
+        // They are ours, and the place ends them anyway.
+        place::end(pid);
+    }
+    Ok(Figure::new("50 idle background processes", share, "% cpu").at_most(1.0))
+}
+
+/// What a command that prints 2 GB adds to our peak memory.
+fn flood(hermes: &Path) -> anyhow::Result<Figure> {
+    let peak = |command: &str| -> anyhow::Result<f64> {
+        let server = ModelServer::start(
+            Scenario::new()
+                .reply(tool_call(
+                    "terminal",
+                    json!({ "command": command, "timeout": 120 }),
+                ))
+                .reply(text("Done."))
+                .lenient(),
+        )?;
+        let home = super::conversation::home_for(&server)?;
+        let output = super::conversation::ask(&home, &hermes.to_string_lossy(), &["-z", "go"])?;
+        Ok(output.max_rss_kib as f64 / 1024.0)
+    };
+    let (quiet, loud) = (peak("true")?, peak("yes | head -c 2G")?);
+    Ok(Figure::new(
+        "what 2 GB of output add to peak memory",
+        loud - quiet,
+        "MiB",
+    )
+    .at_most(20.0)
+    .note(format!("{quiet:.1} MiB for a command that prints nothing")))
+}

@@ -1,0 +1,33 @@
+//! `hermes sandbox …`
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArgs {
+    #[command(subcommand)]
+    pub(crate) command: SandboxCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SandboxCommand {
+    /// List the containers commands run in, of every profile
+    #[command(visible_alias = "list")]
+    Ls {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove containers and what is in them
+    #[command(visible_alias = "remove")]
+    Rm {
+        /// The names, as `ls` lists them
+        #[arg(required_unless_present = "idle", value_name = "NAME")]
+        names: Vec<String>,
+        /// Those nobody has used for their lifetime
+        #[arg(long, conflicts_with = "names")]
+        idle: bool,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+}
