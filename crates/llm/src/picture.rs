@@ -103,10 +103,13 @@ fn encoded(picture: &DynamicImage) -> Option<Vec<u8>> {
 
 /// Pictures that were made smaller.
 #[derive(Clone, Default)]
-pub struct Pictures(Arc<Mutex<VecDeque<(Key, Option<Arc<[u8]>>)>>>);
+pub struct Pictures(Arc<Mutex<VecDeque<(Key, Small)>>>);
 
 /// A picture and its longest edge.
 type Key = (String, u32);
+
+/// What became of it; nothing when it could not be made smaller.
+type Small = Option<Arc<[u8]>>;
 
 impl Pictures {
     /// Reads media as `reader` does, pictures of this request made smaller. Works off the threads of the
@@ -150,13 +153,13 @@ impl Pictures {
         }
     }
 
-    fn kept(&self, key: &Key) -> Option<Option<Arc<[u8]>>> {
+    fn kept(&self, key: &Key) -> Option<Small> {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = all.iter().find(|(known, _)| known == key);
         found.map(|(_, made)| made.clone())
     }
 
-    fn keep(&self, key: Key, made: Option<Arc<[u8]>>) {
+    fn keep(&self, key: Key, made: Small) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST_KEPT {
             all.pop_front();
@@ -167,7 +170,7 @@ impl Pictures {
 
 /// Media, with pictures made smaller.
 pub(crate) struct Shrunk {
-    known: HashMap<String, Option<Arc<[u8]>>>,
+    known: HashMap<String, Small>,
     rest: Arc<dyn MediaReader>,
 }
 

@@ -118,7 +118,7 @@ fn an_endpoint_behind_a_proxy_with_an_authority_of_its_own_is_reached() {
         let command = program.command(&["-z", "hello"]);
         command
             .env("LAB_KEY", "lab-key-1234567890")
-            .env("HTTPS_PROXY", &format!("http://127.0.0.1:{through}"))
+            .env("HTTPS_PROXY", format!("http://127.0.0.1:{through}"))
             .env("NO_PROXY", direct)
             .run()
             .unwrap()

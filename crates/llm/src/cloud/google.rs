@@ -32,7 +32,8 @@ pub(crate) struct Google {
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Account {
-    ServiceAccount {
+    #[serde(rename = "service_account")]
+    Service {
         client_email: String,
         private_key: String,
         private_key_id: Option<String>,
@@ -76,7 +77,7 @@ pub(super) async fn token(exchange: &Exchange<'_>, account: &Google) -> Result<M
             .ok_or_else(|| wrong("its token_uri is not an https address"))
     };
     match parsed {
-        Account::ServiceAccount {
+        Account::Service {
             client_email,
             private_key,
             private_key_id,
