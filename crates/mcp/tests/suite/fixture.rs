@@ -274,6 +274,7 @@ pub(crate) fn context(cancel: CancellationToken) -> ToolContext {
         mode: RunMode::Off,
         attended: false,
         lasting: true,
+        nested: false,
         host: Arc::new(Nobody),
     }
 }
