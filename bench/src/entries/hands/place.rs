@@ -252,9 +252,6 @@ pub(super) fn end(pid: u32) {
     if let Ok(pid) = i32::try_from(pid) {
         let pid = nix::unistd::Pid::from_raw(pid);
         // It may have ended by itself.
-        drop(nix::sys::signal::kill(
-            pid,
-            nix::sys::signal::Signal::SIGKILL,
-        ));
+        let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
     }
 }

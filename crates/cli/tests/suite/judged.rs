@@ -32,12 +32,12 @@ fn set_up(command: &str, review: &str, more: &str) -> (ModelServer, Program) {
 /// What the model was answered about its command.
 fn answered(server: &ModelServer) -> Json {
     let requests = server.requests();
-    let results = requests.iter().filter_map(|request| {
+    let mut results = requests.iter().rev().filter_map(|request| {
         let messages = request.expect_json()["messages"].as_array()?;
         let result = messages.iter().find(|one| one["role"] == "tool")?;
         serde_json::from_str(result["content"].as_str()?).ok()
     });
-    results.last().unwrap()
+    results.next().unwrap()
 }
 
 // EX-57
