@@ -13,6 +13,7 @@ mod suite {
     mod notices;
     mod odd_answers;
     mod pictures;
+    mod questions;
     mod requests;
     mod rules;
     mod stopping;

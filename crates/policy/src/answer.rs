@@ -105,6 +105,7 @@ fn refusal(all: bool, reason: &str) -> Said {
 mod tests {
     use super::*;
 
+    // EX-56
     #[test]
     fn words_mean_what_people_mean() {
         let said = |answer, all| Some(Said { answer, all });
