@@ -144,7 +144,9 @@ impl Actor {
                     Control::Stop | Control::Answer(..) => continue,
                 },
                 Ok(()) = self.news.changed(), if self.spec.lasting => {
-                    Box::pin(self.hear()).await;
+                    if self.has_news().await {
+                        Box::pin(self.converse(Input::News)).await;
+                    }
                     continue;
                 }
             };
@@ -172,17 +174,15 @@ impl Actor {
         }
     }
 
-    /// A process in the background has something to tell, perhaps to this conversation.
-    async fn hear(&mut self) {
+    /// Whether what a process in the background has to tell is for this conversation.
+    async fn has_news(&self) -> bool {
         let store = &self.shared.services.store;
         let open = store.open_process_events(self.spec.id.as_str(), 1).await;
         match open {
-            Ok(events) if events.is_empty() => {}
-            Ok(_) => self.converse(Input::News).await,
+            Ok(events) => !events.is_empty(),
             Err(error) => {
-                self.events
-                    .send(notice(error.to_string(), error.hint()))
-                    .await
+                tracing::warn!(%error, "news of processes could not be looked up");
+                false
             }
         }
     }

@@ -13,7 +13,7 @@ use hermes_llm::keys::{
     AuthFile, FoundPlace, KeyNeed, KeySource as StoredFrom, Keyring, KeyringParts, OwnKey,
     ProviderKeys,
 };
-use hermes_llm::metadata::Learned as LearnedWindows;
+use hermes_llm::metadata::{Catalogue, Learned as LearnedWindows};
 use hermes_llm::nearby::{self, Prepared, Reach};
 use hermes_llm::oauth::Flow;
 use hermes_llm::profile::{self, Profile, Profiles};
@@ -43,6 +43,7 @@ pub(crate) struct Models {
     /// Windows that refusals taught us, and the file they are kept in.
     windows: LearnedWindows,
     windows_file: PathBuf,
+    catalogue: Catalogue,
 }
 
 /// What was said on the command line.
@@ -112,6 +113,7 @@ impl Models {
             embedded: embedded.is_file().then_some(embedded),
             windows: LearnedWindows::read(&windows).unwrap_or_default(),
             windows_file: windows,
+            catalogue: Catalogue::new(&home.path().join("models_dev_cache.json")),
             loaded,
         })
     }
@@ -127,6 +129,7 @@ impl Models {
             places: &self.places,
             embedded: self.embedded.as_deref(),
             learned: Some(&self.windows),
+            catalogue: Some(&self.catalogue),
             cloud_machine: self.cloud_machine,
             ..Request::new(&self.loaded, &self.profiles)
         }

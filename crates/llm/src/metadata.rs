@@ -1,5 +1,6 @@
 //! What is known about models without asking anybody: windows, limits of answers, eyes, prices.
 
+mod catalogue;
 mod family;
 mod learned;
 mod listing;
@@ -9,6 +10,7 @@ use url::Url;
 
 use crate::route::WindowSource;
 
+pub use catalogue::Catalogue;
 pub use learned::Learned;
 pub use listing::{output_from_listing, window_from_listing};
 pub use price::{Cost, cost};
@@ -26,6 +28,10 @@ pub struct WindowQuery<'a> {
     pub configured: Option<u32>,
     /// What refusals taught.
     pub learned: Option<&'a Learned>,
+    /// The provider, for what is listed there.
+    pub provider: &'a str,
+    /// What a public list says.
+    pub catalogue: Option<&'a Catalogue>,
 }
 
 /// The context window in tokens, and where that is known from.
@@ -39,6 +45,12 @@ pub fn window(query: &WindowQuery<'_>) -> (u32, WindowSource) {
         .and_then(|(learned, base)| learned.window(query.model, base));
     if let Some(window) = learned {
         return (window, WindowSource::Learned);
+    }
+    let listed = query
+        .catalogue
+        .and_then(|catalogue| catalogue.window(query.provider, query.model));
+    if let Some(window) = listed {
+        return (window, WindowSource::Catalogue);
     }
     match family::of(query.model) {
         Some(family) => (family.window, WindowSource::Family),

@@ -220,7 +220,7 @@ impl Visit<'_> {
     async fn listed(self, route: &Route) -> Option<Found> {
         let unknown = matches!(
             route.limits.window_from,
-            WindowSource::Guess | WindowSource::Family
+            WindowSource::Guess | WindowSource::Family | WindowSource::Catalogue
         );
         if !unknown {
             return None;

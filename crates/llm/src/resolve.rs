@@ -22,7 +22,7 @@ use hermes_secrets::Secret;
 
 use crate::cloud::Mint;
 use crate::keys::FoundPlace;
-use crate::metadata::Learned;
+use crate::metadata::{Catalogue, Learned};
 use crate::profile::Profiles;
 use crate::route::Route;
 
@@ -56,6 +56,8 @@ pub struct Request<'a> {
     pub places: &'a [FoundPlace],
     /// Windows learned from refusals.
     pub learned: Option<&'a Learned>,
+    /// A public list of models.
+    pub catalogue: Option<&'a Catalogue>,
     /// Whether this machine belongs to a cloud that lends roles to its machines.
     pub cloud_machine: bool,
 }
@@ -129,6 +131,7 @@ impl<'a> Request<'a> {
             embedded: None,
             places: &[],
             learned: None,
+            catalogue: None,
             cloud_machine: false,
         }
     }

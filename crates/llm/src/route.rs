@@ -100,6 +100,8 @@ pub enum WindowSource {
     Endpoint,
     /// The model's file says so.
     File,
+    /// A public list of models says so.
+    Catalogue,
     /// The table of model families.
     Family,
     /// Nothing is known: a careful guess.
@@ -113,6 +115,7 @@ impl fmt::Display for WindowSource {
             Self::Learned => "learned from a refusal",
             Self::Endpoint => "reported by the server",
             Self::File => "read from the model's file",
+            Self::Catalogue => "listed by models.dev",
             Self::Family => "known for this family of models",
             Self::Guess => "a careful guess",
         })

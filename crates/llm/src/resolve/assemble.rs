@@ -211,6 +211,8 @@ fn limits(
             .or(of_endpoint)
             .or(wanted.num_ctx),
         learned: request.learned,
+        provider: &server.profile.id,
+        catalogue: request.catalogue,
     });
     let set = wanted.max_tokens.or_else(|| {
         let values = entry?.values;

@@ -3,7 +3,8 @@
 use hermes_core::{CostStatus, Usage};
 use hermes_llm::WindowSource;
 use hermes_llm::metadata::{
-    Learned, WindowQuery, cost, output, output_from_listing, sees, window, window_from_listing,
+    Catalogue, Learned, WindowQuery, cost, output, output_from_listing, sees, window,
+    window_from_listing,
 };
 use serde_json::json;
 
@@ -15,6 +16,8 @@ fn query(model: &str) -> (u32, WindowSource) {
         base: None,
         configured: None,
         learned: None,
+        provider: "lab",
+        catalogue: None,
     })
 }
 
@@ -49,6 +52,45 @@ fn the_window_is_what_is_set_then_learned_then_known_then_guessed() {
         of("model: {provider: custom, default: m1, base_url: 'http://10.0.0.2/v1'}"),
         told(32_768, WindowSource::Guess)
     );
+}
+
+// PV-22
+#[test]
+fn a_list_on_disk_counts_before_what_is_known_of_the_family() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("models_dev_cache.json");
+    std::fs::write(
+        &path,
+        json!({
+            "lab": {"name": "Lab", "models": {"kimi-k2.5": {"limit": {"context": 111_000, "output": 5}}}},
+            "other": {"models": {
+                "kimi-k2.5": {"limit": {"context": 222_000}},
+                "m9": {"limit": {"context": 333_000}, "cost": {"input": 1.5}},
+                "unsaid": {"cost": {}},
+            }},
+        })
+        .to_string(),
+    )
+    .unwrap();
+    let of = |path: &std::path::Path, provider: &str, model: &str| {
+        window(&WindowQuery {
+            model,
+            base: None,
+            configured: None,
+            learned: None,
+            provider,
+            catalogue: Some(&Catalogue::new(path)),
+        })
+    };
+    let listed = |window| (window, WindowSource::Catalogue);
+    assert_eq!(of(&path, "lab", "kimi-k2.5"), listed(111_000));
+    assert_eq!(of(&path, "elsewhere", "m9"), listed(333_000));
+    assert_eq!(of(&path, "lab", "unsaid").1, WindowSource::Guess);
+    // Neither a missing list nor a broken one is trouble.
+    let missing = folder.path().join("none.json");
+    assert_eq!(of(&missing, "lab", "kimi-k2.5").1, WindowSource::Family);
+    std::fs::write(&path, "{\"lab\": [").unwrap();
+    assert_eq!(of(&path, "lab", "kimi-k2.5").1, WindowSource::Family);
 }
 
 // PV-22
