@@ -101,7 +101,8 @@ async fn answers_reach_the_question_they_were_given_to_in_any_order_and_carry_re
                 .and_tool_call("act", json!({"what": "second"})),
         )
         .reply(text("done"));
-    let fixture = Fixture::new(scenario).tool(Asking::new(Duration::from_secs(60)));
+    let mut fixture = Fixture::new(scenario).tool(Asking::new(Duration::from_secs(60)));
+    fixture.attended = true;
     let session = fixture.open();
     session.send(Op::UserMessage {
         text: "go".to_owned(),
@@ -134,7 +135,8 @@ async fn a_question_nobody_answers_in_time_is_a_no() {
     let scenario = Scenario::new()
         .reply(tool_call("act", json!({"what": "it"})))
         .reply(text("done"));
-    let fixture = Fixture::new(scenario).tool(Asking::new(Duration::from_millis(200)));
+    let mut fixture = Fixture::new(scenario).tool(Asking::new(Duration::from_millis(200)));
+    fixture.attended = true;
     let session = fixture.open();
     let done = say(&session, "go").await;
     assert_eq!(done.why, TurnEnd::Done);
@@ -149,7 +151,8 @@ async fn a_stop_closes_the_question_and_a_late_answer_does_nothing() {
     let scenario = Scenario::new()
         .reply(tool_call("act", json!({"what": "it"})))
         .reply(text("next"));
-    let fixture = Fixture::new(scenario).tool(Asking::new(Duration::from_secs(60)));
+    let mut fixture = Fixture::new(scenario).tool(Asking::new(Duration::from_secs(60)));
+    fixture.attended = true;
     let session = fixture.open();
     session.send(Op::UserMessage {
         text: "go".to_owned(),

@@ -70,9 +70,12 @@ impl LogFile {
         if lock.try_lock().is_err() {
             return Ok(());
         }
-        // It may have been done between our look at the size and the lock.
-        if fs::metadata(&self.path)?.len() < self.largest / 2 {
-            return Ok(());
+        // It may have been done between our look at the size and the lock, and nobody may have written since.
+        match fs::metadata(&self.path) {
+            Ok(found) if found.len() >= self.largest / 2 => {}
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
         }
         if self.kept == 0 {
             return fs::remove_file(&self.path);

@@ -66,7 +66,7 @@ fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
     let scenario = Scenario::new()
         .reply(tool_call(
             "terminal",
-            json!({"command": "echo $$ > pid; exec sleep 600", "background": true}),
+            json!({"command": "exec sleep 61234", "background": true}),
         ))
         .reply(text("It runs."));
     let server = ModelServer::start(scenario.lenient()).unwrap();
@@ -97,7 +97,7 @@ fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
     screen.wait_for_text("/rollback N [FILE]", LIMIT).unwrap();
     screen.send("/exit\r").unwrap();
     assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
-    let alive = program.shell("kill -0 $(cat pid)");
+    let alive = program.shell("pgrep -fx 'sleep 61234'");
     assert_ne!(alive.code, Some(0), "{}", alive.report());
 }
 
