@@ -74,13 +74,14 @@ impl Tool for Asking {
 /// The next question.
 async fn asked(session: &hermes_agent::Session) -> (QuestionId, String) {
     loop {
-        match session.next_event().await.expect("the session goes on") {
-            Event::Ask(Question {
-                id,
-                kind: QuestionKind::Approval { action, .. },
-                ..
-            }) => return (id, action),
-            _ => {}
+        let event = session.next_event().await.expect("the session goes on");
+        if let Event::Ask(Question {
+            id,
+            kind: QuestionKind::Approval { action, .. },
+            ..
+        }) = event
+        {
+            return (id, action);
         }
     }
 }
