@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run test fmt lint docs bench fuzz setup
+.PHONY: run test fmt lint docs bench conformance fuzz setup
 
 run: ## Build the release binary and start it; with no provider set up, on a small model of its own
 	@./scripts/setup build
@@ -30,5 +30,9 @@ docs: ## Regenerate what is generated from the types
 fuzz: ## Ten million odd inputs for each reader of strangers' text; FUZZ="commands --inputs 1000" picks
 	$(CARGO) run --release --package hermes-fuzz -- $(FUZZ)
 
+conformance: ## The MCP suite of the protocol's authors, against both sides of ours
+	@./scripts/conformance
+
 bench: ## Medians and ratios; BENCH="search insert" picks entries
+	$(CARGO) build --release --quiet --package hermes-mcp --bin mcp-stdio
 	$(CARGO) run --release --package hermes-bench -- $(BENCH)

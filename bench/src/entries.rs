@@ -6,6 +6,7 @@ mod embedded;
 mod hands;
 mod import;
 mod insert;
+mod mcp;
 mod search;
 mod startup;
 
@@ -17,6 +18,7 @@ pub(crate) const ALL: &[Bench] = &[
     conversation::BENCH,
     embedded::BENCH,
     hands::BENCH,
+    mcp::BENCH,
     config_load::BENCH,
     insert::BENCH,
     search::BENCH,

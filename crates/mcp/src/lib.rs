@@ -18,6 +18,8 @@
 //! any state ── shutdown ──► Stopping ──► Stopped
 //! ```
 //!
+//! `serve` is the other side: Hermes as a server that lets other programs read its conversations.
+//!
 //! What is left out: asking people (the session's `Asker`), asking models (a seam handed in), and deciding
 //! which tools an agent offers.
 #![deny(missing_docs)]
@@ -44,6 +46,7 @@ mod requests;
 mod result;
 mod scan;
 mod schema;
+mod serve;
 mod server;
 mod session;
 mod state;
@@ -74,6 +77,7 @@ pub use requests::{Caller, Sample, Sampled, Sampler, SamplingCounts};
 pub use result::{Answers, Asked, Rendered, Shelf, ShelfFolders, Trouble};
 pub use scan::{Finding, fingerprint, review, scan};
 pub use schema::normalise as normalise_schema;
+pub use serve::{ServeError, ServeParts, ServeTransport, serve};
 pub use server::{Kind, Server};
 pub use state::State;
 pub use supervisor::Handle;

@@ -4,6 +4,7 @@
 mod suite {
     mod auth;
     mod breaker;
+    mod chaos;
     mod expiry;
     mod fixture;
     mod gatekeeping;
@@ -21,5 +22,6 @@ mod suite {
     mod reload;
     mod results;
     mod schemas;
+    mod serving;
     mod supervision;
 }

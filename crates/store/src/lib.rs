@@ -13,6 +13,7 @@ mod decisions;
 mod error;
 mod export;
 mod filter;
+mod follow;
 mod import;
 mod insights;
 mod leases;
@@ -51,6 +52,7 @@ pub use export::{
     document_name, verify_document,
 };
 pub use filter::{Bounds, SessionFilter};
+pub use follow::Watch;
 pub use import::{BackgroundImport, ImportProgress, ReferenceImport};
 pub use insights::{
     Activity, Cost, Glance, Insights, ModelUse, Overview, Period, PlatformUse, ToolUse, TopRecord,

@@ -87,6 +87,10 @@ impl Store {
         &self.inner.location.path
     }
 
+    pub(crate) fn location(&self) -> &Location {
+        &self.inner.location
+    }
+
     /// The media folder.
     pub fn blobs(&self) -> &Blobs {
         &self.inner.blobs

@@ -6,6 +6,7 @@ mod suite {
     mod compact;
     mod export;
     mod fixture;
+    mod follow;
     mod import;
     mod insights;
     mod lineage;

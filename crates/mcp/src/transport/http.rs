@@ -1,6 +1,7 @@
 //! A server at an address: how its HTTP client is made and how sessions are opened with it.
 
 mod client;
+mod hearing;
 mod trust;
 
 use std::sync::Arc;
@@ -71,6 +72,7 @@ impl HttpRoute {
             headers: Headers::of(self.server.settings(), &url)?,
             authority: self.authority.clone(),
             marks: Arc::clone(&marks),
+            hearing: Arc::default(),
             timeouts: self.timeouts(),
             stream_idle: self.surroundings.policy.stream_read_timeout,
             http: http.clone(),

@@ -1,5 +1,6 @@
 //! An agent that keeps one server, for tests that kill it: `mcp-agent agent STATE PROGRAM`. With `warden` as
-//! first argument it is the process that starts the servers of tests.
+//! first argument it is the process that starts the servers of tests. `serve HOME` and `serve-http HOME TOKEN`
+//! make it a server itself, over standard input or at an address that it prints.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -15,9 +16,12 @@ use hermes_core::{SystemClock, SystemRandom};
 use hermes_exec::{LocalBackend, LocalOptions, WardenProgram, warden_main};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
-    Authority, Fleet, Gatekeeper, RecoveryPolicy, Server, Shelf, ShelfFolders, Surroundings,
+    Authority, Fleet, Gatekeeper, RecoveryPolicy, ServeParts, ServeTransport, Server, Shelf,
+    ShelfFolders, Surroundings,
 };
-use hermes_secrets::RedactorHandle;
+use hermes_secrets::{RedactorHandle, Secret, SecretName};
+use hermes_store::{Options, Store};
+use tokio_util::sync::CancellationToken;
 
 const WARDEN: &str = "warden";
 const FOREVER: Duration = Duration::from_secs(600);
@@ -39,7 +43,13 @@ fn main() -> ExitCode {
     if arguments.first().is_some_and(|first| first == WARDEN) {
         return warden_main(&[WARDEN.to_owned()], arguments.into_iter().skip(1));
     }
-    match run(&arguments) {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["serve", home] => serve(home, None),
+        ["serve-http", home, token] => serve(home, Some(token)),
+        _ => run(&arguments),
+    };
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -97,4 +107,35 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         tokio::time::sleep(FOREVER).await;
         Ok(())
     })
+}
+
+fn serve(home: &str, token: Option<&str>) -> Result<(), Box<dyn Error>> {
+    let home = PathBuf::from(home);
+    let store = Store::open(Options {
+        path: home.join("hermes.db"),
+        blobs: home.join("blobs"),
+        clock: Arc::new(SystemClock),
+        redactor: RedactorHandle::default(),
+        vfs: None,
+    })?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
+    let outcome = runtime.block_on(async {
+        let transport = match token {
+            None => ServeTransport::Stdio,
+            Some(token) => {
+                let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+                writeln!(io::stdout(), "http://{}/mcp", listener.local_addr()?)?;
+                io::stdout().flush()?;
+                let token = Secret::builder(SecretName::new("TOKEN")?, token.to_owned()).build()?;
+                ServeTransport::Http { listener, token }
+            }
+        };
+        let cancel = CancellationToken::new();
+        Ok(hermes_mcp::serve(ServeParts { store }, transport, cancel).await?)
+    });
+    runtime.shutdown_background();
+    outcome
 }

@@ -1,7 +1,8 @@
 //! An MCP server as a program, whose faults are set by its environment and by files.
 //!
 //! `SX_STATE` names a directory: each start is a line in `starts` (its process id), a start while an
-//! earlier one still runs is a line in `overlaps`, each request a line in `requests`. A file `broken` makes
+//! earlier one still runs is a line in `overlaps`, each request a line in `requests`, the text of each call of
+//! `echo`, which stands for tools that change something, a line in `echoed`. A file `broken` makes
 //! every start fail, `hang` makes the handshake hang. `SX_FAULTS` holds words: `die` (exits in the middle of
 //! every call after writing a line to `done`), `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense),
 //! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
@@ -166,6 +167,11 @@ impl Program {
 
     fn call(&self, params: &Value) -> io::Result<Value> {
         self.note("done", params["name"].as_str().unwrap_or_default())?;
+        if params["name"] == "echo"
+            && let Some(text) = params["arguments"]["text"].as_str()
+        {
+            self.note("echoed", text)?;
+        }
         if self.has("die") || self.state.join("die").exists() {
             // Only once when it was asked for by a file.
             let _ = fs::remove_file(self.state.join("die"));

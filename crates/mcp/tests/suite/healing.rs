@@ -8,6 +8,7 @@ use hermes_testkit::mcp_server::{Mode, Profile};
 use serde_json::json;
 
 use super::breaker::end;
+use super::chaos::{self, Rig};
 use super::fixture::{Bench, PATIENCE, at, quick, remote};
 
 // MCP-31
@@ -107,4 +108,30 @@ async fn every_server_comes_back_after_any_faults() {
         }
     }
     assert!(bench.lines("stdio", "overlaps").is_empty());
+}
+
+// MCP-31, MCP-35, MCP-49
+#[tokio::test(flavor = "multi_thread")]
+async fn a_storm_of_faults_breaks_no_promise() {
+    let rig = Rig {
+        warden: (env!("CARGO_BIN_EXE_mcp-agent").into(), "warden".to_owned()),
+        program: env!("CARGO_BIN_EXE_mcp-stdio").into(),
+        servers: 10,
+        faults: 200,
+        pause: 60,
+        seed: 20_261_116,
+    };
+    let report = chaos::run(&rig).await.unwrap();
+    assert!(report.lost.is_empty(), "{report:?}");
+    assert!(report.doubled.is_empty(), "{report:?}");
+    assert_eq!((report.overlaps, report.orphans), (0, 0), "{report:?}");
+    assert!(report.answered > 0, "{report:?}");
+    // The machine may be busy with other tests.
+    let slack = Duration::from_secs(15);
+    assert!(report.slowest < report.call_limit + slack, "{report:?}");
+    assert!(report.back_after < report.back_limit + slack, "{report:?}");
+    let (before, after) = report.descriptors;
+    assert!(after < before + 4 * rig.servers + 20, "{report:?}");
+    let (before, after) = report.memory;
+    assert!(after < before + 32 * 1024, "{report:?}");
 }

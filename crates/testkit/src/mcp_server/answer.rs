@@ -44,7 +44,7 @@ pub(super) async fn result(server: &Server, method: &str, params: &Json) -> Resu
         })),
         "ping" => Ok(json!({})),
         "tools/list" => Ok(paged(server, "tools", server.tools(), cursor)),
-        "tools/call" => Ok(call(params).await),
+        "tools/call" => Ok(call(server, params).await),
         "resources/list" => {
             let one = |number: usize| json!({ "uri": format!("memo://{number}"), "name": format!("memo {number}") });
             Ok(paged(
@@ -83,7 +83,7 @@ fn paged(server: &Server, key: &str, all: Vec<Json>, cursor: Option<&str>) -> Js
     result
 }
 
-async fn call(params: &Json) -> Json {
+async fn call(server: &Server, params: &Json) -> Json {
     let arguments = params.get("arguments").cloned().unwrap_or_default();
     let text = arguments.get("text").and_then(Json::as_str).unwrap_or("ok");
     let name = params
@@ -92,6 +92,9 @@ async fn call(params: &Json) -> Json {
         .unwrap_or_default();
     if let Some(millis) = arguments.get("millis").and_then(Json::as_u64) {
         tokio::time::sleep(Duration::from_millis(millis)).await;
+    }
+    if name == "echo" {
+        server.echoed(text);
     }
     json!({
         "content": [{ "type": "text", "text": text }],

@@ -1,6 +1,7 @@
 //! What the server knows: sessions, what is armed, what it has seen.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ pub struct Profile {
     pub endless_list: bool,
     /// Where `/moved` leads.
     pub moved_to: Option<String>,
+    /// Requests that are kept for looking at.
+    pub kept_requests: usize,
 }
 
 impl Default for Profile {
@@ -57,6 +60,7 @@ impl Default for Profile {
             page_size: None,
             endless_list: false,
             moved_to: None,
+            kept_requests: 100_000,
         }
     }
 }
@@ -116,8 +120,10 @@ pub struct Stats {
     pub in_flight: usize,
     /// Most requests of `tools/call` that were being answered at once.
     pub most_calls_at_once: usize,
-    /// Every request.
+    /// Every request, up to as many as the profile says.
     pub requests: Vec<Seen>,
+    /// Texts of the tool `echo`, which stands for tools that change something, that came more than once.
+    pub doubled: Vec<String>,
 }
 
 impl Stats {
@@ -135,6 +141,8 @@ pub(super) struct Server {
 struct Inner {
     stats: Stats,
     calls_at_once: usize,
+    /// Hashes of the texts that were echoed.
+    echoed: HashSet<u64>,
     armed: Vec<(String, Mode, usize)>,
     sessions: HashMap<String, Instant>,
     /// The event streams of sessions.
@@ -153,6 +161,7 @@ impl Server {
                 token,
                 stats: Stats::default(),
                 calls_at_once: 0,
+                echoed: HashSet::new(),
                 armed: Vec::new(),
                 sessions: HashMap::new(),
                 streams: HashMap::new(),
@@ -212,7 +221,20 @@ impl Server {
     }
 
     pub(super) fn see(&self, seen: Seen) {
-        self.inner().stats.requests.push(seen);
+        let mut inner = self.inner();
+        if inner.stats.requests.len() < self.profile.kept_requests {
+            inner.stats.requests.push(seen);
+        }
+    }
+
+    /// Something was changed, and must not be changed once more.
+    pub(super) fn echoed(&self, text: &str) {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let mut inner = self.inner();
+        if !inner.echoed.insert(hasher.finish()) {
+            inner.stats.doubled.push(text.to_owned());
+        }
     }
 
     /// Counts a message and answers what is armed for it.

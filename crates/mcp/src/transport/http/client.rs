@@ -19,12 +19,12 @@ use serde_json::Value as Json;
 use sse_stream::Sse;
 use url::Url;
 
-use crate::Authority;
-use crate::Failure;
+use super::hearing::Hearing;
 use crate::failure::names_bad_session;
 use crate::server::is_ours;
 use crate::transport::stream::{MOST_BYTES, events};
 use crate::transport::{Marks, WireError};
+use crate::{Authority, Failure};
 
 /// How much of a failure's body is read.
 const EXCERPT: usize = 64 << 10;
@@ -37,6 +37,7 @@ pub(in crate::transport) struct Client {
     pub(super) headers: Headers,
     pub(super) authority: Option<Arc<dyn Authority>>,
     pub(super) marks: Arc<Marks>,
+    pub(super) hearing: Arc<Hearing>,
     pub(super) timeouts: Timeouts,
     pub(super) stream_idle: Duration,
     pub(super) http: HttpClient,
@@ -211,6 +212,9 @@ impl Client {
         custom: HashMap<HeaderName, HeaderValue>,
         limit: usize,
     ) -> Result<StreamableHttpPostResponse, Error> {
+        if session_id.is_some() {
+            self.hearing.before(&message).await;
+        }
         let request = self.protocol(self.posting(&uri, &message), session_id.as_deref(), custom);
         let answered = match self.send(request, session_id.is_some()).await {
             Ok(answered) => answered,
@@ -356,7 +360,9 @@ impl StreamableHttpClient for Client {
         if let Some(id) = last_event_id {
             request = request.header(HeaderName::from_static(LAST_EVENT_ID), id);
         }
-        match self.send(request, session_id.is_some()).await {
+        let sent = self.send(request, session_id.is_some()).await;
+        self.hearing.settle();
+        match sent {
             Ok(answered) => {
                 let body = answered
                     .0

@@ -1,0 +1,154 @@
+//! A fleet in a folder, as the program makes one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, ensure};
+use futures_core::future::BoxFuture;
+use hermes_config::McpServer;
+use hermes_core::{
+    Answer, AnsweredBy, Asker, Effect, Question, Reply, SessionId, SystemClock, SystemRandom,
+};
+use hermes_exec::{LocalBackend, LocalOptions, WardenProgram};
+use hermes_http::ClientSettings;
+use hermes_mcp::{
+    Authority, Caller, Catalog, Fleet, Gatekeeper, Handle, Memory, Operation, RecoveryPolicy,
+    RemoteTool, Server, Shelf, ShelfFolders, Surroundings, View,
+};
+use hermes_secrets::RedactorHandle;
+use hermes_store::{Options, Store};
+use serde_json::{Map, json};
+use tokio_util::sync::CancellationToken;
+
+/// Tools of a remembered server.
+const TOOLS: usize = 10;
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Open;
+
+impl Gatekeeper for Open {
+    fn authority(&self, _: &Server) -> Option<Arc<dyn Authority>> {
+        None
+    }
+
+    fn clear<'a>(&'a self, _: &'a Server) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl Asker for Open {
+    fn ask(&self, _: Question, _: CancellationToken) -> BoxFuture<'_, Reply> {
+        Box::pin(async {
+            Reply {
+                answer: Answer::no(),
+                by: AnsweredBy::Runtime,
+            }
+        })
+    }
+}
+
+/// A fleet, and how entries use it.
+pub(super) struct Crew {
+    pub(super) fleet: Fleet,
+}
+
+impl Crew {
+    pub(super) fn new(hermes: &Path, home: &Path, memory: Option<Memory>) -> Self {
+        let fleet = Fleet::new(Surroundings {
+            policy: RecoveryPolicy {
+                // Sessions expire on purpose here.
+                call_reconnects: 1_000_000,
+                ..RecoveryPolicy::default()
+            },
+            backend: Arc::new(LocalBackend::new(LocalOptions {
+                warden: WardenProgram {
+                    program: hermes.to_owned(),
+                    arguments: vec!["__warden".to_owned()],
+                    grace: Duration::from_millis(500),
+                },
+                scratch: home.join("scratch"),
+                confiner: None,
+            })),
+            network: ClientSettings::default(),
+            redactor: RedactorHandle::default(),
+            home: home.to_owned(),
+            user_home: None,
+            directory: home.to_owned(),
+            environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SystemRandom),
+            gatekeeper: Arc::new(Open),
+            shelf: Arc::new(Shelf::new(ShelfFolders::of_home(home), None)),
+            memory,
+            sampler: None,
+            reserved: Vec::new(),
+            blocked: Vec::new(),
+        });
+        Self { fleet }
+    }
+
+    /// Makes the fleet these servers.
+    pub(super) async fn apply(&self, servers: impl IntoIterator<Item = (String, McpServer)>) {
+        let servers: BTreeMap<String, McpServer> = servers.into_iter().collect();
+        self.fleet.apply(&servers).await;
+    }
+
+    /// Waits for a server.
+    pub(super) async fn ready(&self, name: &str) -> anyhow::Result<Handle> {
+        let handle = self.fleet.handle(name).context("no such server")?;
+        let view = handle.wait_for(PATIENCE, View::is_ready).await;
+        ensure!(view.is_ready(), "{view:?}");
+        Ok(handle)
+    }
+
+    /// Calls the tool `read`.
+    pub(super) async fn read(handle: &Handle) -> anyhow::Result<()> {
+        let operation = Operation::CallTool {
+            name: "read".to_owned(),
+            arguments: Map::from_iter([("text".to_owned(), json!("x"))]),
+            repeatable: true,
+        };
+        let caller = Caller {
+            session: SessionId::try_from("bench".to_owned())?,
+            asker: Arc::new(Open),
+            cancel: CancellationToken::new(),
+        };
+        let answer = handle.call(operation, caller).await;
+        answer.map_err(|trouble| anyhow::anyhow!("{trouble:?}"))?;
+        Ok(())
+    }
+}
+
+/// A memory in a folder.
+pub(super) fn memory(home: &Path) -> anyhow::Result<Memory> {
+    Ok(Memory::new(Store::open(Options {
+        path: home.join("hermes.db"),
+        blobs: home.join("blobs"),
+        clock: Arc::new(SystemClock),
+        redactor: RedactorHandle::default(),
+        vfs: None,
+    })?))
+}
+
+/// Makes servers known, and answers how many tools they have together.
+pub(super) async fn remember(memory: &Memory, servers: &[(String, McpServer)]) -> usize {
+    let tool = |number: usize| RemoteTool {
+        name: format!("tool{number}"),
+        description: Some("Does something with a text.".to_owned()),
+        schema: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
+        effect: Effect::ReadOnly,
+    };
+    let catalog = Catalog {
+        tools: (0..TOOLS).map(tool).collect(),
+        resources: false,
+        prompts: false,
+    };
+    for (name, entry) in servers {
+        memory
+            .note(&Server::new(name, entry.clone()), &catalog)
+            .await;
+    }
+    servers.len() * TOOLS
+}

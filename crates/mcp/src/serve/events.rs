@@ -1,0 +1,197 @@
+//! What happens while the server runs: a short memory with cursors, fed by looking at the store.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use hermes_core::MessageId;
+use hermes_store::{Record, Store, StoreError, Watch};
+use serde_json::{Value as Json, json};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use super::ServeError;
+use super::conversations::cut;
+
+/// Events that are remembered.
+const MOST_EVENTS: usize = 1_000;
+/// How often the store is asked whether anything was committed.
+const INTERVAL: Duration = Duration::from_millis(200);
+/// Most rows of one look.
+const PAGE: u32 = 200;
+/// Longest text of an event, in characters.
+const MOST_TEXT: usize = 500;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Event {
+    cursor: u64,
+    session_key: String,
+    session_id: String,
+    data: Json,
+}
+
+impl Event {
+    fn is_of(&self, session: Option<&str>) -> bool {
+        session.is_none_or(|wanted| wanted == self.session_key || wanted == self.session_id)
+    }
+
+    /// The event as clients read it.
+    pub(super) fn to_json(&self) -> Json {
+        let mut event = json!({
+            "cursor": self.cursor, "type": "message",
+            "session_key": self.session_key, "session_id": self.session_id,
+        });
+        if let (Some(event), Json::Object(data)) = (event.as_object_mut(), &self.data) {
+            event.extend(data.clone());
+        }
+        event
+    }
+}
+
+/// The memory: the newest events, and how many there ever were.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    events: VecDeque<Event>,
+    last: u64,
+}
+
+/// The writing end; the follower is its only owner.
+pub(super) type Feed = watch::Sender<Queue>;
+
+/// The reading end.
+#[derive(Clone)]
+pub(super) struct Events(watch::Receiver<Queue>);
+
+/// What a look at the events gave.
+pub(super) struct Found {
+    pub(super) events: Vec<Event>,
+    /// Where to go on.
+    pub(super) next: u64,
+    /// How many events after the cursor were forgotten already.
+    pub(super) missed: u64,
+}
+
+/// An empty memory.
+pub(super) fn queue() -> (Feed, Events) {
+    let (feed, events) = watch::channel(Queue::default());
+    (feed, Events(events))
+}
+
+impl Queue {
+    fn push(&mut self, record: &Record, root: &str) {
+        self.last += 1;
+        self.events.push_back(Event {
+            cursor: self.last,
+            session_key: root.to_owned(),
+            session_id: record.session.to_string(),
+            data: json!({
+                "message_id": record.id.to_string(),
+                "role": record.role,
+                "content": cut(record.content.as_deref().unwrap_or_default(), MOST_TEXT),
+                "timestamp": record.timestamp,
+            }),
+        });
+        while self.events.len() > MOST_EVENTS {
+            self.events.pop_front();
+        }
+    }
+
+    fn after(&self, cursor: u64, session: Option<&str>, most: usize) -> Found {
+        let later = self.events.iter().filter(|event| event.cursor > cursor);
+        let events: Vec<Event> = later
+            .filter(|event| event.is_of(session))
+            .take(most)
+            .cloned()
+            .collect();
+        let oldest = self
+            .events
+            .front()
+            .map_or(self.last, |event| event.cursor - 1);
+        Found {
+            next: events.last().map_or(cursor, |event| event.cursor),
+            missed: oldest.saturating_sub(cursor),
+            events,
+        }
+    }
+}
+
+impl Events {
+    /// What is remembered after a cursor.
+    pub(super) fn poll(&self, cursor: u64, session: Option<&str>, most: usize) -> Found {
+        self.0.borrow().after(cursor, session, most)
+    }
+
+    /// The next event after a cursor, or nothing when the time is up.
+    pub(super) async fn wait(
+        &self,
+        cursor: u64,
+        session: Option<&str>,
+        limit: Duration,
+    ) -> Option<Event> {
+        let mut queue = self.0.clone();
+        let found = tokio::time::timeout(
+            limit,
+            queue.wait_for(|queue| !queue.after(cursor, session, 1).events.is_empty()),
+        )
+        .await
+        .ok()?
+        .ok()?;
+        found.after(cursor, session, 1).events.pop()
+    }
+}
+
+/// Feeds the memory until it is stopped.
+pub(super) async fn follow(
+    store: &Store,
+    feed: Feed,
+    stop: &CancellationToken,
+) -> Result<(), ServeError> {
+    let watching = store.clone();
+    let opened = tokio::task::spawn_blocking(move || watching.watch()).await;
+    let mut watch = opened.map_err(|error| ServeError::Broken(error.to_string()))??;
+    let mut seen = store.newest_message().await?;
+    let mut due = false;
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return Ok(()),
+            () = tokio::time::sleep(INTERVAL) => {}
+        }
+        let (back, changed) = look(watch).await?;
+        watch = back;
+        match changed {
+            Ok(changed) => due |= changed,
+            Err(error) => tracing::warn!("new messages cannot be looked for: {error}"),
+        }
+        if due {
+            match feed_new(store, &feed, &mut seen).await {
+                Ok(()) => due = false,
+                Err(error) => tracing::warn!("new messages cannot be read: {error}"),
+            }
+        }
+    }
+}
+
+async fn look(mut watch: Watch) -> Result<(Watch, Result<bool, StoreError>), ServeError> {
+    let looked = tokio::task::spawn_blocking(move || {
+        let changed = watch.changed();
+        (watch, changed)
+    });
+    looked
+        .await
+        .map_err(|error| ServeError::Broken(error.to_string()))
+}
+
+async fn feed_new(store: &Store, feed: &Feed, seen: &mut MessageId) -> Result<(), StoreError> {
+    loop {
+        let said = store.said_after(*seen, PAGE).await?;
+        for record in &said {
+            let chain = store.lineage(&record.session).await?;
+            let root = chain.first().unwrap_or(&record.session);
+            feed.send_modify(|queue| queue.push(record, root.as_str()));
+            *seen = record.id;
+        }
+        if said.len() < PAGE as usize {
+            return Ok(());
+        }
+    }
+}

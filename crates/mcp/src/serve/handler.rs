@@ -1,0 +1,136 @@
+//! What clients are answered.
+
+use std::time::Duration;
+
+use hermes_store::Store;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+};
+use rmcp::service::RequestContext;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::{Value as Json, json};
+use tokio_util::sync::CancellationToken;
+
+use super::conversations::Conversations;
+use super::events::{Event, Events};
+use super::offer::Offer;
+use super::parameter::Arguments;
+
+const NAME: &str = "hermes";
+const INSTRUCTIONS: &str = "Reads the conversations of a Hermes agent. Begin with conversations_list; \
+    its session_key names a conversation everywhere. events_wait tells when something new was said.";
+
+/// The server, as every connection has it.
+#[derive(Clone)]
+pub(super) struct Hermes {
+    conversations: Conversations,
+    events: Events,
+    stop: CancellationToken,
+}
+
+impl Hermes {
+    pub(super) fn new(store: Store, events: Events, stop: CancellationToken) -> Self {
+        Self {
+            conversations: Conversations::new(store),
+            events,
+            stop,
+        }
+    }
+
+    async fn answer(&self, offer: Offer, given: Arguments) -> Result<Json, String> {
+        let whole = |name| given.whole(name, offer.parameters());
+        let session = given.text("session_key");
+        match offer {
+            Offer::ConversationsList => {
+                let (platform, search) = (given.text("platform"), given.text("search"));
+                let conversations = &self.conversations;
+                conversations.list(platform, search, whole("limit")).await
+            }
+            Offer::ConversationGet => {
+                let key = given.required("session_key")?;
+                self.conversations.get(&key).await
+            }
+            Offer::MessagesRead => {
+                let key = given.required("session_key")?;
+                self.conversations.messages(&key, whole("limit")).await
+            }
+            Offer::AttachmentsFetch => {
+                let key = given.required("session_key")?;
+                let message = given.required("message_id")?;
+                self.conversations.attachments(&key, &message).await
+            }
+            Offer::EventsPoll => {
+                let most = usize::try_from(whole("limit")).unwrap_or(usize::MAX);
+                let found = self
+                    .events
+                    .poll(whole("after_cursor"), session.as_deref(), most);
+                let events: Vec<Json> = found.events.iter().map(Event::to_json).collect();
+                Ok(json!({
+                    "events": events, "next_cursor": found.next, "missed": found.missed,
+                }))
+            }
+            Offer::EventsWait => {
+                let limit = Duration::from_millis(whole("timeout_ms"));
+                let waiting = self
+                    .events
+                    .wait(whole("after_cursor"), session.as_deref(), limit);
+                Ok(match waiting.await {
+                    Some(event) => json!({ "event": event.to_json() }),
+                    None => json!({ "event": null, "reason": "timeout" }),
+                })
+            }
+            Offer::ChannelsList => Ok(json!({
+                "count": 0, "channels": [],
+                "note": "no gateway is connected, so there is no channel to send to",
+            })),
+        }
+    }
+}
+
+impl ServerHandler for Hermes {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(Implementation::new(NAME, env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = Offer::ALL.into_iter().map(Offer::tool).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let Some(offer) = Offer::named(&request.name) else {
+            let name: String = request.name.chars().take(100).collect();
+            return Err(ErrorData::invalid_params(
+                format!("there is no tool `{name}`"),
+                None,
+            ));
+        };
+        let given = Arguments(request.arguments.unwrap_or_default());
+        let answer = tokio::select! {
+            answer = self.answer(offer, given) => answer,
+            () = context.ct.cancelled() => Err("the call was taken back".to_owned()),
+            () = self.stop.cancelled() => Err("the server is ending".to_owned()),
+        };
+        let text = |json: Json| vec![ContentBlock::text(json.to_string())];
+        Ok(match answer {
+            Ok(answer) => CallToolResult::success(text(answer)),
+            Err(why) => CallToolResult::error(text(json!({ "error": why }))),
+        }
+        .into())
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        Offer::named(name).map(Offer::tool)
+    }
+}

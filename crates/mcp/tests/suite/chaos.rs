@@ -1,0 +1,428 @@
+//! Many servers, faults at random, calls all the while; and afterwards whether every promise was kept.
+//!
+//! The measuring program runs the same file with more of everything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use futures_core::future::BoxFuture;
+use hermes_config::McpServer;
+use hermes_core::{
+    Answer, AnsweredBy, Asker, Question, Random as _, Reply, SeededRandom, SessionId, SystemClock,
+    SystemRandom,
+};
+use hermes_exec::{LocalBackend, LocalOptions, WardenProgram};
+use hermes_http::ClientSettings;
+use hermes_mcp::{
+    Authority, Caller, Fleet, Gatekeeper, Handle, Operation, RecoveryPolicy, Server, Shelf,
+    ShelfFolders, Surroundings, View,
+};
+use hermes_secrets::RedactorHandle;
+use hermes_testkit::mcp_server::{McpServer as Remote, Mode, Profile};
+use hermes_testkit::process::find_by_env_marker;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::{Map, json};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// Calls under way at once.
+const CALLERS: usize = 8;
+/// How long everything may take to be well again before it is given up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is tried.
+pub(crate) struct Rig {
+    /// The program that starts servers, and its argument.
+    pub(crate) warden: (PathBuf, String),
+    /// The server that is a program.
+    pub(crate) program: PathBuf,
+    pub(crate) servers: usize,
+    pub(crate) faults: usize,
+    /// Longest pause between two faults, in milliseconds.
+    pub(crate) pause: u64,
+    pub(crate) seed: u64,
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    pub(crate) calls: usize,
+    pub(crate) answered: usize,
+    /// The slowest call, and how long one may take by the policy.
+    pub(crate) slowest: Duration,
+    pub(crate) call_limit: Duration,
+    /// Changes that were made more than once.
+    pub(crate) doubled: Vec<String>,
+    /// Servers that did not come back.
+    pub(crate) lost: Vec<String>,
+    /// How long the last one took, and how long it may take by the policy.
+    pub(crate) back_after: Duration,
+    pub(crate) back_limit: Duration,
+    /// Programs that ran while another of the same server did, and programs left behind.
+    pub(crate) overlaps: usize,
+    pub(crate) orphans: usize,
+    /// Open files and KiB of memory, before and after.
+    pub(crate) descriptors: (usize, usize),
+    pub(crate) memory: (u64, u64),
+}
+
+/// The policy of the servers: all times short, the structure as it is.
+fn policy() -> RecoveryPolicy {
+    RecoveryPolicy {
+        call_timeout: Duration::from_secs(1),
+        connect_timeout: Duration::from_secs(3),
+        first_connect_retries: 1,
+        reconnect_retries: 2,
+        backoff_first: Duration::from_millis(20),
+        backoff_cap: Duration::from_millis(200),
+        parked_probe: Duration::from_secs(2),
+        breaker_cooldown: Duration::from_millis(300),
+        fresh_session_wait: Duration::from_secs(1),
+        absent_session_wait: Duration::from_millis(200),
+        wake_wait: Duration::from_secs(1),
+        keepalive_interval: Duration::from_millis(500),
+        keepalive_floor: Duration::from_millis(100),
+        keepalive_timeout: Duration::from_secs(1),
+        child_grace: Duration::from_millis(500),
+        call_reconnects: 1_000,
+        ..RecoveryPolicy::default()
+    }
+}
+
+struct Open;
+
+impl Gatekeeper for Open {
+    fn authority(&self, _: &Server) -> Option<Arc<dyn Authority>> {
+        None
+    }
+
+    fn clear<'a>(&'a self, _: &'a Server) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl Asker for Open {
+    fn ask(&self, _: Question, _: CancellationToken) -> BoxFuture<'_, Reply> {
+        Box::pin(async {
+            Reply {
+                answer: Answer::no(),
+                by: AnsweredBy::Runtime,
+            }
+        })
+    }
+}
+
+/// One server and how it is hurt.
+enum Victim {
+    Program(PathBuf),
+    Address(Remote),
+}
+
+impl Victim {
+    /// The entry of the `number`th server; the transports take turns.
+    fn new(number: usize, rig: &Rig, home: &Path) -> anyhow::Result<(Self, McpServer)> {
+        if number.is_multiple_of(3) {
+            let state = home.join(format!("state-{number}"));
+            std::fs::create_dir_all(&state)?;
+            let entry = McpServer {
+                command: rig.program.display().to_string(),
+                env: BTreeMap::from([("SX_STATE".to_owned(), state.display().to_string())]),
+                ..McpServer::default()
+            };
+            return Ok((Self::Program(state), entry));
+        }
+        let remote = Remote::start(Profile {
+            streams: number.is_multiple_of(2),
+            kept_requests: 0,
+            ..Profile::default()
+        })?;
+        let older = number % 3 == 2;
+        let entry = McpServer {
+            url: remote.url(if older { "/sse" } else { "/mcp" }),
+            transport: if older { "sse" } else { "" }.to_owned(),
+            ..McpServer::default()
+        };
+        Ok((Self::Address(remote), entry))
+    }
+
+    fn hurt(&self, random: &SeededRandom) -> anyhow::Result<()> {
+        let status = |status| Mode::Status {
+            status,
+            body: String::new(),
+        };
+        match (self, random.below(8)) {
+            (Self::Program(state), 0..=2) => {
+                for process in find_by_env_marker("SX_STATE", &state.display().to_string()) {
+                    // It may have ended by itself since.
+                    let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
+                }
+            }
+            (Self::Program(state), 3 | 4) => std::fs::write(state.join("broken"), "")?,
+            (Self::Program(state), 5 | 6) => std::fs::write(state.join("die"), "")?,
+            (Self::Program(state), _) => std::fs::write(state.join("hang"), "")?,
+            (Self::Address(remote), 0) => remote.drop_sessions(),
+            (Self::Address(remote), 1) => remote.set_down(true),
+            (Self::Address(remote), 2) => remote.arm("*", status(401), 2),
+            (Self::Address(remote), 3) => remote.arm("*", status(500), 2),
+            (Self::Address(remote), 4) => remote.arm(
+                "*",
+                Mode::Hold {
+                    millis: 1_500,
+                    then: None,
+                },
+                1,
+            ),
+            (Self::Address(remote), 5) => remote.arm(
+                "tools/call",
+                Mode::Error {
+                    code: -32602,
+                    message: "Session expired".to_owned(),
+                },
+                1,
+            ),
+            (Self::Address(remote), _) => remote.arm("tools/call", Mode::Cut, 1),
+        }
+        Ok(())
+    }
+
+    fn mend(&self) {
+        match self {
+            Self::Program(state) => {
+                for file in ["broken", "die", "hang"] {
+                    // Most of the time it is not there.
+                    let _ = std::fs::remove_file(state.join(file));
+                }
+            }
+            Self::Address(remote) => {
+                remote.disarm();
+                remote.set_down(false);
+            }
+        }
+    }
+
+    /// What was changed more than once.
+    fn doubled(&self) -> Vec<String> {
+        match self {
+            Self::Program(state) => {
+                let echoed = std::fs::read_to_string(state.join("echoed")).unwrap_or_default();
+                let mut once = BTreeSet::new();
+                let twice = echoed.lines().filter(|line| !once.insert(*line));
+                twice.map(str::to_owned).collect()
+            }
+            Self::Address(remote) => remote.stats().doubled,
+        }
+    }
+
+    fn overlaps(&self) -> usize {
+        match self {
+            Self::Program(state) => std::fs::read_to_string(state.join("overlaps"))
+                .unwrap_or_default()
+                .lines()
+                .count(),
+            Self::Address(_) => 0,
+        }
+    }
+
+    fn orphans(&self) -> usize {
+        match self {
+            Self::Program(state) => {
+                find_by_env_marker("SX_STATE", &state.display().to_string()).len()
+            }
+            Self::Address(_) => 0,
+        }
+    }
+}
+
+/// Calls all servers at random until told to stop.
+struct Load {
+    handles: Vec<Handle>,
+    random: SeededRandom,
+    over: AtomicBool,
+    calls: AtomicUsize,
+    answered: AtomicUsize,
+}
+
+impl Load {
+    /// Answers with the slowest call.
+    async fn run(self: Arc<Self>) -> Duration {
+        let mut slowest = Duration::ZERO;
+        while !self.over.load(Ordering::Relaxed) {
+            let count = u64::try_from(self.handles.len()).unwrap_or(1);
+            let place = usize::try_from(self.random.below(count)).unwrap_or(0);
+            let number = self.calls.fetch_add(1, Ordering::Relaxed);
+            let changes = self.random.below(2) == 0;
+            if let Some(handle) = self.handles.get(place) {
+                let started = Instant::now();
+                let called = call(handle, changes, number);
+                // A call that hangs is one that took this long.
+                let answer = tokio::time::timeout(PATIENCE, called).await;
+                if matches!(answer, Ok(true)) {
+                    self.answered.fetch_add(1, Ordering::Relaxed);
+                }
+                slowest = slowest.max(started.elapsed());
+            }
+            tokio::time::sleep(Duration::from_millis(self.random.below(5))).await;
+        }
+        slowest
+    }
+}
+
+async fn call(handle: &Handle, changes: bool, number: usize) -> bool {
+    let Ok(session) = SessionId::try_from("chaos".to_owned()) else {
+        return false;
+    };
+    let text = json!(format!("text {number}"));
+    let operation = Operation::CallTool {
+        name: if changes { "echo" } else { "read" }.to_owned(),
+        arguments: Map::from_iter([("text".to_owned(), text)]),
+        repeatable: !changes,
+    };
+    let caller = Caller {
+        session,
+        asker: Arc::new(Open),
+        cancel: CancellationToken::new(),
+    };
+    handle.call(operation, caller).await.is_ok()
+}
+
+fn fleet(rig: &Rig, home: &Path, policy: RecoveryPolicy) -> Fleet {
+    Fleet::new(Surroundings {
+        policy,
+        backend: Arc::new(LocalBackend::new(LocalOptions {
+            warden: WardenProgram {
+                program: rig.warden.0.clone(),
+                arguments: vec![rig.warden.1.clone()],
+                grace: Duration::from_millis(500),
+            },
+            scratch: home.join("scratch"),
+            confiner: None,
+        })),
+        network: ClientSettings::default(),
+        redactor: RedactorHandle::default(),
+        home: home.to_owned(),
+        user_home: None,
+        directory: home.to_owned(),
+        environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+        gatekeeper: Arc::new(Open),
+        shelf: Arc::new(Shelf::new(ShelfFolders::of_home(home), None)),
+        memory: None,
+        sampler: None,
+        reserved: Vec::new(),
+        blocked: Vec::new(),
+    })
+}
+
+/// Hurts and watches.
+pub(crate) async fn run(rig: &Rig) -> anyhow::Result<Report> {
+    let folder = tempfile::tempdir()?;
+    let policy = policy();
+    let fleet = fleet(rig, folder.path(), policy.clone());
+    let mut victims = Vec::new();
+    let mut entries = BTreeMap::new();
+    for number in 0..rig.servers {
+        let (victim, entry) = Victim::new(number, rig, folder.path())?;
+        victims.push(victim);
+        entries.insert(format!("s{number}"), entry);
+    }
+    fleet.apply(&entries).await;
+    let names = 0..rig.servers;
+    let handles: Option<Vec<Handle>> = names.map(|one| fleet.handle(&format!("s{one}"))).collect();
+    let handles = handles.context("a server is missing")?;
+    all_ready(&handles).await;
+    let mut report = Report {
+        call_limit: 2 * policy.call_timeout
+            + policy.fresh_session_wait
+            + policy.absent_session_wait
+            + policy.wake_wait,
+        back_limit: policy.parked_probe + policy.connect_timeout,
+        ..Report::default()
+    };
+    let load = Arc::new(Load {
+        handles: handles.clone(),
+        random: SeededRandom::new(rig.seed),
+        over: AtomicBool::new(false),
+        calls: AtomicUsize::new(0),
+        answered: AtomicUsize::new(0),
+    });
+    let mut callers = JoinSet::new();
+    for _ in 0..CALLERS {
+        callers.spawn(Arc::clone(&load).run());
+    }
+    let random = SeededRandom::new(rig.seed + 1);
+    // What a first round leaves behind, such as threads and pooled connections, is not growth.
+    let first = rig.faults / 5;
+    for number in 0..rig.faults {
+        if number == first {
+            victims.iter().for_each(Victim::mend);
+            all_ready(&handles).await;
+            (report.descriptors.0, report.memory.0) = (descriptors()?, memory()?);
+        }
+        let place = usize::try_from(random.below(u64::try_from(victims.len())?))?;
+        let victim = victims.get(place).context("no such server")?;
+        // Half of the time the last fault is over when the next one comes.
+        if random.below(2) == 0 {
+            victim.mend();
+        }
+        victim.hurt(&random)?;
+        tokio::time::sleep(Duration::from_millis(random.below(rig.pause))).await;
+    }
+    victims.iter().for_each(Victim::mend);
+    let mended = Instant::now();
+    let back = all_ready(&handles).await;
+    report.back_after = mended.elapsed();
+    let lost = handles.iter().zip(back).filter(|(_, ready)| !ready);
+    report.lost = lost
+        .map(|(handle, _)| format!("{}: {:?}", handle.name(), handle.view()))
+        .collect();
+    load.over.store(true, Ordering::Relaxed);
+    while let Some(slowest) = callers.join_next().await {
+        report.slowest = report.slowest.max(slowest?);
+    }
+    (report.descriptors.1, report.memory.1) = (descriptors()?, memory()?);
+    report.calls = load.calls.load(Ordering::Relaxed);
+    report.answered = load.answered.load(Ordering::Relaxed);
+    fleet.shutdown().await;
+    let deadline = Instant::now() + PATIENCE;
+    report.orphans = loop {
+        let left = victims.iter().map(Victim::orphans).sum();
+        if left == 0 || Instant::now() > deadline {
+            break left;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    report.doubled = victims.iter().flat_map(Victim::doubled).collect();
+    report.overlaps = victims.iter().map(Victim::overlaps).sum();
+    Ok(report)
+}
+
+/// Waits for all, and says which made it.
+async fn all_ready(handles: &[Handle]) -> Vec<bool> {
+    let deadline = Instant::now() + PATIENCE;
+    let mut ready = Vec::new();
+    for handle in handles {
+        let left = deadline.saturating_duration_since(Instant::now());
+        ready.push(handle.wait_for(left, View::is_ready).await.is_ready());
+    }
+    ready
+}
+
+fn descriptors() -> anyhow::Result<usize> {
+    Ok(std::fs::read_dir("/proc/self/fd")?.count())
+}
+
+/// The KiB of memory that are ours.
+fn memory() -> anyhow::Result<u64> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("RssAnon:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    Ok(number.context("no memory figure")?.parse()?)
+}

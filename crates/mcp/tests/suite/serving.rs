@@ -1,0 +1,252 @@
+//! Hermes as a server, asked by real clients.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_core::{Media, MediaSource, Message, Part, Role, SessionId, SystemClock};
+use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
+use hermes_mcp::{ServeError, ServeParts, ServeTransport, serve};
+use hermes_secrets::{RedactorHandle, Secret, SecretName};
+use hermes_store::{NewRecord, NewSession, Options, Store};
+use http::header::{AUTHORIZATION, ORIGIN};
+use rmcp::ServiceExt as _;
+use rmcp::model::CallToolRequestParams;
+use rmcp::service::{Peer, RoleClient};
+use serde_json::{Value as Json, json};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::fixture::{Bench, PATIENCE, at, error, quick};
+
+const TOOLS: [&str; 7] = [
+    "attachments_fetch",
+    "channels_list",
+    "conversation_get",
+    "conversations_list",
+    "events_poll",
+    "events_wait",
+    "messages_read",
+];
+
+fn open(home: &Path) -> Store {
+    Store::open(Options {
+        path: home.join("hermes.db"),
+        blobs: home.join("blobs"),
+        clock: Arc::new(SystemClock),
+        redactor: RedactorHandle::default(),
+        vfs: None,
+    })
+    .unwrap()
+}
+
+fn id(text: &str) -> SessionId {
+    SessionId::try_from(text.to_owned()).unwrap()
+}
+
+/// A conversation with a picture and a long answer, and one from another place.
+async fn filled(home: &Path) -> Store {
+    let store = open(home);
+    let hash = store.blobs().put(b"a picture").unwrap();
+    let first = NewSession::new(id("first"), "cli");
+    store.create_session(first).await.unwrap();
+    let other = NewSession::new(id("other"), "telegram");
+    store.create_session(other).await.unwrap();
+    let picture = Message {
+        role: Role::User,
+        parts: vec![
+            Part::Text {
+                text: "what is this?".to_owned(),
+            },
+            Part::Media(Media {
+                mime: "image/png".to_owned(),
+                source: MediaSource::Blob(hash),
+                name: None,
+            }),
+        ],
+        raw: None,
+    };
+    let rows = vec![
+        NewRecord::from(&picture),
+        NewRecord::text(Role::Tool, "not for others"),
+        NewRecord::text(Role::Assistant, "a".repeat(3_000)),
+    ];
+    store.append(&id("first"), rows).await.unwrap();
+    let hello = NewRecord::text(Role::User, "hello there");
+    store.append(&id("other"), vec![hello]).await.unwrap();
+    store
+}
+
+async fn call(client: &Peer<RoleClient>, tool: &'static str, arguments: Json) -> Json {
+    let arguments = arguments.as_object().unwrap().clone();
+    let request = CallToolRequestParams::new(tool).with_arguments(arguments);
+    let answer = tokio::time::timeout(PATIENCE, client.call_tool(request));
+    let answer = serde_json::to_value(answer.await.unwrap().unwrap()).unwrap();
+    let text = answer["content"][0]["text"].as_str().unwrap();
+    serde_json::from_str(text).unwrap()
+}
+
+// MCP-79
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_reads_conversations_over_standard_input() {
+    let home = tempfile::tempdir().unwrap();
+    let store = filled(home.path()).await;
+    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_mcp-agent"))
+        .args(["serve", &home.path().display().to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let client = ().serve((output, input)).await.unwrap();
+
+    let mut names: Vec<String> = client
+        .list_all_tools()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|tool| tool.name.into_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names, TOOLS);
+
+    let listed = call(&client, "conversations_list", json!({})).await;
+    assert_eq!(listed["count"], 2, "{listed}");
+    let listed = call(&client, "conversations_list", json!({ "platform": "cli" })).await;
+    assert_eq!(listed["conversations"][0]["session_key"], "first");
+    let search = json!({ "search": "HELLO", "limit": "many" });
+    let listed = call(&client, "conversations_list", search).await;
+    assert_eq!(listed["conversations"][0]["session_key"], "other");
+    assert_eq!(listed["count"], 1);
+
+    let key = json!({ "session_key": "first" });
+    let got = call(&client, "conversation_get", key.clone()).await;
+    assert_eq!(got["platform"], "cli", "{got}");
+    let absent = call(&client, "conversation_get", json!({ "session_key": "x" })).await;
+    assert!(error(&absent).contains("no conversation"), "{absent}");
+
+    let read = call(&client, "messages_read", key).await;
+    let messages = read["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 2, "tools are left out: {read}");
+    assert_eq!(messages[0]["content"], "what is this?");
+    assert_eq!(messages[1]["content"].as_str().unwrap().len(), 2_000);
+    let last = json!({ "session_key": "first", "limit": 0 });
+    let last = call(&client, "messages_read", last).await;
+    assert_eq!(
+        (&last["count"], &last["total_in_session"]),
+        (&json!(1), &json!(2))
+    );
+
+    let message = json!({ "session_key": "first", "message_id": messages[0]["id"] });
+    let found = call(&client, "attachments_fetch", message).await;
+    let path = found["attachments"][0]["path"].as_str().unwrap();
+    assert_eq!(std::fs::read(path).unwrap(), b"a picture");
+    let elsewhere = json!({ "session_key": "other", "message_id": messages[0]["id"] });
+    let elsewhere = call(&client, "attachments_fetch", elsewhere).await;
+    assert!(error(&elsewhere).contains("no message"), "{elsewhere}");
+
+    let channels = call(&client, "channels_list", json!({})).await;
+    assert_eq!(channels["count"], 0);
+
+    // What another process writes while somebody waits.
+    let nothing = call(&client, "events_wait", json!({ "timeout_ms": 0 })).await;
+    assert_eq!(nothing["event"], Json::Null);
+    let waiting = json!({ "session_key": "first", "timeout_ms": 300_000 });
+    let (event, ()) = tokio::join!(call(&client, "events_wait", waiting), async {
+        for session in ["other", "first"] {
+            let news = NewRecord::text(Role::User, "n".repeat(600));
+            store.append(&id(session), vec![news]).await.unwrap();
+        }
+    });
+    assert_eq!(event["event"]["session_key"], "first", "{event}");
+    assert_eq!(event["event"]["cursor"], 2);
+    assert_eq!(event["event"]["content"].as_str().unwrap().len(), 500);
+    let polled = call(&client, "events_poll", json!({ "limit": 1 })).await;
+    assert_eq!(polled["events"][0]["session_key"], "other");
+    assert_eq!(polled["next_cursor"], 1);
+    let polled = call(&client, "events_poll", json!({ "after_cursor": "2" })).await;
+    assert_eq!(
+        (&polled["events"], &polled["next_cursor"]),
+        (&json!([]), &json!(2))
+    );
+
+    client.cancel().await.unwrap();
+    let ended = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap();
+    assert!(ended.unwrap().success());
+}
+
+// MCP-79
+#[tokio::test(flavor = "multi_thread")]
+async fn over_the_network_it_answers_whoever_shows_the_token() {
+    let home = tempfile::tempdir().unwrap();
+    let store = filled(home.path()).await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let token = "a-token-of-tests".to_owned();
+    let token = Secret::builder(SecretName::new("TOKEN").unwrap(), token)
+        .build()
+        .unwrap();
+    let cancel = CancellationToken::new();
+    let transport = ServeTransport::Http { listener, token };
+    let serving = serve(ServeParts { store }, transport, cancel.clone());
+    let asking = async {
+        let http = ClientBuilder::new(ClientSettings::default(), AddressPolicy::PublicAndPrivate)
+            .build()
+            .unwrap();
+        for shown in [
+            None,
+            Some("Bearer a-token-of-test"),
+            Some("Basic a-token-of-tests"),
+        ] {
+            let mut request = http.post(url.as_str()).json(&json!({}));
+            if let Some(shown) = shown {
+                request = request.header(AUTHORIZATION, shown);
+            }
+            assert_eq!(
+                request.send().await.unwrap().status().as_u16(),
+                401,
+                "{shown:?}"
+            );
+        }
+        // A page in a browser, which somebody talked into knowing the token.
+        let page = http
+            .post(url.as_str())
+            .header(AUTHORIZATION, "Bearer a-token-of-tests")
+            .header(ORIGIN, "http://example.com")
+            .json(&json!({}));
+        assert_eq!(page.send().await.unwrap().status().as_u16(), 403);
+
+        let mut bench = Bench::new(quick());
+        let mut entry = at(url.clone());
+        entry.headers = BTreeMap::from([(
+            "Authorization".to_owned(),
+            "Bearer a-token-of-tests".to_owned(),
+        )]);
+        bench.add("one", entry).await;
+        bench.ready("one").await;
+        let listed = bench.call("conversations_list", json!({})).await;
+        let text = listed["result"].as_str().unwrap();
+        assert!(text.contains("\"first\""), "{listed}");
+        cancel.cancel();
+    };
+    let (served, ()) = tokio::join!(tokio::time::timeout(PATIENCE, serving), asking);
+    served.unwrap().unwrap();
+}
+
+// MCP-79
+#[tokio::test(flavor = "multi_thread")]
+async fn other_machines_are_not_served() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    let listener = TcpListener::bind("0.0.0.0:0").await.unwrap();
+    let token = Secret::builder(SecretName::new("TOKEN").unwrap(), "token".to_owned())
+        .build()
+        .unwrap();
+    let transport = ServeTransport::Http { listener, token };
+    let refused = serve(ServeParts { store }, transport, CancellationToken::new());
+    let refused = tokio::time::timeout(Duration::from_secs(30), refused).await;
+    assert!(matches!(refused.unwrap(), Err(ServeError::NotLoopback(_))));
+}
