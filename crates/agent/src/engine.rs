@@ -53,6 +53,13 @@ pub trait ToolSource: Send + Sync {
     /// All tools that exist for a session, offered or not. Called at the start of every turn; must not
     /// block.
     fn tools(&self, facts: &SessionFacts<'_>) -> Vec<Arc<dyn Tool>>;
+
+    /// What the user and the model should know about tools that are missing or came and went. Called once
+    /// for each message, after `tools`; what was told is not told again. Must not block.
+    fn remarks(&self, facts: &SessionFacts<'_>) -> Vec<String> {
+        let _ = facts;
+        Vec::new()
+    }
 }
 
 /// What a tool may know of its session before it is called.
@@ -63,6 +70,8 @@ pub struct SessionFacts<'a> {
     pub surface: &'a str,
     /// The directory relative paths start from.
     pub directory: &'a Path,
+    /// Toolsets the caller insists on, in place of the configured ones.
+    pub toolsets: Option<&'a [String]>,
     /// The conversation so far; tools that keep a list find it there.
     pub history: &'a [Arc<Message>],
 }

@@ -6,7 +6,7 @@ use hermes_store::ModelCall;
 use jiff::Timestamp;
 
 /// What an answer used and cost. `task` is empty for the conversation itself.
-pub(crate) fn entry(
+pub fn entry(
     session: &SessionId,
     task: &str,
     route: &Route,

@@ -14,9 +14,22 @@ pub use table::{Toolset, toolsets};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Chosen {
     names: BTreeSet<&'static str>,
-    /// Tools of plugins and MCP servers, which no table knows.
+    /// Tools of plugins, which no table knows.
     others: bool,
-    mcp: bool,
+    servers: Servers,
+}
+
+/// The MCP servers whose tools were chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Servers {
+    Only(BTreeSet<String>),
+    AllBut(BTreeSet<String>),
+}
+
+impl Default for Servers {
+    fn default() -> Self {
+        Self::Only(BTreeSet::new())
+    }
 }
 
 impl Chosen {
@@ -25,9 +38,18 @@ impl Chosen {
         if self.names.contains(tool) {
             true
         } else if tool.starts_with("mcp_") {
-            self.mcp
+            // Of which server, only the source of the tool knows: its name does not say.
+            self.servers != Servers::default()
         } else {
             self.others && !table::is_known_tool(tool)
+        }
+    }
+
+    /// Whether the tools of an MCP server are among them.
+    pub fn has_server(&self, server: &str) -> bool {
+        match &self.servers {
+            Servers::Only(names) => names.contains(server),
+            Servers::AllBut(names) => !names.contains(server),
         }
     }
 
@@ -52,7 +74,7 @@ pub fn chosen(config: &Config, surface: &str, asked: Option<&[String]>) -> Chose
     let mut chosen = Chosen {
         names: BTreeSet::new(),
         others: asked.is_none() && !sets.is_empty(),
-        mcp: !sets.is_empty() && !sets.iter().any(|set| set == "no_mcp"),
+        servers: servers(config, sets, asked.is_some()),
     };
     for set in sets {
         if matches!(set.as_str(), "all" | "*") {
@@ -79,11 +101,48 @@ pub fn chosen(config: &Config, surface: &str, asked: Option<&[String]>) -> Chose
                 chosen.names.remove(tool);
             }
         }
-        if set == "mcp" {
-            chosen.mcp = false;
-        }
     }
     chosen
+}
+
+/// The servers a list of sets brings along. A list that names servers means these and no others; one that
+/// names none means all, unless it was asked for word by word.
+fn servers(config: &Config, sets: &[String], literal: bool) -> Servers {
+    let off: BTreeSet<String> = config
+        .agent
+        .disabled_toolsets
+        .iter()
+        .filter_map(|set| server_of(config, set).map(str::to_owned))
+        .collect();
+    let is_off = config
+        .agent
+        .disabled_toolsets
+        .iter()
+        .any(|set| set == "mcp");
+    let has = |words: &[&str]| sets.iter().any(|set| words.contains(&set.as_str()));
+    if is_off || sets.is_empty() || has(&["no_mcp"]) {
+        return Servers::default();
+    }
+    if has(&["all", "*", "mcp"]) {
+        return Servers::AllBut(off);
+    }
+    let named = sets.iter().filter_map(|set| server_of(config, set));
+    let named: BTreeSet<String> = named
+        .filter(|name| !off.contains(*name))
+        .map(str::to_owned)
+        .collect();
+    let names_any = sets.iter().any(|set| server_of(config, set).is_some());
+    match literal || names_any {
+        true => Servers::Only(named),
+        false => Servers::AllBut(off),
+    }
+}
+
+/// The configured server a toolset stands for: `mcp-NAME`, or `NAME` where no other set is called so.
+pub fn server_of<'a>(config: &Config, set: &'a str) -> Option<&'a str> {
+    let is_server = |name: &str| config.mcp_servers.contains_key(name);
+    let whole = set.strip_prefix("mcp-").filter(|name| is_server(name));
+    whole.or_else(|| Some(set).filter(|name| is_server(name) && table::tools_of(name).is_none()))
 }
 
 /// Names in `asked` that are no toolset.
@@ -176,6 +235,41 @@ mod tests {
         assert!(quiet.has("todo") && !quiet.has("mcp_x_y"));
         let all = with("cli", None, |config| listed(config, "cli", &["all"]));
         assert!(all.has("spotify_playback") && all.has("ha_get_state"));
+    }
+
+    // AG-30
+    #[test]
+    fn lists_that_name_servers_mean_these_and_no_others() {
+        let two = |config: &mut Config| {
+            for name in ["github", "web"] {
+                let server = hermes_config::McpServer::default();
+                config.mcp_servers.insert(name.to_owned(), server);
+            }
+        };
+        let all = with("cli", None, two);
+        assert!(all.has_server("github") && all.has_server("web") && all.has_server("later"));
+        let one = with("cli", None, |config| {
+            two(config);
+            listed(config, "cli", &["todo", "mcp-github"]);
+        });
+        assert!(one.has_server("github") && !one.has_server("web") && one.has("mcp__github__x"));
+        let built_in = with("cli", None, |config| {
+            two(config);
+            listed(config, "cli", &["web"]);
+        });
+        assert!(
+            built_in.has_server("github") && built_in.has("web_search"),
+            "web is a built-in set"
+        );
+        let less = with("cli", None, |config| {
+            two(config);
+            config.agent.disabled_toolsets = vec!["github".to_owned()];
+        });
+        assert!(!less.has_server("github") && less.has_server("web"));
+        let asked = with("cli", Some(&["todo"]), two);
+        assert!(!asked.has_server("github") && !asked.has("mcp__github__x"));
+        assert!(with("cli", Some(&["github"]), two).has_server("github"));
+        assert!(with("cli", Some(&["all"]), two).has_server("github"));
     }
 
     // AG-30

@@ -8,6 +8,7 @@ pub(crate) mod completion;
 pub(crate) mod config;
 pub(crate) mod fallback;
 pub(crate) mod logs;
+pub(crate) mod mcp;
 pub(crate) mod model;
 pub(crate) mod policy;
 pub(crate) mod profile;
@@ -75,6 +76,8 @@ pub(crate) enum Command {
     Insights(report::InsightsArgs),
     /// Show what was logged
     Logs(logs::LogsArgs),
+    /// Add, test and sign in to MCP servers, whose tools the agent uses
+    Mcp(Box<mcp::McpArgs>),
     /// Show, explain and change which model answers
     Model(Box<model::ModelArgs>),
     /// Check what commands may do, and see what was decided

@@ -14,6 +14,7 @@ mod endpoints;
 mod fallback;
 mod insights;
 mod logs;
+mod mcp;
 mod model;
 mod policy;
 mod profile;
@@ -67,6 +68,7 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
         Some(Command::Import(args)) => restore::run(&args, context, output),
         Some(Command::Insights(args)) => insights::run(&args, context, output),
         Some(Command::Logs(args)) => logs::run(&args, context, output),
+        Some(Command::Mcp(args)) => mcp::run(*args, context, output),
         Some(Command::Model(args)) => model::run(*args, context, output),
         Some(Command::Policy(args)) => policy::run(args, context, output),
         Some(Command::Profile(args)) => profile::run(args, context, output),

@@ -42,6 +42,7 @@ use way_out::WayOut;
 
 pub(crate) use places::{
     Helpers, backend, checkpoint_settings, confined, containers, environment, found, sandbox,
+    this_machine,
 };
 
 /// Does what a helper of ours does, when this process was started as one. Comes before everything else: a

@@ -14,7 +14,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Conversations", &["chat", "sessions", "insights"]),
     (
         "Models and tools",
-        &["model", "auth", "fallback", "tools", "prompt-size"],
+        &["model", "auth", "fallback", "tools", "mcp", "prompt-size"],
     ),
     ("Settings", &["config", "profile", "policy", "sandbox"]),
     (

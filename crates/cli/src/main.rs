@@ -11,6 +11,7 @@ mod models;
 mod network;
 mod number;
 mod output;
+mod servers;
 mod size;
 mod table;
 mod takeover;

@@ -12,8 +12,16 @@ use crate::complaint::{Complaint, Outcome};
 
 /// A client for endpoints that the user configured.
 pub(crate) fn client(loaded: &Loaded, redactor: &RedactorHandle) -> Outcome<HttpClient> {
+    ClientBuilder::new(settings(loaded)?, AddressPolicy::Any)
+        .redactor(redactor.clone())
+        .build()
+        .map_err(|error| Complaint::caused(FailureKind::BadInput, error))
+}
+
+/// How addresses are reached.
+pub(crate) fn settings(loaded: &Loaded) -> Outcome<ClientSettings> {
     let trust = Trust::read(loaded)?;
-    let settings = ClientSettings {
+    Ok(ClientSettings {
         proxies: proxies(&loaded.environment)?,
         roots: match trust.bundle {
             bundle if bundle.is_empty() => Roots::BuiltIn,
@@ -22,11 +30,7 @@ pub(crate) fn client(loaded: &Loaded, redactor: &RedactorHandle) -> Outcome<Http
         insecure_hosts: trust.unchecked,
         force_ipv4: loaded.config.network.force_ipv4,
         ..ClientSettings::default()
-    };
-    ClientBuilder::new(settings, AddressPolicy::Any)
-        .redactor(redactor.clone())
-        .build()
-        .map_err(|error| Complaint::caused(FailureKind::BadInput, error))
+    })
 }
 
 /// Whom the user trusts beside the usual authorities.

@@ -18,6 +18,9 @@ mod suite {
     mod judged;
     mod killed;
     mod logs;
+    mod mcp;
+    mod mcp_commands;
+    mod mcp_lab;
     mod model_set;
     mod models;
     mod nearby;

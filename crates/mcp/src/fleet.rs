@@ -260,17 +260,33 @@ impl Fleet {
         self.0.changes.subscribe()
     }
 
+    /// Waits until every server has tools to offer, remembered ones count, or has failed to, or `limit` has
+    /// passed. Returns at once when that is so already.
+    pub async fn offering(&self, limit: Duration) {
+        let handles = self.handles();
+        let offers = |view: &crate::View| {
+            let catalog = &view.catalog;
+            view.is_settled() || !catalog.tools.is_empty() || catalog.resources || catalog.prompts
+        };
+        join_all(handles.iter().map(|handle| handle.wait_for(limit, offers))).await;
+    }
+
     /// The tools that are offered now, sorted by name.
     pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        self.tools_of(|_| true)
+    }
+
+    /// The tools of some servers, by the names they have among all, sorted by name.
+    pub fn tools_of(&self, wanted: impl Fn(&str) -> bool) -> Vec<Arc<dyn Tool>> {
         let surroundings = &self.0.surroundings;
         let handles = self.handles();
+        let handles = handles.iter().filter(|handle| wanted(handle.name()));
         let namespace = {
             let members = self.members();
             let names = members.by_name.keys().map(String::as_str);
             Namespace::new(names, surroundings.reserved.iter().cloned())
         };
         let mut tools: Vec<McpTool> = handles
-            .iter()
             .flat_map(|handle| {
                 let offer = Offer {
                     fleet: self.clone(),

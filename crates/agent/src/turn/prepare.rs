@@ -52,6 +52,7 @@ pub(super) async fn begin(
         session: &around.spec.id,
         surface: &around.spec.surface,
         directory: &around.spec.directory,
+        toolsets: around.spec.toolsets.as_deref(),
         history: &messages,
     };
     let chosen = toolsets::chosen(
@@ -64,6 +65,10 @@ pub(super) async fn begin(
     let toolbox = Toolbox::new(services.tools.tools(&facts), |name| {
         !small && chosen.has(name)
     });
+    let remarks = match (&input, small) {
+        (Input::Message { .. }, false) => services.tools.remarks(&facts),
+        _ => Vec::new(),
+    };
     let system = system_prompt(&around, &toolbox).await?;
     let guard = Guard::new(services.config.tool_loop_guardrails.clone());
     let file = &services.config.prefill_messages_file;
@@ -99,6 +104,7 @@ pub(super) async fn begin(
     let step = match input {
         Input::Message { text, media } => {
             turn.take_news().await?;
+            let text = turn.remarked(text, remarks).await;
             turn.take_message(text, media).await?
         }
         Input::News => match turn.take_news().await? {
@@ -193,6 +199,19 @@ async fn system_prompt(
 }
 
 impl Turn<'_> {
+    /// Tells the user what there is to know about the tools, and gives it to the model along with the message:
+    /// what stands in front of it stays as it is.
+    async fn remarked(&mut self, text: String, remarks: Vec<String>) -> String {
+        if remarks.is_empty() {
+            return text;
+        }
+        let said = format!("{text}\n\n[About your tools: {}]", remarks.join("; "));
+        for text in remarks {
+            self.say(Event::Notice { text }).await;
+        }
+        said
+    }
+
     /// Takes a message in, with what it refers to.
     async fn take_message(&mut self, text: String, media: Vec<Media>) -> Result<Step, StoreError> {
         let expanded = references::expand(

@@ -2,7 +2,7 @@
 
 mod add;
 mod login;
-mod read_key;
+pub(super) mod read_key;
 mod show;
 
 use hermes_core::FailureKind;

@@ -5,6 +5,7 @@ mod hands;
 mod open;
 mod question;
 mod repl;
+mod servers;
 mod slash;
 mod standing;
 mod usage;
@@ -129,8 +130,9 @@ fn converse(
     let conversation = Conversation::open(run, false, &runtime, context)?;
     let media = question.media(conversation.store.blobs())?;
     let text = question.text.clone();
-    conversation.session.send(Op::UserMessage { text, media });
     runtime.block_on(async {
+        conversation.servers.offering().await;
+        conversation.session.send(Op::UserMessage { text, media });
         let ending = Watch::new(shown, output).until_end(&conversation).await;
         conversation.close().await;
         ending

@@ -10,6 +10,8 @@ mod git;
 mod notes;
 mod show;
 
+pub(super) use git::clone;
+
 use hermes_config::{Home, ProfileName, Profiles, Wrappers};
 use hermes_core::FailureKind;
 

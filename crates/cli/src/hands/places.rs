@@ -11,9 +11,9 @@ use hermes_config::{
 use hermes_core::{Clock, Random};
 use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose};
 use hermes_exec::{
-    Backend, BackendConfig, ChildEnvironment, ExecError, FileSync, LocalOptions, Network as Way,
-    Offer, Source, Surroundings as Around, SyncedBackend, TetherProgram, WardenProgram, open,
-    passed_through,
+    Backend, BackendConfig, ChildEnvironment, ExecError, FileSync, LocalBackend, LocalOptions,
+    Network as Way, Offer, Source, Surroundings as Around, SyncedBackend, TetherProgram,
+    WardenProgram, open, passed_through,
 };
 use hermes_http::HttpClient;
 use hermes_policy::confine::Surroundings;
@@ -142,6 +142,19 @@ fn local(terminal: &TerminalSettings, sandbox: &Arc<Sandbox>, random: &dyn Rando
         scratch: std::env::temp_dir().join(folder),
         confiner: Some(sandbox.clone()),
     }
+}
+
+/// This machine, whatever the settings say about commands: the programs of MCP servers run here.
+pub(crate) fn this_machine(
+    context: &Context,
+    config: &Config,
+    random: &dyn Random,
+) -> LocalBackend {
+    let sandbox = Arc::new(sandbox(context));
+    LocalBackend::new(LocalOptions {
+        confiner: None,
+        ..local(&config.terminal, &sandbox, random)
+    })
 }
 
 /// The environment with the secrets of the home in it, and a client for the network as it is set up.

@@ -9,7 +9,7 @@ use crate::complaint::{Complaint, Outcome};
 /// Longer is no key.
 const MOST_BYTES: u64 = 16 * 1024;
 
-pub(super) fn read(name: &str) -> Outcome<String> {
+pub(in crate::commands) fn read(name: &str) -> Outcome<String> {
     let input = io::stdin();
     let mut line = String::new();
     if !input.is_terminal() {

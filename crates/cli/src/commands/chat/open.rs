@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_agent::{Dumps, Engine, Services, Session, SessionSpec, toolsets};
-use hermes_config::ApprovalMode;
+use hermes_config::{ApprovalMode, Config};
 use hermes_core::{RunMode, SessionId, SystemRandom};
 use hermes_llm::Course;
 use hermes_store::{BackgroundImport, Store};
@@ -17,6 +17,7 @@ use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::hands::{Hands, Parts};
 use crate::models::{Chosen, Measured, Models, tell};
+use crate::servers::{ModelSampler, Servers};
 
 /// A conversation that is open.
 pub(super) struct Conversation {
@@ -30,11 +31,14 @@ pub(super) struct Conversation {
     pub(super) models: Arc<Models>,
     engine: Engine,
     pub(super) hands: Arc<Hands>,
+    pub(super) servers: Arc<Servers>,
     /// How actions are approved unless the user says otherwise.
     pub(super) mode: RunMode,
     /// Whether the user is asked before risky commands, at first.
     pub(super) asks: bool,
     pub(super) directory: PathBuf,
+    /// Whether `config.yaml` is left out.
+    pub(super) without_settings: bool,
     /// The reference's history, on its way in behind the prompt.
     pub(super) import: Option<BackgroundImport>,
 }
@@ -49,7 +53,7 @@ impl Conversation {
     ) -> Outcome<Self> {
         let loaded = context.settings_for(run.ignore_user_config || run.safe_mode)?;
         if let Some(sets) = &run.toolsets {
-            check_toolsets(sets)?;
+            check_toolsets(sets, &loaded.config)?;
         }
         let models = Arc::new(Models::new(context, loaded)?);
         let chosen = Chosen {
@@ -78,6 +82,21 @@ impl Conversation {
                 random: random.clone(),
             },
         )?);
+        let safe = run.safe_mode || context.environment.filled("HERMES_SAFE_MODE").is_some();
+        let servers = Arc::new(Servers::new(
+            hands.clone(),
+            store.clone(),
+            Arc::new(ModelSampler {
+                models: models.clone(),
+                caller: models.caller(&store),
+                store: store.clone(),
+                clock: context.clock.clone(),
+                main: course.route().clone(),
+                session: id.clone(),
+            }),
+            !safe,
+        ));
+        runtime.block_on(servers.apply(context, &models.loaded))?;
         let mode = match config.approvals.mode {
             ApprovalMode::Manual => RunMode::Manual,
             ApprovalMode::Smart => RunMode::Smart,
@@ -87,7 +106,7 @@ impl Conversation {
             store: store.clone(),
             caller: models.caller(&store),
             config,
-            tools: hands.clone(),
+            tools: servers.clone(),
             routes: models.clone(),
             clock: context.clock.clone(),
             random,
@@ -131,9 +150,11 @@ impl Conversation {
             engine,
             models,
             hands,
+            servers,
             mode,
             asks: !run.yolo && mode != RunMode::Off,
             directory,
+            without_settings: run.ignore_user_config || run.safe_mode,
             import,
         })
     }
@@ -145,11 +166,13 @@ impl Conversation {
             engine,
             models,
             hands,
+            servers,
             import,
             ..
         } = self;
         drop(session);
         engine.shut_down().await;
+        servers.close().await;
         hands.close().await;
         models.keys.close().await;
         drop(import);
@@ -202,12 +225,17 @@ fn store_and_id(
     Ok((store, Some(id), None))
 }
 
-fn check_toolsets(sets: &[String]) -> Outcome {
-    let unknown = toolsets::unknown(sets.iter().map(String::as_str));
+fn check_toolsets(sets: &[String], config: &Config) -> Outcome {
+    let sets = sets.iter().map(String::as_str);
+    let unknown = toolsets::unknown(sets.filter(|set| toolsets::server_of(config, set).is_none()));
     match unknown.first() {
         None => Ok(()),
         Some(name) => {
-            let known = toolsets::toolsets().iter().map(|set| set.name);
+            let servers = config.mcp_servers.keys().map(String::as_str);
+            let known = toolsets::toolsets()
+                .iter()
+                .map(|set| set.name)
+                .chain(servers);
             let hint = match hermes_config::nearest(name, known) {
                 Some(near) => format!("did you mean {near}?"),
                 None => "hermes tools list shows them".to_owned(),

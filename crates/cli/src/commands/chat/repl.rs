@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 
 use super::hands;
 use super::open::Conversation;
+use super::servers;
 use super::slash::{self, Slash};
 use super::standing::RouteInUse;
 use crate::args::chat::RunArgs;
@@ -24,7 +25,7 @@ pub(super) fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Out
     greet(&conversation, output)?;
     runtime.block_on(async {
         conversation.hands.recover().await;
-        let talked = talk(&conversation, output).await;
+        let talked = talk(&conversation, context, output).await;
         conversation.settle(LAST_MOMENT).await;
         conversation.close().await;
         if let Some(id) = talked? {
@@ -70,14 +71,20 @@ struct Talk {
     /// The session; a conversation may go on in another one.
     session: SessionId,
     lines: mpsc::Receiver<String>,
+    settings: servers::Watch,
 }
 
 /// Reads lines and answers them; gives the session to go on with if anything was said.
-async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<Option<SessionId>> {
+async fn talk(
+    conversation: &Conversation,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome<Option<SessionId>> {
     let mut talk = Talk {
         route: RouteInUse::new(&conversation.course),
         session: conversation.session.id().clone(),
         lines: lines(),
+        settings: servers::Watch::new(context)?,
     };
     let mut talked = false;
     let mut asking = conversation.asks;
@@ -113,6 +120,8 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<Optio
         let op = match Slash::parse(text) {
             None => {
                 talked = true;
+                talk.settings.look(conversation, context, output).await?;
+                conversation.servers.offering().await;
                 Op::UserMessage {
                     text: text.to_owned(),
                     media: Vec::new(),
@@ -133,6 +142,10 @@ async fn talk(conversation: &Conversation, output: &mut Output) -> Outcome<Optio
             }
             Some(Slash::Yolo) => {
                 asking = hands::yolo(conversation, asking, output)?;
+                continue;
+            }
+            Some(Slash::ReloadMcp(how)) => {
+                servers::reload(conversation, how, context, &mut talk.lines, output).await?;
                 continue;
             }
             Some(other) => {
@@ -176,6 +189,7 @@ async fn serve(
         | Slash::Compress(_)
         | Slash::Retry
         | Slash::Undo
+        | Slash::ReloadMcp(_)
         | Slash::Rollback(_) => {
             for (command, about) in slash::HELP {
                 output.line(format!("  {command:<20} {about}"))?;

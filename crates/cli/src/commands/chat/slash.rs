@@ -17,6 +17,8 @@ pub(super) enum Slash<'a> {
     Yolo,
     /// End the processes in the background.
     Stop,
+    /// Read the settings of MCP servers again.
+    ReloadMcp(Option<&'a str>),
     Unknown(&'a str),
 }
 
@@ -52,6 +54,10 @@ pub(super) const HELP: &[(&str, &str)] = &[
     ("/rollback diff N", "show what changed since a checkpoint"),
     ("/yolo", "stop asking before risky commands, or ask again"),
     ("/stop", "end all processes in the background"),
+    (
+        "/reload-mcp",
+        "read the settings of MCP servers again; `now` does not ask",
+    ),
     ("/exit", "end"),
 ];
 
@@ -76,6 +82,7 @@ impl<'a> Slash<'a> {
             "rollback" => Self::Rollback(Rollback::parse(rest)),
             "yolo" => Self::Yolo,
             "stop" => Self::Stop,
+            "reload-mcp" | "reload_mcp" => Self::ReloadMcp(rest),
             _ => Self::Unknown(word),
         })
     }
@@ -126,6 +133,7 @@ mod tests {
                     file: Some("src/my file.rs"),
                 })),
             ),
+            ("/reload_mcp now", Some(Slash::ReloadMcp(Some("now")))),
             ("/nonsense", Some(Slash::Unknown("/nonsense"))),
             ("/etc/hosts looks wrong", None),
             ("what is 1/2", None),

@@ -127,7 +127,11 @@ fn git_address(text: &str) -> Outcome<String> {
     Ok(text.to_owned())
 }
 
-fn clone(address: &str, target: &Path, environment: &Environment) -> Outcome {
+pub(in crate::commands) fn clone(
+    address: &str,
+    target: &Path,
+    environment: &Environment,
+) -> Outcome {
     let mut command = Command::new("git");
     command.env_clear();
     for name in PASSED_ON {

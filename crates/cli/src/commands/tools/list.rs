@@ -12,7 +12,9 @@ use crate::table::Table;
 
 /// A toolset on one surface.
 struct Row {
-    set: &'static Toolset,
+    name: String,
+    about: String,
+    tools: Vec<&'static str>,
     on: bool,
     /// Why it is of no use, though it may be on.
     lacks: Option<String>,
@@ -28,26 +30,36 @@ pub(super) fn run(
     let loaded = context.settings()?;
     let chosen = toolsets::chosen(&loaded.config, platform, None);
     let tools = hermes_tools::specs();
-    let rows: Vec<Row> = toolsets::toolsets()
+    let mut rows: Vec<Row> = toolsets::toolsets()
         .iter()
         .filter(|set| !set.tools.is_empty())
         .map(|set| Row {
-            set,
+            name: set.name.to_owned(),
+            about: set.about.to_owned(),
+            tools: set.tools.to_vec(),
             on: set.tools.iter().all(|tool| chosen.has(tool)),
             lacks: lack(set, &tools),
         })
         .collect();
+    let servers = loaded.config.mcp_servers.iter();
+    rows.extend(servers.map(|(name, entry)| Row {
+        name: hermes_mcp::toolset(name),
+        about: format!("the tools of MCP server {name}"),
+        tools: Vec::new(),
+        on: entry.enabled && chosen.has_server(name),
+        lacks: (!entry.enabled).then(|| "the server is switched off".to_owned()),
+    }));
     if as_json {
         let rows: Vec<Json> = rows
             .iter()
             .map(|row| {
                 json!({
-                    "name": row.set.name,
-                    "about": row.set.about,
+                    "name": row.name,
+                    "about": row.about,
                     "enabled": row.on,
                     "available": row.lacks.is_none(),
                     "reason": row.lacks,
-                    "tools": row.set.tools,
+                    "tools": row.tools,
                 })
             })
             .collect();
@@ -56,9 +68,9 @@ pub(super) fn run(
     let mut table = Table::new(["TOOLSET", "ON", "WHAT IT DOES", "UNAVAILABLE BECAUSE"]);
     for row in &rows {
         table.row([
-            row.set.name.to_owned(),
+            row.name.clone(),
             if row.on { "yes" } else { "no" }.to_owned(),
-            row.set.about.to_owned(),
+            row.about.clone(),
             row.lacks.clone().unwrap_or_default(),
         ]);
     }

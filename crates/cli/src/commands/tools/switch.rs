@@ -17,7 +17,7 @@ use crate::output::Output;
 pub(super) fn enable(args: &SwitchArgs, context: &Context, output: &mut Output) -> Outcome {
     let config = before(args, context)?;
     let mut names = listed(&config, &args.platform);
-    let (mut done, mut idle) = (Vec::new(), Vec::new());
+    let (mut done, mut idle) = servers(args, &config, true, &mut names);
     for name in wanted(args) {
         if names.contains(&name) {
             idle.push(name);
@@ -54,7 +54,7 @@ pub(super) fn enable(args: &SwitchArgs, context: &Context, output: &mut Output) 
 pub(super) fn disable(args: &SwitchArgs, context: &Context, output: &mut Output) -> Outcome {
     let config = before(args, context)?;
     let mut names = listed(&config, &args.platform);
-    let (mut done, mut idle) = (Vec::new(), Vec::new());
+    let (mut done, mut idle) = servers(args, &config, false, &mut names);
     for name in wanted(args) {
         let before = names.len();
         names.retain(|other| *other != name);
@@ -80,9 +80,14 @@ pub(super) fn disable(args: &SwitchArgs, context: &Context, output: &mut Output)
 
 fn before(args: &SwitchArgs, context: &Context) -> Outcome<Config> {
     check_platform(&args.platform)?;
+    let config = context.settings()?.config;
     for name in &args.names {
-        if plain(name).is_none() {
-            let known = toolsets::toolsets().iter().map(|set| set.name);
+        if plain(name).is_none() && toolsets::server_of(&config, name).is_none() {
+            let servers = config.mcp_servers.keys().map(String::as_str);
+            let known = toolsets::toolsets()
+                .iter()
+                .map(|set| set.name)
+                .chain(servers);
             let hint = match hermes_config::nearest(name, known) {
                 Some(near) => format!("did you mean {near}?"),
                 None => "hermes tools list shows them".to_owned(),
@@ -90,7 +95,46 @@ fn before(args: &SwitchArgs, context: &Context) -> Outcome<Config> {
             return Err(Complaint::bad_request(format!("there is no toolset {name}")).hint(hint));
         }
     }
-    Ok(context.settings()?.config)
+    Ok(config)
+}
+
+/// Switches MCP servers and says which were changed and which were so already. A list that names none offers
+/// all of them, so what it names afterwards depends on all.
+fn servers(
+    args: &SwitchArgs,
+    config: &Config,
+    on: bool,
+    names: &mut Vec<String>,
+) -> (Vec<String>, Vec<String>) {
+    let asked: Vec<&str> = args
+        .names
+        .iter()
+        .filter(|name| plain(name).is_none())
+        .filter_map(|name| toolsets::server_of(config, name))
+        .collect();
+    if asked.is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let chosen = toolsets::chosen(config, &args.platform, None);
+    let set = |name: &str| hermes_mcp::toolset(name);
+    let (idle, done): (Vec<&str>, Vec<&str>) =
+        asked.iter().partition(|name| chosen.has_server(name) == on);
+    let offered: Vec<&String> = config
+        .mcp_servers
+        .keys()
+        .filter(|name| match asked.contains(&name.as_str()) {
+            true => on,
+            false => chosen.has_server(name),
+        })
+        .collect();
+    names.retain(|name| name != "no_mcp" && toolsets::server_of(config, name).is_none());
+    match offered.len() {
+        0 => names.push("no_mcp".to_owned()),
+        all if all == config.mcp_servers.len() => {}
+        _ => names.extend(offered.into_iter().map(|name| set(name))),
+    }
+    let words = |names: Vec<&str>| names.into_iter().map(set).collect();
+    (words(done), words(idle))
 }
 
 /// The names as they are called today, each once.

@@ -1,0 +1,167 @@
+//! `hermes mcp test`, and connecting once for other commands.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use hermes_config::{Loaded, McpServer};
+use hermes_core::{Effect, FailureKind};
+use hermes_mcp::{RecoveryPolicy, Server, State, View, unresolved};
+use hermes_store::Store;
+use serde_json::{Value as Json, json};
+
+use super::{entry, list, runtime};
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::output::{Output, Style, one_line};
+use crate::servers::Wiring;
+use crate::table::{Table, cut};
+
+/// How long a connection is waited for, unless the entry says less.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Widest description that is shown.
+const WIDEST: usize = 80;
+
+/// A server that answered.
+pub(super) struct Found {
+    pub(super) view: View,
+    pub(super) took: Duration,
+}
+
+/// Connects once, without trying again, and lets the server go. What it offers is remembered.
+pub(super) async fn connect(
+    server: &Server,
+    context: &Context,
+    loaded: &Loaded,
+    store: &Store,
+) -> Outcome<Found> {
+    let policy = RecoveryPolicy {
+        first_connect_retries: 0,
+        ..RecoveryPolicy::default()
+    };
+    let wiring = Wiring::with(context, loaded, store, None, policy)?;
+    let name = server.name();
+    let mut settings = server.settings().clone();
+    settings.enabled = true;
+    settings.connect_timeout = settings.connect_timeout.min(PATIENCE);
+    let limit = settings.connect_timeout + Duration::from_secs(15);
+    let started = Instant::now();
+    wiring
+        .fleet
+        .apply(&BTreeMap::from([(name.to_owned(), settings)]))
+        .await;
+    let view = match wiring.fleet.handle(name) {
+        Some(handle) => Some(handle.wait_for(limit, View::is_settled).await),
+        None => None,
+    };
+    let took = started.elapsed();
+    if let Some(view) = view.as_ref().filter(|view| view.is_ready()) {
+        // Under the settings as they are written, so that the next conversation finds it.
+        wiring.memory.note(server, &view.catalog).await;
+    }
+    let refused = wiring
+        .fleet
+        .unavailable()
+        .into_iter()
+        .map(|one| one.why)
+        .next();
+    wiring.close().await;
+    match view {
+        Some(view) if view.is_ready() => Ok(Found { view, took }),
+        Some(view) => Err(failed(name, &view)),
+        None => Err(Complaint::new(
+            FailureKind::Refused,
+            format!("{name} is not started: {}", refused.unwrap_or_default()),
+        )),
+    }
+}
+
+fn failed(name: &str, view: &View) -> Complaint {
+    let why = view.last_error.as_deref().map(one_line);
+    let why = why.unwrap_or_else(|| "it did not answer in time".to_owned());
+    let complaint = Complaint::new(FailureKind::Unavailable, format!("{name}: {why}"));
+    match view.state {
+        State::NeedsAuth => complaint.hint(format!("hermes mcp login {name}")),
+        _ => complaint.hint("what a program says is in logs/mcp-stderr.log of the home"),
+    }
+}
+
+/// Says beforehand which variables an entry refers to in vain.
+pub(super) fn warn(name: &str, entry: &McpServer) -> Outcome {
+    use std::io::Write as _;
+    for one in unresolved(entry) {
+        let (place, variable) = (&one.place, &one.name);
+        writeln!(
+            std::io::stderr(),
+            "warning: {place} of {name} refers to {variable}, which is not set"
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Output) -> Outcome {
+    let loaded = context.settings()?;
+    let entry = entry(name, &loaded)?;
+    warn(name, entry)?;
+    let server = Server::new(name, entry.clone());
+    let runtime = runtime()?;
+    let store = context.store()?;
+    let _entered = runtime.enter();
+    let found = runtime.block_on(connect(&server, context, &loaded, &store))?;
+    if as_json {
+        return Ok(output.json(&described(&server, &found))?);
+    }
+    output.line(format!("transport  {}", server.kind().word()))?;
+    output.line(format!("where      {}", list::place(&server)))?;
+    if let Some(info) = &found.view.server_info {
+        output.line(format!("server     {}", one_line(info)))?;
+    }
+    output.line(format!("connected  in {:.1} s", found.took.as_secs_f64()))?;
+    tools(&found.view, output)
+}
+
+fn described(server: &Server, found: &Found) -> Json {
+    let catalog = &found.view.catalog;
+    let tools = catalog.tools.iter().map(|tool| {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "read_only": tool.effect == Effect::ReadOnly,
+        })
+    });
+    json!({
+        "name": server.name(),
+        "transport": server.kind().word(),
+        "server": found.view.server_info,
+        "seconds": found.took.as_secs_f64(),
+        "tools": tools.collect::<Vec<_>>(),
+        "resources": catalog.resources,
+        "prompts": catalog.prompts,
+    })
+}
+
+/// What a server offers, for people.
+pub(super) fn tools(view: &View, output: &mut Output) -> Outcome {
+    let catalog = &view.catalog;
+    let mut more = Vec::new();
+    if catalog.resources {
+        more.push("resources");
+    }
+    if catalog.prompts {
+        more.push("prompts");
+    }
+    let more = match more.is_empty() {
+        true => String::new(),
+        false => format!(", and {}", more.join(" and ")),
+    };
+    let line = format!("{} tools{more}", catalog.tools.len());
+    output.line(output.paint(Style::Good, &line))?;
+    if catalog.tools.is_empty() {
+        return Ok(());
+    }
+    let mut table = Table::new(["TOOL", "WHAT IT DOES"]);
+    for tool in &catalog.tools {
+        let about = tool.description.as_deref().unwrap_or_default();
+        table.row([tool.name.clone(), cut(&one_line(about), WIDEST)]);
+    }
+    Ok(table.print(output)?)
+}

@@ -1,0 +1,281 @@
+//! MCP servers in conversations: their tools, what is told about them, and their end.
+
+use std::time::{Duration, Instant};
+
+use hermes_testkit::mcp_server::{McpServer, Mode, Profile};
+use hermes_testkit::model_server::{Scenario, Step, text, tool_call};
+use hermes_testkit::pty::Terminal;
+use hermes_testkit::{Signal, eventually};
+use serde_json::json;
+
+use super::mcp_lab::{LONG, Lab};
+
+fn calls(calls: &[(&str, serde_json::Value)]) -> Scenario {
+    let mut scenario = Scenario::new();
+    for (name, arguments) in calls {
+        scenario = scenario.reply(tool_call(*name, arguments.clone()));
+    }
+    scenario.reply(text("done"))
+}
+
+fn go(lab: &Lab, flags: &[&str]) -> hermes_testkit::Output {
+    let command = lab.program.command(&["-z", "go"]).args(flags);
+    command.timeout(LONG).run().unwrap().ok()
+}
+
+// MCP-51, MCP-57, MCP-58
+#[test]
+fn tools_of_a_server_answer_the_model_in_every_shape() {
+    let scenario = calls(&[
+        ("mcp__lab__shapes", json!({})),
+        ("mcp__lab__fail", json!({})),
+        ("mcp__lab__big", json!({})),
+        ("mcp__lab__environment", json!({})),
+    ]);
+    let lab = Lab::with_server(scenario, "");
+    let output = go(&lab, &[]);
+    assert_eq!(
+        (output.stdout.as_str(), output.stderr.as_str()),
+        ("done\n", "")
+    );
+    let results = lab.results();
+    let shapes = &results[0];
+    for part in [
+        "words",
+        "MEDIA:",
+        "a note",
+        "lab://a/far",
+        "structuredContent",
+        "file.bin",
+    ] {
+        assert!(shapes.contains(part), "{part}: {shapes}");
+    }
+    assert!(results[1].contains("the tool says no"), "{}", results[1]);
+    assert!(results[2].len() < 10_000 && results[2].contains("tool-results"));
+    assert!(!results[3].contains("HERMES_HOME") && results[3].contains("MCP_STATE"));
+    let pictures = lab.program.home.path().join("cache/images");
+    assert_eq!(std::fs::read_dir(pictures).unwrap().count(), 1);
+    let log = lab.program.home.read("logs/mcp-stderr.log").unwrap();
+    assert!(
+        log.contains("lab") && log.contains("noise of the server"),
+        "{log}"
+    );
+    lab.is_gone(Duration::from_secs(5));
+}
+
+// MCP-60
+#[test]
+fn calls_run_side_by_side_only_where_the_server_allows_it() {
+    for (more, together) in [
+        ("    supports_parallel_tool_calls: true\n", true),
+        ("", false),
+    ] {
+        let server = McpServer::start(Profile::default()).unwrap();
+        let two = tool_call("mcp__far__echo", json!({"text": "a"}))
+            .and_tool_call("mcp__far__echo", json!({"text": "b"}));
+        let lab = Lab::new(Scenario::new().reply(two).reply(text("done")));
+        let url = server.url("/mcp");
+        lab.more(&format!("mcp_servers:\n  far:\n    url: '{url}'\n{more}"));
+        let hold = Mode::Hold {
+            millis: 1000,
+            then: None,
+        };
+        server.arm("tools/call", hold, 2);
+        go(&lab, &[]);
+        assert_eq!(server.stats().calls, 2);
+        let at_once = server.stats().most_calls_at_once;
+        assert_eq!(at_once == 2, together, "{at_once} at once");
+    }
+}
+
+// MCP-48
+#[test]
+fn a_program_that_is_killed_leaves_no_server() {
+    let lab = Lab::with_server(calls(&[("mcp__lab__wait", json!({"millis": 120_000}))]), "");
+    let running = lab.program.command(&["-z", "go"]).spawn().unwrap();
+    eventually(LONG, "the call runs", || {
+        lab.lines("calls")
+            .contains(&"wait".to_owned())
+            .then_some(())
+    })
+    .unwrap();
+    assert_eq!(lab.lines("starts").len(), 2);
+    running.signal(Signal::SIGKILL).unwrap();
+    lab.is_gone(Duration::from_secs(5));
+}
+
+#[test]
+fn an_untrusted_server_changes_nothing_when_nobody_can_be_asked() {
+    let scenario = calls(&[
+        ("mcp__lab__write", json!({})),
+        ("mcp__lab__echo", json!({"text": "read"})),
+    ]);
+    let lab = Lab::with_server(scenario, "    trust: untrusted\n");
+    go(&lab, &[]);
+    let results = lab.results();
+    assert!(results[0].contains("nobody gave one"), "{results:?}");
+    assert!(results[1].contains("read"), "{results:?}");
+    assert_eq!(lab.lines("calls"), ["echo"]);
+}
+
+#[test]
+fn servers_are_left_out_where_the_user_says_so() {
+    let lab = Lab::with_server(Scenario::new().reply(Step::new(text("done")).repeat()), "");
+    let mcp = |request| {
+        let names = lab.offered(request);
+        (
+            names.iter().any(|name| name.starts_with("mcp__lab__")),
+            names.len(),
+        )
+    };
+    go(&lab, &["-t", "todo"]);
+    assert_eq!(mcp(0), (false, 1));
+    go(&lab, &["-t", "todo,lab"]);
+    assert_eq!(mcp(1), (true, 10));
+    lab.program.run(&["tools", "disable", "mcp-lab"]).ok();
+    go(&lab, &[]);
+    assert!(!mcp(2).0);
+    let listed = lab.program.run(&["tools", "list", "--json"]).ok().stdout;
+    let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+    let sets = listed["toolsets"].as_array().unwrap();
+    let row = sets.iter().find(|row| row["name"] == "mcp-lab").unwrap();
+    assert_eq!(row["enabled"], false);
+    lab.program.run(&["tools", "enable", "lab"]).ok();
+    go(&lab, &[]);
+    assert!(mcp(3).0);
+    let starts = lab.lines("starts").len();
+    let safe = lab
+        .program
+        .command(&["-z", "go"])
+        .env("HERMES_SAFE_MODE", "1");
+    safe.timeout(LONG).run().unwrap().ok();
+    assert_eq!(lab.lines("starts").len(), starts);
+}
+
+// MCP-76
+#[test]
+fn a_server_that_hangs_holds_nobody_up_and_everybody_is_told() {
+    let server = McpServer::start(Profile::default()).unwrap();
+    let hold = Mode::Hold {
+        millis: 60_000,
+        then: None,
+    };
+    server.arm("initialize", hold, 100);
+    let lab = Lab::new(Scenario::new().reply(text("done")));
+    let url = server.url("/mcp");
+    lab.more(&format!(
+        "mcp_discovery_timeout: 0.3\nmcp_servers:\n  far:\n    url: '{url}'\n    skip_preflight: true\n"
+    ));
+    let started = Instant::now();
+    let output = go(&lab, &[]);
+    assert!(
+        started.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        started.elapsed()
+    );
+    assert!(
+        output.stderr.contains("MCP server far is unavailable"),
+        "{}",
+        output.stderr
+    );
+    let request = lab.model.requests()[0].expect_json().to_string();
+    assert!(
+        request.contains("MCP server far is unavailable: it is being connected"),
+        "{request}"
+    );
+    let system = lab.model.requests()[0].expect_json()["messages"][0].to_string();
+    assert!(
+        !system.contains("MCP server far"),
+        "the prefix stays as it is"
+    );
+}
+
+// MCP-76
+#[test]
+fn a_late_server_joins_the_next_turn_and_is_known_at_once_the_next_time() {
+    let server = McpServer::start(Profile::default()).unwrap();
+    let hold = Mode::Hold {
+        millis: 4000,
+        then: None,
+    };
+    server.arm("initialize", hold, 1);
+    let lab = Lab::new(Scenario::new().reply(Step::new(text("answered")).repeat()));
+    let url = server.url("/mcp");
+    lab.more(&format!(
+        "mcp_discovery_timeout: 0.1\nmcp_servers:\n  far:\n    url: '{url}'\n    skip_preflight: true\n"
+    ));
+    let screen = Terminal::spawn(&lab.program.command(&["chat"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends", LONG).unwrap();
+    screen.send("one\r").unwrap();
+    lab.model.wait_for_requests(1, LONG).unwrap();
+    assert!(!lab.offered(0).iter().any(|name| name.starts_with("mcp__")));
+    eventually(LONG, "it is listed", || {
+        (server.stats().of("tools/list") > 0).then_some(())
+    })
+    .unwrap();
+    screen.wait_for_text("answered", LONG).unwrap();
+    screen.send("two\r").unwrap();
+    lab.model.wait_for_requests(2, LONG).unwrap();
+    assert!(lab.offered(1).iter().any(|name| name == "mcp__far__echo"));
+    screen.wait_for_text("available again", LONG).unwrap();
+    screen.send("/exit\r").unwrap();
+    screen.wait_exit(LONG).unwrap();
+    // It hangs again, and is offered all the same.
+    let hold = Mode::Hold {
+        millis: 60_000,
+        then: None,
+    };
+    server.arm("initialize", hold, 100);
+    go(&lab, &[]);
+    assert!(lab.offered(2).iter().any(|name| name == "mcp__far__echo"));
+}
+
+// MCP-30, MCP-77
+#[test]
+fn a_reload_adds_removes_and_revives_servers_while_the_conversation_goes_on() {
+    let lab = Lab::with_server(
+        Scenario::new().reply(Step::new(text("answered")).repeat()),
+        "",
+    );
+    // Its tools are remembered, and then it breaks.
+    lab.mcp(&["test", "lab"]);
+    std::fs::write(lab.state.join("broken"), "").unwrap();
+    let has = |request: usize, name: &str| lab.offered(request).iter().any(|one| one == name);
+    let screen = Terminal::spawn(&lab.program.command(&["chat"]), 140, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends", LONG).unwrap();
+    screen.send("one\r").unwrap();
+    lab.model.wait_for_requests(1, LONG).unwrap();
+    assert!(has(0, "mcp__lab__echo"), "known from before");
+    let starts = lab.lines("starts").len();
+    eventually(LONG, "all attempts", || {
+        (lab.lines("starts").len() >= starts.max(4)).then_some(())
+    })
+    .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    screen.send("two\r").unwrap();
+    screen
+        .wait_for_text("MCP server lab is unavailable", LONG)
+        .unwrap();
+    lab.model.wait_for_requests(2, LONG).unwrap();
+    assert!(!has(1, "mcp__lab__echo"), "parked");
+    assert!(has(1, "todo"));
+    std::fs::remove_file(lab.state.join("broken")).unwrap();
+    let server = McpServer::start(Profile::default()).unwrap();
+    lab.more(&format!("  far:\n    url: '{}'\n", server.url("/mcp")));
+    screen.send("/reload-mcp\r").unwrap();
+    screen.wait_for_text("Reload?", LONG).unwrap();
+    screen.send("y\r").unwrap();
+    screen.wait_for_text("added far; kept lab", LONG).unwrap();
+    eventually(LONG, "both are there", || {
+        screen.send("again\r").unwrap();
+        let before = lab.model.requests().len();
+        lab.model.wait_for_requests(before + 1, LONG).unwrap();
+        let last = lab.model.requests().len() - 1;
+        (has(last, "mcp__lab__echo") && has(last, "mcp__far__echo") && has(last, "todo"))
+            .then_some(())
+    })
+    .unwrap();
+    screen.send("/exit\r").unwrap();
+    screen.wait_exit(LONG).unwrap();
+    lab.is_gone(Duration::from_secs(5));
+}
