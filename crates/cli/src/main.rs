@@ -15,6 +15,7 @@ mod servers;
 mod size;
 mod table;
 mod takeover;
+mod typed;
 mod when;
 
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! Signing in at the terminal: the address is shown, and the one the browser ended at can be pasted.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
 use futures_core::future::BoxFuture;
@@ -9,9 +9,7 @@ use tokio::sync::{Mutex, mpsc};
 use url::Url;
 
 use crate::output::one_line;
-
-/// Lines that may wait to be read.
-const QUEUE: usize = 16;
+use crate::typed;
 
 /// Whoever started this command.
 #[derive(Default)]
@@ -44,7 +42,7 @@ impl Person for AtTerminal {
             if !std::io::stdin().is_terminal() {
                 return std::future::pending().await;
             }
-            let lines = self.lines.get_or_init(|| Mutex::new(typed()));
+            let lines = self.lines.get_or_init(|| Mutex::new(typed::lines()));
             match lines.lock().await.recv().await {
                 Some(line) => line,
                 None => std::future::pending().await,
@@ -56,18 +54,4 @@ impl Person for AtTerminal {
 fn say(words: &str) {
     // Nobody is left to tell when stderr is gone.
     let _ = writeln!(std::io::stderr(), "{words}");
-}
-
-/// Lines on a thread of their own: reading cannot be interrupted.
-fn typed() -> mpsc::Receiver<String> {
-    let (sender, receiver) = mpsc::channel(QUEUE);
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }

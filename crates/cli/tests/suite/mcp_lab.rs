@@ -39,7 +39,10 @@ impl Lab {
     /// A home with the server `lab`; `more` are further keys of its entry.
     pub(crate) fn with_server(scenario: Scenario, more: &str) -> Self {
         let lab = Self::new(scenario);
-        lab.more(&format!("mcp_servers:\n{}", lab.entry("lab", more)));
+        lab.more(&format!(
+            "mcp_discovery_timeout: 60\nmcp_servers:\n{}",
+            lab.entry("lab", more)
+        ));
         lab
     }
 
@@ -105,7 +108,7 @@ impl Lab {
         let output = self.program.command(&all).timeout(LONG).run().unwrap();
         let lines = output.stdout.lines();
         let objects = lines.filter_map(|line| serde_json::from_str(line).ok());
-        let objects: Vec<Json> = objects.collect();
+        let objects: Vec<Json> = objects.filter(Json::is_object).collect();
         let objects = match (objects.is_empty(), serde_json::from_str(&output.stdout)) {
             (true, Ok(whole)) => vec![whole],
             _ => objects,

@@ -1,6 +1,6 @@
 //! A conversation at the terminal, a line at a time.
 
-use std::io::{BufRead, Write};
+use std::io::Write;
 use std::time::Duration;
 
 use hermes_core::{Answer, Event, Op, Question, QuestionKind, Reach, SessionId, TurnEnd};
@@ -15,6 +15,7 @@ use crate::args::chat::RunArgs;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::{Output, Style, printable};
+use crate::typed;
 
 /// How long the end of a conversation waits for its title.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
@@ -83,7 +84,7 @@ async fn talk(
     let mut talk = Talk {
         route: RouteInUse::new(&conversation.course),
         session: conversation.session.id().clone(),
-        lines: lines(),
+        lines: typed::lines(),
         settings: servers::Watch::new(context)?,
     };
     let mut talked = false;
@@ -364,18 +365,4 @@ async fn answer(
             Answer::Text(picked.map_or_else(|| said.to_owned(), Clone::clone))
         }
     })
-}
-
-/// Lines from the terminal, read on a thread of their own: reading cannot be interrupted.
-fn lines() -> mpsc::Receiver<String> {
-    let (sender, receiver) = mpsc::channel(16);
-    std::thread::spawn(move || {
-        for line in std::io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.blocking_send(line).is_err() {
-                return;
-            }
-        }
-    });
-    receiver
 }

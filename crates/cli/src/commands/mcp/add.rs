@@ -118,7 +118,10 @@ fn chosen(args: &AddArgs, found: &Found) -> Outcome<Option<Vec<String>>> {
     if args.yes || tools.is_empty() || !std::io::stdin().is_terminal() {
         return Ok(None);
     }
-    match ask("Offer all of them? [Y = all, n = none, s = select] ")?.as_str() {
+    match ask("Offer all of them? [Y = all, n = none, s = select] ")?
+        .to_lowercase()
+        .as_str()
+    {
         "n" | "no" | "none" => Ok(Some(Vec::new())),
         "s" | "select" => {
             let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -137,7 +140,7 @@ fn keep_it_off(args: &AddArgs, complaint: &Complaint) -> Outcome {
     if std::io::stdin().is_terminal() {
         writeln!(std::io::stderr(), "{said}")?;
         let kept = ask("Save it switched off? [y/N] ")?;
-        if matches!(kept.as_str(), "y" | "yes") {
+        if matches!(kept.to_lowercase().as_str(), "y" | "yes") {
             return Ok(());
         }
         return Err(Complaint::Code(1));
@@ -155,7 +158,7 @@ pub(super) fn ask(question: &str) -> Outcome<String> {
     errors.flush()?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(answer.trim().to_lowercase())
+    Ok(answer.trim().to_owned())
 }
 
 /// What is written down.

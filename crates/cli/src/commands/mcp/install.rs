@@ -98,9 +98,9 @@ fn entry(manifest: &Manifest, folder: &Path, values: &BTreeMap<String, String>) 
         Transport::Http { url } => entry.url.clone_from(url),
         Transport::Stdio { command, args, env } => {
             let folder = folder.display().to_string();
-            let put_in = |text: &String| text.replace(FOLDER, &folder);
-            entry.command = put_in(command);
-            entry.args = args.iter().map(put_in).collect();
+            let args = args.iter().map(|text| text.replace(FOLDER, &folder));
+            entry.args = args.collect();
+            entry.command = command.replace(FOLDER, &folder);
             entry.env.clone_from(env);
             for variable in &manifest.auth.env {
                 if let Some(value) = values.get(&variable.name) {
