@@ -21,6 +21,9 @@ use hermes_core::{Tool, ToolCall};
 /// A call that is going to be run.
 #[derive(Clone)]
 pub(crate) struct Ready {
+    /// The name the model called, under which the result is kept.
+    pub(crate) asked: String,
+    /// The call as the tool gets it.
     pub(crate) call: ToolCall,
     pub(crate) tool: Arc<dyn Tool>,
 }

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::dump::Dumps;
+use crate::references::Pages;
 use crate::session::{self, Session};
 
 /// What the engine works with; everything is handed in.
@@ -26,6 +27,8 @@ pub struct Services {
     pub config: Arc<Config>,
     /// The tools there are.
     pub tools: Arc<dyn ToolSource>,
+    /// Reads pages that messages refer to.
+    pub pages: Arc<dyn Pages>,
     /// Finds models by name, and those of helper tasks such as titles and summaries.
     pub routes: Arc<dyn Routes>,
     /// Tells the time.

@@ -80,6 +80,7 @@ impl ToolHost for Host {
                 ..context.clone()
             };
             let ready = Ready {
+                asked: name.to_owned(),
                 call: ToolCall {
                     id: context.call.clone(),
                     name: name.to_owned(),

@@ -43,4 +43,5 @@ pub use dump::Dumps;
 pub use engine::{Engine, Routes, Services, SessionFacts, SessionSpec, ToolSource};
 pub use ledger::entry as ledger_entry;
 pub use prompt::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
+pub use references::Pages;
 pub use session::Session;

@@ -15,8 +15,8 @@ mod toolchain;
 use std::path::{Path, PathBuf};
 
 use hermes_config::Config;
+use hermes_core::local_zone;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
 pub(crate) use coding::is_surface as is_coding_surface;
 pub(crate) use context::Hints;
@@ -100,7 +100,7 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
 
 /// The day, not the time: a prompt that changes every minute is never remembered.
 fn session_lines(facts: &Facts<'_>) -> String {
-    let today = facts.now.to_zoned(TimeZone::system());
+    let today = facts.now.to_zoned(local_zone());
     format!(
         "Today is {}.\nModel: {}\nProvider: {}",
         today.strftime("%A, %B %-d, %Y"),

@@ -23,8 +23,11 @@ use parse::{Found, Reference};
 /// Most references one message may have.
 const MOST_REFERENCES: usize = 25;
 
-/// Reads a page: its text, or why there is none.
-pub(crate) type Fetch = dyn Fn(String) -> BoxFuture<'static, Result<String, String>> + Send + Sync;
+/// Reads pages of the web.
+pub trait Pages: Send + Sync {
+    /// The text of a page, or why there is none.
+    fn read<'a>(&'a self, url: &'a str) -> BoxFuture<'a, Result<String, String>>;
+}
 
 /// Where references are resolved.
 pub(crate) struct References<'a> {
@@ -34,8 +37,8 @@ pub(crate) struct References<'a> {
     pub(crate) home: &'a Path,
     /// The model's window in tokens.
     pub(crate) window: u32,
-    /// Reads pages, where that is possible.
-    pub(crate) fetch: Option<&'a Fetch>,
+    /// Reads pages.
+    pub(crate) pages: &'a dyn Pages,
 }
 
 /// A message with what it refers to.
@@ -118,13 +121,10 @@ async fn attach(what: &Reference, facts: &References<'_>, most: usize) -> Result
         Reference::Diff => git::diff(facts.directory, git::Changes::Unstaged, most).await,
         Reference::Staged => git::diff(facts.directory, git::Changes::Staged, most).await,
         Reference::Commits(count) => git::commits(facts.directory, *count, most).await,
-        Reference::Url(url) => match facts.fetch {
-            Some(fetch) => {
-                let page = fetch(url.clone()).await?;
-                Ok(format!("Page {url}:\n{}", present::fence("url", &page)))
-            }
-            None => Err("pages cannot be attached here".to_owned()),
-        },
+        Reference::Url(url) => {
+            let page = facts.pages.read(url).await?;
+            Ok(format!("Page {url}:\n{}", present::fence("url", &page)))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod suite {
     mod crash;
     mod endings;
     mod fixture;
+    mod hidden_tools;
     mod idle;
     mod news;
     mod notices;

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_config::{
-    Environment, Home, LoadError, Loaded, Owner, ProfileName, Request, extract_profile_flag,
+    Environment, Home, LoadError, Loaded, Logging, Owner, ProfileName, Request,
+    extract_profile_flag,
 };
 use hermes_core::{Clock, FailureKind, SystemClock};
 use hermes_secrets::{RedactorHandle, Secret, SecretName};
@@ -24,6 +25,8 @@ pub(crate) struct Context {
     pub(crate) redactor: RedactorHandle,
     flag: Option<ProfileName>,
     home: OnceCell<Home>,
+    /// Read along with the settings.
+    logging: OnceCell<Logging>,
 }
 
 impl Context {
@@ -36,6 +39,7 @@ impl Context {
             redactor: RedactorHandle::default(),
             flag,
             home: OnceCell::new(),
+            logging: OnceCell::new(),
         };
         (context, rest)
     }
@@ -114,8 +118,18 @@ impl Context {
         });
         if let Ok(loaded) = &loaded {
             self.mask(loaded);
+            let _ = self.logging.set(loaded.config.logging.clone());
         }
         Ok(loaded)
+    }
+
+    /// How the log is kept. Settings that cannot be read leave the defaults: what is wrong with them is
+    /// another command's matter.
+    pub(crate) fn logging(&self) -> Logging {
+        if self.logging.get().is_none() {
+            let _ = self.load();
+        }
+        self.logging.get().cloned().unwrap_or_default()
     }
 
     fn mask(&self, loaded: &Loaded) {

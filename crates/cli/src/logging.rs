@@ -30,14 +30,10 @@ pub(crate) fn install(
     drop(tracing::subscriber::set_global_default(subscriber));
 }
 
-/// Installs the sink for a command that opens no store. Settings that cannot be read leave the defaults:
-/// what is wrong with them is another command's matter.
+/// Installs the sink for a command that opens no store.
 pub(crate) fn start(context: &Context) {
     let Ok(home) = context.home() else { return };
-    let settings = match context.load() {
-        Ok(loaded) => loaded.config.logging,
-        Err(_) => Logging::default(),
-    };
+    let settings = context.logging();
     install(
         home,
         &settings,

@@ -16,6 +16,7 @@ mod size;
 mod table;
 mod takeover;
 mod typed;
+mod web;
 mod when;
 
 use std::process::ExitCode;

@@ -1,7 +1,6 @@
 //! Times as people write and read them.
 
-use hermes_core::Clock;
-use jiff::tz::TimeZone;
+use hermes_core::{Clock, local_zone};
 use jiff::{Span, Timestamp, Zoned, civil};
 
 use crate::complaint::{Complaint, Outcome};
@@ -9,7 +8,7 @@ use crate::complaint::{Complaint, Outcome};
 /// A moment: `30` (days ago), `5h`, `2d`, `1w` ago, a date, or a full time. Seconds since 1970.
 pub(crate) fn parse(text: &str, clock: &dyn Clock) -> Outcome<f64> {
     let text = text.trim();
-    let now = clock.now().to_zoned(TimeZone::system());
+    let now = clock.now().to_zoned(local_zone());
     let moment = ago(text, &now).or_else(|| absolute(text));
     moment
         .map(|moment| moment.as_duration().as_secs_f64())
@@ -40,7 +39,7 @@ fn absolute(text: &str) -> Option<Timestamp> {
     }
     let local = text.parse::<civil::DateTime>().ok()?;
     local
-        .to_zoned(TimeZone::system())
+        .to_zoned(local_zone())
         .ok()
         .map(|zoned| zoned.timestamp())
 }
@@ -74,7 +73,7 @@ pub(crate) fn since(seconds: f64, clock: &dyn Clock) -> String {
 }
 
 fn local(seconds: f64) -> Option<Zoned> {
-    timestamp(seconds).map(|moment| moment.to_zoned(TimeZone::system()))
+    timestamp(seconds).map(|moment| moment.to_zoned(local_zone()))
 }
 
 fn timestamp(seconds: f64) -> Option<Timestamp> {

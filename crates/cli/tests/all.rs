@@ -21,9 +21,12 @@ mod suite {
     mod mcp;
     mod mcp_commands;
     mod mcp_lab;
+    mod mcp_serve;
+    mod mcp_strangers;
     mod model_set;
     mod models;
     mod nearby;
+    mod pages;
     mod pipes;
     mod profile;
     mod program;

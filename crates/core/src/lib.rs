@@ -1,7 +1,7 @@
 //! Types and seams of Hermes.
 //!
 //! What every other crate agrees on: ids, messages, tools, the operations and events between a front
-//! end and the engine, the traits engines meet at, clock and randomness. Nothing here does IO, knows
+//! end and the engine, the traits engines meet at, clock and randomness. Beside these two nothing does IO, knows
 //! a vendor, or starts a task.
 
 #![deny(missing_docs)]
@@ -18,7 +18,7 @@ mod tool;
 mod usage;
 
 pub use ask::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reach, Reply};
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, ManualClock, SystemClock, local_zone};
 pub use failure::{Failure, FailureKind};
 pub use ids::{BadId, CallId, MessageId, QuestionId, SessionId, TurnId};
 pub use message::{Media, MediaReader, MediaSource, Message, Part, RawTurn, Role, WireProtocol};

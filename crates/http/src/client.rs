@@ -280,7 +280,7 @@ impl HttpClient {
 
     /// Makes a URL safe to show.
     pub fn display(&self, url: &Url) -> DisplayUrl {
-        DisplayUrl::new(url, &self.snapshot())
+        DisplayUrl::new(url, self.snapshot())
     }
 
     pub(crate) fn snapshot(&self) -> Redactor {

@@ -106,6 +106,7 @@ mod tests {
             effect: Effect::ReadOnly,
         };
         Ready {
+            asked: "tool".into(),
             call: ToolCall {
                 id: CallId("c".into()),
                 name: "tool".into(),

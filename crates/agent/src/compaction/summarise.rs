@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{Message, Role, SessionId};
+use hermes_core::{Message, Role, SessionId, local_zone};
 use hermes_llm::Route;
 use hermes_llm::classify::Reason;
 use hermes_secrets::Scope;
-use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 use super::past::Outcome;
@@ -74,7 +73,7 @@ impl Job<'_> {
         let earlier = bodies
             .last()
             .map(|body| redactor.redact_in(Scope::Chat, &body).into_owned());
-        let today = self.services.clock.now().to_zoned(TimeZone::system());
+        let today = self.services.clock.now().to_zoned(local_zone());
         let today = today.strftime("%A, %Y-%m-%d").to_string();
         let instructions = summary::instructions(self.plan.budget, &today);
         let taken = text_tokens(&instructions) + earlier.as_deref().map_or(0, text_tokens);

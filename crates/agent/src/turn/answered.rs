@@ -5,7 +5,6 @@ use hermes_llm::Answer;
 use hermes_store::StoreError;
 
 use super::{Step, Turn};
-use crate::batch::Ready;
 use crate::repair::{self, Arguments};
 use crate::think;
 
@@ -236,30 +235,24 @@ impl Turn<'_> {
             if doubled && fault.is_none() {
                 continue;
             }
-            let tool = name
-                .as_deref()
-                .and_then(|name| self.toolbox.get(name))
-                .cloned();
-            match (tool, fault) {
-                (Some(tool), None) if !broken => ready.push(Ready {
-                    call: wanted.clone(),
-                    tool,
-                }),
-                (Some(_), None) => refused.push((
-                    call.id.clone(),
-                    shown,
-                    "not run, because another call of the same answer was malformed".to_owned(),
+            let known = name.is_some();
+            let fault = fault.or_else(|| match (known, self.toolbox.meant(&wanted)) {
+                (false, _) => Some(format!(
+                    "there is no tool named {}; the tools are: {}",
+                    call.name,
+                    self.toolbox.shown().collect::<Vec<_>>().join(", ")
                 )),
-                (Some(_), Some(fault)) => refused.push((call.id.clone(), shown, fault)),
-                (None, _) => {
-                    let known: Vec<&str> = self.toolbox.names().collect();
-                    let message = format!(
-                        "there is no tool named {}; the tools are: {}",
-                        call.name,
-                        known.join(", ")
-                    );
-                    refused.push((call.id.clone(), shown, message));
+                (true, Err(fault)) => Some(fault),
+                (true, Ok(_)) if broken => Some(
+                    "not run, because another call of the same answer was malformed".to_owned(),
+                ),
+                (true, Ok(meant)) => {
+                    ready.push(meant);
+                    None
                 }
+            });
+            if let Some(fault) = fault {
+                refused.push((call.id.clone(), shown, fault));
             }
             calls.push(wanted);
         }

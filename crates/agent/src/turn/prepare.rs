@@ -62,9 +62,12 @@ pub(super) async fn begin(
     );
     // A tiny model is confused by tools.
     let small = around.spec.course.route().is_embedded();
-    let toolbox = Toolbox::new(services.tools.tools(&facts), |name| {
-        !small && chosen.has(name)
-    });
+    let toolbox = Toolbox::new(
+        services.tools.tools(&facts),
+        |name| !small && chosen.has(name),
+        &services.config.tools.tool_search,
+        around.spec.course.window(),
+    );
     let remarks = match (&input, small) {
         (Input::Message { .. }, false) => services.tools.remarks(&facts),
         _ => Vec::new(),
@@ -220,7 +223,7 @@ impl Turn<'_> {
                 directory: &self.around.spec.directory,
                 home: &self.around.services.home,
                 window: self.around.spec.course.window(),
-                fetch: None,
+                pages: &*self.around.services.pages,
             },
         )
         .await;

@@ -200,7 +200,7 @@ impl Turn<'_> {
 fn result(ready: &Ready, shown: &present::Shown) -> (Message, Event) {
     let result = Part::ToolResult {
         call: ready.call.id.clone(),
-        name: ready.call.name.clone(),
+        name: ready.asked.clone(),
         content: shown.content.clone(),
         failed: shown.failed,
     };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_agent::{
-    Dumps, Engine, Routes, Services, Session, SessionFacts, SessionSpec, ToolSource,
+    Dumps, Engine, Pages, Routes, Services, Session, SessionFacts, SessionSpec, ToolSource,
 };
 use hermes_config::Config;
 use hermes_core::{
@@ -222,6 +222,7 @@ impl Fixture {
             routes: Arc::new(Helpers(
                 self.helper.map(|model| self.route_to(&self.server, model)),
             )),
+            pages: Arc::new(NoPages),
             clock: self.clock.clone(),
             random,
             redactor: self.redactor.clone(),
@@ -356,4 +357,13 @@ pub(crate) fn notices(done: &Done) -> Vec<&str> {
             _ => None,
         })
         .collect()
+}
+
+/// The engine's own tests refer to no pages.
+struct NoPages;
+
+impl Pages for NoPages {
+    fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(async { Err("there is no web here".to_owned()) })
+    }
 }

@@ -1,5 +1,6 @@
 //! `hermes mcp …`
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
@@ -73,6 +74,8 @@ pub(crate) enum McpCommand {
     },
     /// Call a tool of a server and print what the model would get, one JSON object a call
     Call(CallArgs),
+    /// Let other programs read conversations and hear of new messages, over MCP
+    Serve(ServeArgs),
 }
 
 /// How a server knows who asks.
@@ -156,6 +159,21 @@ pub(crate) struct CallArgs {
     /// Answers to questions of the server: defaults, decline, or a JSON object of fields
     #[arg(long, value_name = "HOW", default_value = "decline")]
     pub(crate) elicit: Elicit,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Listen here for HTTP instead of speaking on standard input and output
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "127.0.0.1:8765")]
+    pub(crate) http: Option<SocketAddr>,
+    /// The variable with the token that clients over HTTP have to show
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "HERMES_MCP_TOKEN",
+        requires = "http"
+    )]
+    pub(crate) token_env: String,
 }
 
 /// A JSON object on the command line.

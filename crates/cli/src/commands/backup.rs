@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_core::{Failure, FailureKind};
+use hermes_core::{Failure, FailureKind, local_zone};
 use hermes_store::{ArchiveError, BackUp, BackedUp, Label, Notes, Snapshot, TakeSnapshot};
-use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::progress::Bar;
@@ -103,7 +102,7 @@ fn quick(args: &BackupArgs, context: &Context, output: &mut Output) -> Outcome {
 
 /// The file to write: as given, in the directory that was given, or among the home's backups.
 fn target_of(args: &BackupArgs, context: &Context) -> Outcome<PathBuf> {
-    let now = context.clock.now().to_zoned(TimeZone::system());
+    let now = context.clock.now().to_zoned(local_zone());
     let name = format!("hermes-backup-{}.zip", now.strftime("%Y%m%d-%H%M%S"));
     match &args.output {
         Some(folder) if folder.is_dir() => Ok(free_name(folder, &name)),

@@ -5,8 +5,8 @@ mod layout;
 mod page;
 mod words;
 
+use hermes_core::local_zone;
 use hermes_store::Period;
-use jiff::tz::TimeZone;
 
 use crate::args::report::InsightsArgs;
 use crate::complaint::Outcome;
@@ -19,7 +19,7 @@ const DAY: f64 = 86_400.0;
 
 pub(crate) fn run(args: &InsightsArgs, context: &Context, output: &mut Output) -> Outcome {
     let now = context.clock.now().as_duration().as_secs_f64();
-    let zone = TimeZone::system();
+    let zone = local_zone();
     let period = Period {
         since: now - f64::from(args.days) * DAY,
         source: args.source.clone(),

@@ -9,6 +9,7 @@ mod list;
 mod login;
 mod probe;
 mod remove;
+mod serve;
 mod status;
 
 use hermes_config::{Loaded, McpServer};
@@ -36,6 +37,7 @@ pub(crate) fn run(args: McpArgs, context: &Context, output: &mut Output) -> Outc
         McpCommand::Install(args) => install::run(&args, context, output),
         McpCommand::Status { json, wait } => status::run(json, wait, context, output),
         McpCommand::Call(args) => call::run(args, context, output),
+        McpCommand::Serve(args) => serve::run(&args, context, output),
     }
 }
 

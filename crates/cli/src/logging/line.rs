@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use jiff::tz::TimeZone;
+use hermes_core::local_zone;
 use jiff::{Timestamp, civil};
 
 /// How bad a record is, mildest first.
@@ -87,7 +87,7 @@ impl Header {
 
     /// The moment, as far as a local time without a zone tells.
     pub(crate) fn moment(&self) -> Option<Timestamp> {
-        let zoned = self.local.to_zoned(TimeZone::system()).ok()?;
+        let zoned = self.local.to_zoned(local_zone()).ok()?;
         Some(zoned.timestamp())
     }
 }
@@ -131,7 +131,7 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// The record with its line end, in one piece, so that one write puts it into the file.
     pub(super) fn to_line(&self) -> String {
-        let local = self.at.to_zoned(TimeZone::system());
+        let local = self.at.to_zoned(local_zone());
         let mut line = local.strftime("%Y-%m-%d %H:%M:%S").to_string();
         // Writing to a string cannot fail.
         let _ = write!(line, ",{:03} {}", local.millisecond(), self.level.word());

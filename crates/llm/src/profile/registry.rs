@@ -1,6 +1,7 @@
 //! All profiles: the user's over the built-in ones, each read when it is first asked for.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -64,6 +65,21 @@ impl Profiles {
         Ok(all
             .into_iter()
             .find(|profile| profile.aliases.iter().any(|alias| alias == name)))
+    }
+
+    /// The profiles that a host may belong to. Reads only those whose text has a name the host ends with:
+    /// an address of the user's own needs none of them.
+    pub fn near(&self, host: &str) -> Result<Vec<Arc<Profile>>, ProfileError> {
+        let mut near = Vec::new();
+        for (id, text) in BUILT_IN {
+            if mentions(text, host) {
+                near.extend(self.get(id)?);
+            }
+        }
+        for id in self.directories()? {
+            near.extend(self.get(&id)?);
+        }
+        Ok(near)
     }
 
     /// Every profile: built-in ones first, in the order `auto` tries them.
@@ -133,6 +149,19 @@ impl Profiles {
         names.sort();
         Ok(names)
     }
+}
+
+/// Whether a text has the host or a domain above it. A name without a dot stands everywhere.
+fn mentions(text: &str, host: &str) -> bool {
+    if host.parse::<IpAddr>().is_ok() {
+        return text.contains(host);
+    }
+    let starts = host.match_indices('.').map(|(at, dot)| at + dot.len());
+    std::iter::once(0)
+        .chain(starts)
+        .filter_map(|start| host.get(start..))
+        .filter(|name| name.contains('.'))
+        .any(|name| text.contains(name))
 }
 
 fn is_profile(directory: &Path) -> bool {

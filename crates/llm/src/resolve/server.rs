@@ -218,10 +218,10 @@ pub(super) fn owner_of(
     else {
         return Ok(None);
     };
-    let all = request.profiles.all()?;
+    let near = request.profiles.near(&host)?;
     // Of nested domains the closer one counts.
     let closest = |profile: &Arc<Profile>| profile.hosts.iter().map(String::len).max();
-    Ok(all
+    Ok(near
         .into_iter()
         .filter(|profile| profile.owns(&host))
         .max_by_key(closest))

@@ -155,7 +155,7 @@ fn hang_up() -> ModelError {
     ModelError::Http(hermes_http::HttpError::Interrupted {
         url: hermes_http::DisplayUrl::new(
             &"https://example.com/".parse().unwrap(),
-            &hermes_secrets::Redactor::default(),
+            hermes_secrets::Redactor::default(),
         ),
         source: "closed".into(),
     })

@@ -1,6 +1,8 @@
 //! What is known about the traffic of one connection.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rmcp::model::{ClientJsonRpcMessage, NumberOrString, RequestId};
 
@@ -9,6 +11,9 @@ use rmcp::model::{ClientJsonRpcMessage, NumberOrString, RequestId};
 pub(crate) struct Marks {
     /// The highest number of a request that was handed to the wire, plus one. Numbers only grow.
     sent_below: AtomicU64,
+    /// Requests the server turned away because it does not know the session. Whoever asked may hear of the
+    /// end of the session before he hears of that.
+    turned_away: Mutex<BTreeSet<u64>>,
     heard: AtomicBool,
     session_id: AtomicBool,
 }
@@ -24,9 +29,28 @@ impl Marks {
         }
     }
 
-    /// Whether a request may have been written. `false` is certain.
+    /// The server did not take this message.
+    pub(crate) fn turned_away(&self, message: &ClientJsonRpcMessage) {
+        if let ClientJsonRpcMessage::Request(request) = message
+            && let Some(number) = number(&request.id)
+        {
+            self.turned_away
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(number);
+        }
+    }
+
+    /// Whether the server may have got a request. `false` is certain.
     pub(crate) fn may_be_sent(&self, id: &RequestId) -> bool {
-        number(id).is_none_or(|number| number < self.sent_below.load(Ordering::Relaxed))
+        number(id).is_none_or(|number| {
+            number < self.sent_below.load(Ordering::Relaxed)
+                && !self
+                    .turned_away
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .contains(&number)
+        })
     }
 
     /// Something came from the server.

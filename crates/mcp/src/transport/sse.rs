@@ -20,6 +20,8 @@ use super::stream::{MOST_BYTES, events};
 
 /// The name of the event that says where requests go.
 const ENDPOINT: &str = "endpoint";
+/// The status of an answer to a request in a session the server does not know.
+const UNKNOWN_SESSION: u16 = 404;
 /// How long requests under way may take to fail by themselves after the stream has ended.
 const LAST_POSTS: Duration = Duration::from_secs(2);
 
@@ -95,10 +97,15 @@ impl Transport<RoleClient> for EventTransport {
             if !open {
                 return Err(WireError::Closed);
             }
-            client
-                .send(client.posting(&endpoint, &item), true)
-                .await
-                .map(|_| ())
+            let answer = client.send(client.posting(&endpoint, &item), true).await;
+            if let Err(WireError::Status {
+                status: UNKNOWN_SESSION,
+                ..
+            }) = &answer
+            {
+                client.marks().turned_away(&item);
+            }
+            answer.map(|_| ())
         })
     }
 

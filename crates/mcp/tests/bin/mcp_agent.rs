@@ -1,6 +1,6 @@
 //! An agent that keeps one server, for tests that kill it: `mcp-agent agent STATE PROGRAM`. With `warden` as
-//! first argument it is the process that starts the servers of tests. `serve HOME` and `serve-http HOME TOKEN`
-//! make it a server itself, over standard input or at an address that it prints.
+//! first argument it is the process that starts the servers of tests. `serve HOME` makes it a server itself, over
+//! standard input.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -19,7 +19,7 @@ use hermes_mcp::{
     Authority, Fleet, Gatekeeper, RecoveryPolicy, ServeParts, ServeTransport, Server, Shelf,
     ShelfFolders, Surroundings,
 };
-use hermes_secrets::{RedactorHandle, Secret, SecretName};
+use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
 use tokio_util::sync::CancellationToken;
 
@@ -45,8 +45,7 @@ fn main() -> ExitCode {
     }
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["serve", home] => serve(home, None),
-        ["serve-http", home, token] => serve(home, Some(token)),
+        ["serve", home] => serve(home),
         _ => run(&arguments),
     };
     match outcome {
@@ -109,7 +108,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
     })
 }
 
-fn serve(home: &str, token: Option<&str>) -> Result<(), Box<dyn Error>> {
+fn serve(home: &str) -> Result<(), Box<dyn Error>> {
     let home = PathBuf::from(home);
     let store = Store::open(Options {
         path: home.join("hermes.db"),
@@ -122,20 +121,12 @@ fn serve(home: &str, token: Option<&str>) -> Result<(), Box<dyn Error>> {
         .worker_threads(1)
         .enable_all()
         .build()?;
-    let outcome = runtime.block_on(async {
-        let transport = match token {
-            None => ServeTransport::Stdio,
-            Some(token) => {
-                let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-                writeln!(io::stdout(), "http://{}/mcp", listener.local_addr()?)?;
-                io::stdout().flush()?;
-                let token = Secret::builder(SecretName::new("TOKEN")?, token.to_owned()).build()?;
-                ServeTransport::Http { listener, token }
-            }
-        };
-        let cancel = CancellationToken::new();
-        Ok(hermes_mcp::serve(ServeParts { store }, transport, cancel).await?)
-    });
+    let served = hermes_mcp::serve(
+        ServeParts { store },
+        ServeTransport::Stdio,
+        CancellationToken::new(),
+    );
+    let outcome = runtime.block_on(served);
     runtime.shutdown_background();
-    outcome
+    Ok(outcome?)
 }

@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use hermes_core::local_zone;
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -304,7 +304,7 @@ fn options(found: &fs::Metadata) -> SimpleFileOptions {
 
 /// Zip files know local times with two seconds' precision, from 1980 on.
 fn zip_time(moment: Timestamp) -> Option<zip::DateTime> {
-    let local = moment.to_zoned(TimeZone::system());
+    let local = moment.to_zoned(local_zone());
     let small = |value: i8| u8::try_from(value).ok();
     zip::DateTime::from_date_and_time(
         u16::try_from(local.year()).ok()?,

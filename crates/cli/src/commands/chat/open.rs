@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::hands::{Hands, Parts};
 use crate::models::{Chosen, Measured, Models, tell};
 use crate::servers::{ModelSampler, Servers};
+use crate::web::Web;
 
 /// A conversation that is open.
 pub(super) struct Conversation {
@@ -107,6 +108,7 @@ impl Conversation {
             caller: models.caller(&store),
             config,
             tools: servers.clone(),
+            pages: Arc::new(Web::new(context, &models.loaded)?),
             routes: models.clone(),
             clock: context.clock.clone(),
             random,

@@ -1,8 +1,7 @@
 //! `hermes sessions stats`, `optimize` and `repair`
 
-use hermes_core::FailureKind;
+use hermes_core::{FailureKind, local_zone};
 use hermes_store::{Check, KeepCopy};
-use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::complaint::{Complaint, Outcome};
@@ -98,7 +97,7 @@ pub(crate) fn repair(
     let stamp = context
         .clock
         .now()
-        .to_zoned(TimeZone::system())
+        .to_zoned(local_zone())
         .strftime("%Y%m%d-%H%M%S")
         .to_string();
     let copy = if no_backup {

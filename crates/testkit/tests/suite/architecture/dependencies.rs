@@ -37,6 +37,10 @@ const TABLE: &[(&str, Allowed)] = &[
         ]),
     ),
     (
+        "web",
+        Allowed::Only(&["core", "config", "secrets", "http", "policy"]),
+    ),
+    (
         "tools",
         Allowed::Only(&[
             "core", "config", "secrets", "http", "store", "llm", "policy", "exec",
