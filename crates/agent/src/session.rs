@@ -269,7 +269,14 @@ impl Actor {
             }
         }
         drop(running);
-        steering.take()
+        let left_over = steering.take()?;
+        if !cancel.is_cancelled() {
+            return Some(left_over);
+        }
+        // Stop means stop: what was added before it starts nothing, and is not lost without a word.
+        let text = format!("Not delivered, because you stopped: {left_over}");
+        self.events.send(Event::Notice { text }).await;
+        None
     }
 }
 

@@ -31,7 +31,11 @@ use crate::engine::{Services, SessionSpec, Shared};
 use crate::lane::Lane;
 use crate::prompt::Hints;
 use crate::toolbox::Toolbox;
+pub(crate) use call::is_remark;
+pub(crate) use news::is_news;
 use unsettled::Unsettled;
+#[cfg(test)]
+pub(crate) use {call::steered, news::news_of_nothing};
 
 /// What starts a turn.
 pub(crate) enum Input {

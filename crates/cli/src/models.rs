@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use futures_util::future::join_all;
 use hermes_agent::Routes;
 use hermes_config::{Home, LoadMode, Loaded};
 use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
@@ -155,15 +156,17 @@ impl Models {
     ) -> Result<Measured, ResolveError> {
         let Resolved { route, key } = resolve::resolve(&self.request(chosen))?;
         let secret = secret_of(&key);
-        let Prepared { route, notes } = nearby::prepare(&self.http, route, secret, reach).await;
-        let mut fallbacks = Vec::new();
-        for Resolved { route, key } in self.fallbacks(chosen) {
+        let main = nearby::prepare(&self.http, route, secret, reach);
+        // Side by side: one that is away must not hold up the others. Only asked: what may never be needed is
+        // not loaded, which could take the first one's place.
+        let fallbacks = self.fallbacks(chosen).into_iter();
+        let fallbacks = join_all(fallbacks.map(async |Resolved { route, key }| {
             let secret = secret_of(&key);
-            // Only asked: what may never be needed is not loaded, which could take the first one's place.
-            let Prepared { route, .. } =
-                nearby::prepare(&self.http, route, secret, Reach::Look).await;
-            fallbacks.push(self.known(Resolved { route, key }));
-        }
+            let asked = nearby::prepare(&self.http, route, secret, Reach::Look).await;
+            let route = asked.route;
+            self.known(Resolved { route, key })
+        }));
+        let (Prepared { route, notes }, fallbacks) = tokio::join!(main, fallbacks);
         let course = Course::new(self.known(Resolved { route, key }), fallbacks);
         Ok(Measured { course, notes })
     }
@@ -220,7 +223,7 @@ impl Models {
             Credential::Minted(mint) => keys.mint = Some(*mint),
             Credential::Login { .. } => {}
         }
-        self.keys.know(&resolved.route.provider, keys);
+        self.keys.meet(&resolved.route, keys);
         Arc::new(resolved.route)
     }
 

@@ -31,6 +31,7 @@ mod suite {
     mod profile;
     mod program;
     mod providers;
+    mod questions;
     mod raw_zip;
     mod read_only;
     mod reports;

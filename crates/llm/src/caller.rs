@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::Answer;
 use crate::classify::{Facts, Fault, Reason, classify};
 use crate::course::{Course, changed};
-use crate::delivered::Shown;
+use crate::delivered::{Shown, is_open_thought};
 use crate::error::ModelError;
 use crate::failover::{Delivered, Fix, Health, Step, next_step};
 use crate::keys::{KeyError, Keyring};
@@ -158,7 +158,8 @@ impl Caller {
                 self.learned.unwell(provider, self.transport.clock.now());
             }
             // What counts is this attempt: text of an earlier one is not part of this answer.
-            course.attempt.delivered = match (answer.text.is_empty(), answer.calls.is_empty()) {
+            let unsaid = answer.text.is_empty() || is_open_thought(&answer.text);
+            course.attempt.delivered = match (unsaid, answer.calls.is_empty()) {
                 (true, _) => Delivered::Nothing,
                 (false, true) => Delivered::Text,
                 (false, false) => Delivered::OpenCall,
@@ -320,7 +321,12 @@ impl Caller {
                 let Some(lease) = course.lease.take() else {
                     return Taken::Again;
                 };
-                match self.keys.renew(&lease).await {
+                let renewed = tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => return Taken::Stopped,
+                    renewed = self.keys.renew(&lease) => renewed,
+                };
+                match renewed {
                     Ok(renewed) => course.lease = Some(renewed),
                     // The renewal has buried it: the next attempt borrows another, or says that there is none.
                     Err(error @ KeyError::Ended { .. }) => tracing::warn!("{error}"),

@@ -35,10 +35,7 @@ impl Course {
     pub fn new(first: Arc<Route>, fallbacks: impl IntoIterator<Item = Arc<Route>>) -> Self {
         let mut routes = vec![first];
         for route in fallbacks {
-            let known = routes
-                .iter()
-                .any(|known| known.provider == route.provider && known.model == route.model);
-            if !known {
+            if !routes.iter().any(|known| known.is_like(&route)) {
                 routes.push(route);
             }
         }
@@ -82,7 +79,7 @@ impl Course {
     /// Starts a turn: what was tried is forgotten, and the preferred route is used again unless it is
     /// being left alone. Says whether the route changed.
     pub fn begin_turn(&mut self, now: Timestamp) -> bool {
-        self.attempt = Attempt::default();
+        self.attempt = self.attempt.next_turn();
         if self.at != 0 && self.resting.is_none_or(|until| now >= until) {
             self.go_to(0);
             return true;

@@ -49,6 +49,20 @@ fn common_prefix(left: &str, right: &str) -> usize {
         .map_or(left.len().min(right.len()), |((at, _), _)| at)
 }
 
+/// Whether a text is the beginning of a thought between tags, and nothing else.
+pub(crate) fn is_open_thought(text: &str) -> bool {
+    const TAGS: [&str; 5] = [
+        "think",
+        "thinking",
+        "reasoning",
+        "thought",
+        "REASONING_SCRATCHPAD",
+    ];
+    let text = text.trim_start();
+    TAGS.iter()
+        .any(|tag| text.starts_with(&format!("<{tag}>")) && !text.contains(&format!("</{tag}>")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -167,18 +167,31 @@ impl<'a> Probe<'a> {
         {
             return found(LocalServer::Ollama, names, None);
         }
-        for path in ["props", "v1/props"] {
-            if let Some(answer) = self.get(path).await?
-                && answer.get("default_generation_settings").is_some()
-            {
-                let window = llama_cpp_window(&answer);
-                return found(LocalServer::LlamaCpp, self.models().await?, window);
-            }
+        if let Some(answer) = self.props().await? {
+            let window = llama_cpp_window(&answer);
+            return found(LocalServer::LlamaCpp, self.models().await?, window);
         }
         let version = self.get("version").await?;
         let version = version.as_ref().and_then(|answer| answer.get("version"));
         if version.is_some_and(Json::is_string) {
             return found(LocalServer::Vllm, self.models().await?, None);
+        }
+        Ok(None)
+    }
+
+    /// The window llama.cpp was started with.
+    pub(crate) async fn llama_cpp_window(&self) -> Option<u32> {
+        llama_cpp_window(&self.props().await.ok()??)
+    }
+
+    /// What llama.cpp says about itself.
+    async fn props(&self) -> Result<Option<Json>, Silent> {
+        for path in ["props", "v1/props"] {
+            let answer = self.get(path).await?;
+            let is_its = |answer: &Json| answer.get("default_generation_settings").is_some();
+            if answer.as_ref().is_some_and(is_its) {
+                return Ok(answer);
+            }
         }
         Ok(None)
     }

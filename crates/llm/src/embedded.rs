@@ -63,6 +63,12 @@ impl LocalModels {
     }
 }
 
+/// How large the window of a model file is, as far as it can be read.
+pub(crate) fn window_of(file: &Path) -> Option<u32> {
+    let window = Engine::window_of(file, &LoadOptions::default()).ok()?;
+    u32::try_from(window).ok()
+}
+
 type Piece = Vec<Result<ModelEvent, ModelError>>;
 
 async fn next(answer: Option<Answer>) -> Option<(Piece, Option<Answer>)> {

@@ -1,5 +1,5 @@
 //! Servers nearby decide themselves how large a window a model gets, often a small one. They are asked,
-//! and told how large it has to be.
+//! and told how large it has to be. Servers elsewhere are asked only about models nobody else knows.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -48,7 +48,8 @@ pub struct Prepared {
 }
 
 /// Finds out which window the server of a route gives its model, and asks for a larger one where the
-/// server lets us. Routes to elsewhere, and servers that do not answer, stay as they are.
+/// server lets us. Routes to servers that do not answer, and to models whose window is known from elsewhere,
+/// stay as they are.
 pub async fn prepare(
     http: &HttpClient,
     mut route: Route,
@@ -57,14 +58,16 @@ pub async fn prepare(
 ) -> Prepared {
     let mut notes = Vec::new();
     if let Endpoint::Http(address) = &route.endpoint
-        && address.local
+        && (address.local || route.limits.window_from == WindowSource::Guess)
         && let Some(probe) = Probe::new(http, &address.base, secret)
     {
         let visit = Visit { probe, reach };
         let found = match server(&route, address) {
+            _ if !address.local => visit.listed(&route).await,
             Some(LocalServer::LmStudio) => visit.lm_studio(&route, &mut notes).await,
             Some(LocalServer::Ollama) => visit.ollama(&route, &mut notes).await,
-            Some(LocalServer::LlamaCpp | LocalServer::Vllm) | None => visit.listed(&route).await,
+            Some(LocalServer::LlamaCpp) => visit.llama_cpp(&route).await,
+            Some(LocalServer::Vllm) | None => visit.listed(&route).await,
         };
         if let Some(found) = found {
             found.put_into(&mut route);
@@ -216,18 +219,33 @@ impl Visit<'_> {
         })
     }
 
+    /// The list of llama.cpp names the window the model was made for, not the one there is.
+    async fn llama_cpp(self, route: &Route) -> Option<Found> {
+        if is_sure(route) {
+            return None;
+        }
+        match self.probe.llama_cpp_window().await {
+            Some(window) => Some(Found::plain(window)),
+            None => self.listed(route).await,
+        }
+    }
+
     /// Most servers say it in their list of models.
     async fn listed(self, route: &Route) -> Option<Found> {
-        let unknown = matches!(
-            route.limits.window_from,
-            WindowSource::Guess | WindowSource::Family | WindowSource::Catalogue
-        );
-        if !unknown {
+        if is_sure(route) {
             return None;
         }
         let listing = self.probe.listing().await?;
         window_from_listing(&listing, &route.model).map(Found::plain)
     }
+}
+
+/// Whether somebody who must know has said how large the window is.
+fn is_sure(route: &Route) -> bool {
+    !matches!(
+        route.limits.window_from,
+        WindowSource::Guess | WindowSource::Family | WindowSource::Catalogue
+    )
 }
 
 impl Found {

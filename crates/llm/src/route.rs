@@ -148,6 +148,13 @@ impl Route {
         format!("{}/{}", self.provider, self.model)
     }
 
+    /// Whether it leads to the same model at the same address.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.provider == other.provider
+            && self.model == other.model
+            && self.address_text() == other.address_text()
+    }
+
     /// Puts in a window that is known better now, in the explanation too.
     pub(crate) fn set_window(&mut self, window: u32, from: WindowSource) {
         self.limits.window = window;

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::LocalError;
 use crate::gguf::Gguf;
+use crate::shape::Shape;
 use crate::worker::{Job, Stop, Worker};
 
 /// Answers that may wait for the one under way.
@@ -215,6 +216,16 @@ impl Engine {
             closing: CancellationToken::new(),
             thread: Some(thread),
         })
+    }
+
+    /// The longest conversation in tokens that a file allows with these options, without loading it.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, is no sound GGUF, or needs what the engine does not have.
+    pub fn window_of(path: &Path, options: &LoadOptions) -> Result<usize, LocalError> {
+        let shape = Shape::read(&Gguf::open(path)?)?;
+        Ok(shape.window.min(options.window))
     }
 
     /// What the model says about itself.

@@ -11,7 +11,7 @@ use hermes_config::Compression;
 use hermes_core::{CallId, MessageId, Part, Role};
 
 use super::summary;
-use crate::turn::Entry;
+use crate::turn::{Entry, is_news, is_remark};
 
 /// Rows the tail has at least, if there is room for them.
 const FEWEST: u32 = 3;
@@ -155,7 +155,12 @@ fn place(entries: &[Entry], wanted: impl Fn(&Entry) -> bool) -> Option<usize> {
 
 /// Something the user asked for, in their own words.
 pub(crate) fn is_request(entry: &Entry) -> bool {
-    entry.message.role == Role::User && !is_summary(entry)
+    begins_turn(entry) && !is_news(&entry.message)
+}
+
+/// What a turn starts with: a request, or news that nobody typed.
+pub(crate) fn begins_turn(entry: &Entry) -> bool {
+    entry.message.role == Role::User && !is_summary(entry) && !is_remark(&entry.message)
 }
 
 fn is_summary(entry: &Entry) -> bool {

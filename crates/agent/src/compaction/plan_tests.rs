@@ -7,6 +7,17 @@ use serde_json::json;
 
 use super::*;
 
+// AG-22
+#[test]
+fn remarks_and_news_are_not_what_the_user_asked_for() {
+    let said = |text: &str| Entry::new(MessageId(1), Message::text(Role::User, text));
+    assert!(is_request(&said("paint the fence")));
+    let remark = said(&crate::turn::steered("and quickly"));
+    assert!(!is_request(&remark) && !begins_turn(&remark));
+    let news = said(&crate::turn::news_of_nothing());
+    assert!(!is_request(&news) && begins_turn(&news));
+}
+
 /// One step of a made-up conversation; the number is roughly its tokens.
 #[derive(Debug, Clone)]
 enum Kind {

@@ -25,6 +25,7 @@ const USE_RESULTS: &str = "You have the results of the tools. Answer the user no
 const SAY_IT: &str = "You thought about it but said nothing. Answer now.";
 const VALID_JSON: &str =
     "The arguments of your last tool call were not valid JSON. Send the call again.";
+const SMALLER_CALL: &str = "Your tool call was longer than an answer may be and was cut off. Do it in several smaller calls.";
 const AGAIN: &str = "Your last answer was empty. Answer the user, or call a tool.";
 
 impl Turn<'_> {
@@ -36,7 +37,10 @@ impl Turn<'_> {
             answer.reasoning.push_str(&thought);
         }
         match answer.finish {
-            Some(FinishReason::Refused) if answer.is_empty() => return Ok(self.refused()),
+            // A filter that struck in the middle leaves nothing that should be run.
+            Some(FinishReason::Refused) if answer.is_empty() || !answer.calls.is_empty() => {
+                return Ok(self.refused());
+            }
             Some(FinishReason::Paused) if self.tries.paused < MOST_PAUSES => {
                 self.tries.paused += 1;
                 self.aside
@@ -44,7 +48,7 @@ impl Turn<'_> {
                 return Ok(Step::CallModel);
             }
             Some(FinishReason::Length) if !answer.calls.is_empty() => {
-                return Ok(self.cut_in_a_call());
+                return Ok(self.cut_in_a_call(answer.usage.output_tokens));
             }
             Some(FinishReason::Length) if !answer.text.trim().is_empty() => {
                 return self.cut_in_the_text(answer).await;
@@ -79,7 +83,7 @@ impl Turn<'_> {
     }
 
     /// A call that was cut off never runs; the model writes it again with more room.
-    fn cut_in_a_call(&mut self) -> Step {
+    fn cut_in_a_call(&mut self, used: u64) -> Step {
         if self.tries.cut_calls >= MOST_CUT_CALLS {
             return fail(
                 "the model's tool calls are longer than its answers may be; none of them was run",
@@ -87,7 +91,11 @@ impl Turn<'_> {
             );
         }
         self.tries.cut_calls += 1;
-        self.raise_output(self.tries.cut_calls);
+        if !self.raise_output(self.tries.cut_calls, used) {
+            // No request is sent twice as it was.
+            self.aside
+                .push(Message::text(Role::User, SMALLER_CALL).into());
+        }
         Step::CallModel
     }
 
@@ -111,7 +119,7 @@ impl Turn<'_> {
             return Ok(Step::Finish(TurnEnd::Done));
         }
         self.tries.continued += 1;
-        self.raise_output(self.tries.continued);
+        self.raise_output(self.tries.continued, answer.usage.output_tokens);
         self.aside.clear();
         self.aside
             .push(Message::text(Role::Assistant, &*self.fragments).into());
@@ -121,17 +129,17 @@ impl Turn<'_> {
         Ok(Step::CallModel)
     }
 
-    fn raise_output(&mut self, times: u32) {
-        let base = self
-            .around
-            .spec
-            .course
-            .route()
-            .limits
-            .output
-            .unwrap_or(FIRST_OUTPUT);
+    /// Gives the next answer more room than the one that was cut off had. Says whether there is more.
+    fn raise_output(&mut self, times: u32, used: u64) -> bool {
+        let set = self.around.spec.course.route().limits.output;
+        // Without a limit of ours the provider's own was reached, which shows in what was used.
+        let used = u32::try_from(used).unwrap_or(u32::MAX);
+        let base = set.unwrap_or(FIRST_OUTPUT.max(used));
         let raised = base.saturating_mul(1 << times.min(8));
-        self.output_limit = Some(raised.min(LAST_OUTPUT.max(base)));
+        let raised = raised.min(LAST_OUTPUT.max(base));
+        let before = self.output_limit.or(set).unwrap_or(used);
+        self.output_limit = Some(raised.max(before));
+        raised > before
     }
 
     async fn done(&mut self, answer: Answer) -> Result<Step, StoreError> {
@@ -203,7 +211,7 @@ impl Turn<'_> {
             asked.push((call, name, arguments));
         }
         if truncated {
-            return Ok(self.cut_in_a_call());
+            return Ok(self.cut_in_a_call(answer.usage.output_tokens));
         }
         if broken && self.tries.bad_arguments < MOST_BAD_ARGUMENTS {
             self.tries.bad_arguments += 1;
@@ -257,8 +265,16 @@ impl Turn<'_> {
             calls.push(wanted);
         }
         self.aside.clear();
-        let text = self.take_said() + &answer.text;
-        let mut message = Answer { text, ..answer }.to_message(calls.clone());
+        let said = self.take_said();
+        let text = said.clone() + &answer.text;
+        // Put together from several answers: no provider's own form says it all.
+        let raw = answer.raw.clone().filter(|_| said.is_empty());
+        let mut message = Answer {
+            text,
+            raw,
+            ..answer
+        }
+        .to_message(calls.clone());
         if let Some(raw) = &mut message.raw {
             hermes_llm::wire::patch_calls(raw, &calls);
         }

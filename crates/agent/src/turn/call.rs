@@ -3,6 +3,7 @@
 use hermes_core::{
     CacheLife, Event, Message, ModelRequest, ModelSettings, Role, ToolChoice, TurnEnd,
 };
+use hermes_llm::classify::Reason;
 use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink};
 use hermes_store::StoreError;
 use tokio_util::sync::CancellationToken;
@@ -43,12 +44,13 @@ impl Turn<'_> {
         let request = self.request(ToolChoice::Auto);
         Ok(match self.call(&request).await? {
             CallEnd::Answered(answer) | CallEnd::Partial(answer) => Step::Answered(answer),
-            CallEnd::TooLong(_) => {
+            CallEnd::TooLong(fault) => {
                 let (route, window) = (
                     self.around.spec.course.route(),
                     self.around.spec.course.window(),
                 );
-                if window < route.limits.window {
+                // A tier that was not booked says nothing about the model.
+                if fault.reason == Reason::ContextOverflow && window < route.limits.window {
                     self.around.services.routes.learned_window(route, window);
                 }
                 Step::Compact(CompactFor::Overflow)

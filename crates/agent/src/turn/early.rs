@@ -6,8 +6,7 @@ use hermes_core::{Event, Message, Role, WireProtocol};
 use hermes_llm::Answer;
 
 use super::Turn;
-use super::call::is_remark;
-use crate::compaction::plan::is_request;
+use crate::compaction::plan::begins_turn;
 use crate::edits::{self, Edits, RUNNERS};
 use crate::prompt::is_coding_surface;
 
@@ -132,7 +131,7 @@ impl Turn<'_> {
         let start = self
             .history
             .iter()
-            .rposition(|entry| is_request(entry) && !is_remark(&entry.message))
+            .rposition(begins_turn)
             .map_or(0, |at| at + 1);
         self.history[start..].iter().map(|entry| &*entry.message)
     }

@@ -34,6 +34,11 @@ impl Turn<'_> {
     }
 }
 
+/// Whether a message is such news.
+pub(crate) fn is_news(message: &Message) -> bool {
+    message.role == Role::User && message.plain_text().starts_with(OPENING)
+}
+
 fn words(events: &[ProcessEvent]) -> String {
     let mut text = OPENING.to_owned();
     for event in events {
@@ -75,6 +80,12 @@ fn headline(event: &ProcessEvent, body: &Json) -> String {
         }
         other => format!("{id}, {other}: {command}"),
     }
+}
+
+/// How news look, for tests.
+#[cfg(test)]
+pub(crate) fn news_of_nothing() -> String {
+    words(&[])
 }
 
 #[cfg(test)]

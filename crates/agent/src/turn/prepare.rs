@@ -217,8 +217,25 @@ impl Turn<'_> {
 
     /// Takes a message in, with what it refers to.
     async fn take_message(&mut self, text: String, media: Vec<Media>) -> Result<Step, StoreError> {
+        let prepared = tokio::select! {
+            biased;
+            () = self.around.cancel.cancelled() => None,
+            prepared = self.with_references(&text, &media) => Some(prepared),
+        };
+        let step = match prepared {
+            Some(_) => Step::CallModel,
+            None => Step::Finish(TurnEnd::Interrupted),
+        };
+        // What was typed is kept, however far it was stopped.
+        let (text, media) = prepared.unwrap_or((text, media));
+        self.keep(self.user_message(text, media)).await?;
+        Ok(step)
+    }
+
+    /// A message with what it refers to, and with words in place of pictures where the model needs them.
+    async fn with_references(&self, text: &str, media: &[Media]) -> (String, Vec<Media>) {
         let expanded = references::expand(
-            &text,
+            text,
             &References {
                 directory: &self.around.spec.directory,
                 home: &self.around.services.home,
@@ -233,9 +250,7 @@ impl Turn<'_> {
         if let Some(text) = expanded.refused {
             self.say(Event::Notice { text }).await;
         }
-        let (text, media) = self.seen(expanded.text, media).await;
-        self.keep(self.user_message(text, media)).await?;
-        Ok(Step::CallModel)
+        self.seen(expanded.text, media.to_vec()).await
     }
 
     /// Known secrets are masked before the message goes anywhere: a key stays home.

@@ -16,6 +16,8 @@ use crate::batch::present::{self, Sizes, Spill};
 use crate::batch::{Ready, run};
 use crate::host::Host;
 
+/// The tool that reads a file piece by piece.
+const READS_PIECES: &str = "read_file";
 /// Most characters of a result that front ends show.
 const MOST_SUMMARY: usize = 400;
 
@@ -45,11 +47,19 @@ impl Turn<'_> {
                 }
             }
             let redactor = self.around.services.redactor.snapshot();
+            let failures: Vec<bool> = outcomes
+                .iter()
+                .map(|(_, outcome)| present::reports_failure(outcome))
+                .collect();
             let mut shown: Vec<_> = outcomes
                 .drain(..)
                 .map(|(index, outcome)| {
                     let handling = batch[index].tool.handling();
-                    let limit = handling.max_chars.min(sizes.result);
+                    // What is read piece by piece has limits of its own; a copy in a file would be read again.
+                    let limit = match batch[index].call.name.as_str() {
+                        READS_PIECES => handling.max_chars,
+                        _ => handling.max_chars.min(sizes.result),
+                    };
                     let name = &batch[index].call.name;
                     let shown =
                         present::show(outcome, name, handling.untrusted, limit, &redactor, &spill);
@@ -59,14 +69,16 @@ impl Turn<'_> {
             let mut contents: Vec<_> = shown.iter().map(|(_, shown)| shown.clone()).collect();
             present::fit_batch(&mut contents, left, &spill);
             let mut results = Vec::with_capacity(shown.len());
-            for ((index, slot), content) in shown.iter_mut().zip(contents) {
+            let shown_with = shown.iter_mut().zip(contents).zip(failures);
+            for (((index, slot), content), failed) in shown_with {
                 *slot = content;
+                slot.close();
                 left = left.saturating_sub(slot.content.len());
                 let ready = &batch[*index];
                 let effect = ready.tool.spec().effect;
                 match self
                     .guard
-                    .finished(&ready.call, effect, slot.failed, &slot.content)
+                    .finished(&ready.call, effect, failed, &slot.content)
                 {
                     Verdict::Fine => {}
                     Verdict::Warn(words) => slot.content.push_str(&format!("\n\n[Note: {words}.]")),
@@ -83,6 +95,8 @@ impl Turn<'_> {
             }
         }
         if let Some(words) = halted {
+            self.close_unstarted(&batch, "the turn went round in circles")
+                .await?;
             return Ok(Step::Finish(TurnEnd::Failed {
                 message: format!("stopped going round in circles: {words}"),
                 hint: Some(
@@ -91,7 +105,8 @@ impl Turn<'_> {
             }));
         }
         if self.around.cancel.is_cancelled() {
-            self.close_unstarted(&batch).await?;
+            self.close_unstarted(&batch, "the user stopped the turn")
+                .await?;
             return Ok(Step::Finish(TurnEnd::Interrupted));
         }
         Ok(Step::CallModel)
@@ -145,9 +160,15 @@ impl Turn<'_> {
             return None;
         }
         let arguments = &ready.call.arguments;
-        let touched = ["path", "workdir"]
-            .iter()
-            .find_map(|name| arguments.get(name)?.as_str())?;
+        let text = |name: &str| arguments.get(name)?.as_str();
+        let in_command = || {
+            text("command")?
+                .split_whitespace()
+                .find(|word| is_path(word))
+        };
+        let touched = text("path")
+            .or_else(|| text("workdir"))
+            .or_else(in_command)?;
         let history = &self.history;
         let results = || -> Box<dyn Iterator<Item = &str>> {
             let parts = history.iter().flat_map(|entry| &entry.message.parts);
@@ -173,7 +194,7 @@ impl Turn<'_> {
     }
 
     /// Calls that never started get a result that says so.
-    async fn close_unstarted(&mut self, batch: &[Ready]) -> Result<(), StoreError> {
+    async fn close_unstarted(&mut self, batch: &[Ready], why: &str) -> Result<(), StoreError> {
         self.settle().await?;
         // Only behind the answer that asked: ids of earlier answers may come again.
         let answered: Vec<_> = self
@@ -187,13 +208,18 @@ impl Turn<'_> {
                 _ => None,
             })
             .collect();
-        let shown = present::Shown::failure("[TOOL_ERROR] not started: the user stopped the turn");
+        let shown = present::Shown::failure(&format!("[TOOL_ERROR] not started: {why}"));
         let unstarted = batch
             .iter()
             .filter(|ready| !answered.contains(&ready.call.id));
         let results = unstarted.map(|ready| result(ready, &shown)).collect();
         self.keep_results(results).await
     }
+}
+
+/// Whether a word of a command looks like the path of a file or folder.
+fn is_path(word: &str) -> bool {
+    word.contains('/') && !word.contains("://") && !word.starts_with(['-', '$', '"', '\''])
 }
 
 /// A result as it is kept, and as it is told.

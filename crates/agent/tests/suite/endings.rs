@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hermes_config::{Automatic, Either};
-use hermes_core::{Op, ToolError, TurnEnd, WireProtocol};
+use hermes_core::{Event, Op, ToolError, TurnEnd, WireProtocol};
 use hermes_testkit::model_server::{Scenario, Step, text, tool_call};
 use serde_json::json;
 
@@ -211,6 +211,33 @@ async fn an_empty_summary_of_a_spent_budget_is_asked_for_once_more() {
     );
     assert_eq!(fixture.requests().len(), 3);
     assert_eq!(fixture.texts().last().unwrap().1, "I looked.");
+}
+
+// AG-8, AG-9: what was added before a stop starts nothing, and is given back.
+#[tokio::test]
+async fn a_stop_also_stops_remarks_that_wait() {
+    let scenario = Scenario::new()
+        .reply(Step::new(text("Painted.")).delay(Duration::from_secs(20)))
+        .reply(Step::new(text("Again.")).repeat());
+    let fixture = Fixture::new(scenario);
+    let session = fixture.open();
+    let stopping = async {
+        while fixture.requests().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let text = "make it blue".to_owned();
+        assert!(session.send(Op::Steer { text }));
+        assert!(session.send(Op::Interrupt));
+    };
+    let (done, ()) = tokio::join!(say(&session, "paint"), stopping);
+    assert_eq!(done.why, TurnEnd::Interrupted);
+    let told = session.next_event().await;
+    assert!(
+        matches!(&told, Some(Event::Notice { text }) if text.contains("make it blue")),
+        "{told:?}"
+    );
+    assert_eq!(say(&session, "go on").await.text, "Again.");
+    assert_eq!(fixture.requests().len(), 2);
 }
 
 // AG-9: a remark that comes during the last call is not lost: it starts the next turn.

@@ -91,6 +91,8 @@ pub(crate) struct Fixture {
     pub(crate) quirks: Quirks,
     /// Changes when a background process may have something to tell.
     pub(crate) news: watch::Sender<u64>,
+    /// The web.
+    pub(crate) pages: Arc<dyn Pages>,
     /// The directories that programs are found in.
     pub(crate) programs: Vec<std::path::PathBuf>,
 }
@@ -132,6 +134,7 @@ impl Fixture {
             toolsets: None,
             directory: "work",
             quirks: Quirks::default(),
+            pages: Arc::new(NoPages),
             programs: Vec::new(),
             folder,
         }
@@ -222,7 +225,7 @@ impl Fixture {
             routes: Arc::new(Helpers(
                 self.helper.map(|model| self.route_to(&self.server, model)),
             )),
-            pages: Arc::new(NoPages),
+            pages: self.pages.clone(),
             clock: self.clock.clone(),
             random,
             redactor: self.redactor.clone(),
@@ -359,7 +362,7 @@ pub(crate) fn notices(done: &Done) -> Vec<&str> {
         .collect()
 }
 
-/// The engine's own tests refer to no pages.
+/// A web without pages.
 struct NoPages;
 
 impl Pages for NoPages {

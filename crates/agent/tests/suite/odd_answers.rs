@@ -1,9 +1,12 @@
 //! Answers that are cut, empty, refused or wrong.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use hermes_core::TurnEnd;
-use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text, tool_call};
+use hermes_core::{Part, TurnEnd, WireProtocol};
+use hermes_testkit::model_server::{
+    Answer, Scenario, Step, ToolCall, Usage, error, text, tool_call,
+};
 use serde_json::json;
 
 use super::fixture::{Done, Fixture, Scripted, say};
@@ -66,6 +69,52 @@ async fn a_call_that_is_cut_off_never_runs_and_is_written_again() {
     assert_eq!(fixture.ask("look").await.text, "Seen.");
     assert_eq!(*look.calls.lock().unwrap(), [json!({"n": 2})]);
     assert_eq!(limits(&fixture)[0], 8_192);
+}
+
+// AG-17: without a limit of ours the provider's own was reached; more room is more than that.
+#[tokio::test]
+async fn more_room_is_never_less_than_there_was() {
+    for protocol in [WireProtocol::Anthropic, WireProtocol::Gemini] {
+        let used = Usage {
+            completion_tokens: 64_000,
+            ..Usage::default()
+        };
+        let scenario = Scenario::new()
+            .reply(text("The garden has ").finish_reason("length").usage(used))
+            .reply(text("roses."));
+        let mut fixture = Fixture::new(scenario);
+        fixture.protocol = protocol;
+        assert_eq!(
+            fixture.ask("what grows?").await.text,
+            "The garden has roses."
+        );
+        let request = fixture.requests()[1].expect_json().clone();
+        let asked = match protocol {
+            WireProtocol::Gemini => &request["generationConfig"]["maxOutputTokens"],
+            _ => &request["max_tokens"],
+        };
+        assert!(asked.as_u64() >= Some(64_000), "{protocol:?}: {asked}");
+    }
+}
+
+// AG-17
+#[tokio::test]
+async fn calls_that_are_cut_off_are_never_asked_for_twice_in_the_same_way() {
+    let cut = || {
+        Answer::default()
+            .and_call(ToolCall::new("look", json!({"n": 1})))
+            .finish_reason("length")
+    };
+    let fixture = Fixture::new(Scenario::new().reply(Step::new(cut()).repeat()))
+        .tool(Scripted::saying("look", "a tree"));
+    assert!(failed(&fixture.ask("look").await).contains("none of them was run"));
+    let requests = fixture.requests();
+    assert_eq!(requests.len(), 5);
+    let bodies: HashSet<_> = requests
+        .iter()
+        .map(|request| request.body.clone())
+        .collect();
+    assert_eq!(bodies.len(), 5, "each one is different");
 }
 
 // AG-18
@@ -182,6 +231,37 @@ async fn a_model_that_goes_round_in_circles_is_warned_and_stopped() {
         .filter(|(_, text)| text.contains("[Note:"))
         .count();
     assert!(warned >= 3);
+}
+
+// AG-33: what the guard stops has a result for every call.
+#[tokio::test]
+async fn a_stopped_circle_leaves_no_call_open() {
+    let both = tool_call("bad", json!({"n": 1})).and_tool_call("look", json!({"n": 2}));
+    let scenario = Scenario::new().reply(Step::new(both).repeat());
+    let bad = Scripted::saying("bad", r#"{"output":"","exit_code":7}"#);
+    let mut fixture = Fixture::new(scenario)
+        .tool(bad)
+        .tool(Scripted::saying("look", "a tree"));
+    fixture.config.tool_loop_guardrails.hard_stop_enabled = true;
+    let done = fixture.ask("go").await;
+    assert!(failed(&done).contains("round in circles"), "{done:?}");
+    let (calls, results) = fixture.rows().iter().fold((0, 0), |(calls, results), row| {
+        let message = row.to_message();
+        let answered = message.parts.iter();
+        let answered = answered.filter(|part| matches!(part, Part::ToolResult { .. }));
+        (
+            calls + message.tool_calls().count(),
+            results + answered.count(),
+        )
+    });
+    assert_eq!(calls, results);
+    let texts = fixture.texts();
+    assert!(
+        texts
+            .iter()
+            .any(|(_, text)| text.contains("not started: the turn went round")),
+        "{texts:?}"
+    );
 }
 
 // AG-31, EX-69

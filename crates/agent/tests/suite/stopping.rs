@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hermes_agent::Session;
+use futures_core::future::BoxFuture;
+use hermes_agent::{Pages, Session};
 use hermes_core::{Event, Op, Random, Role, SeededRandom, ToolResult, TurnEnd, WireProtocol};
 use hermes_llm::{Course, Endpoint, Route};
 use hermes_store::{NewRecord, NewSession};
@@ -44,6 +45,40 @@ fn hanging_tool() -> Scripted {
             }
         })
     })
+}
+
+/// A web that never answers.
+struct SilentWeb;
+
+impl Pages for SilentWeb {
+    fn read<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+// AG-8: a message whose references are being read when it is stopped is kept as it was typed.
+#[tokio::test]
+async fn a_turn_stops_while_it_reads_what_a_message_refers_to() {
+    let scenario = Scenario::new().reply(Step::new(text("Here again.")).repeat());
+    let mut fixture = Fixture::new(scenario);
+    fixture.pages = Arc::new(SilentWeb);
+    let session = fixture.open();
+    let typed = "read @url:https://example.org/x please";
+    session.send(Op::UserMessage {
+        text: typed.to_owned(),
+        media: Vec::new(),
+    });
+    let stopping = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        session.send(Op::Interrupt);
+        Instant::now()
+    };
+    let (done, stopped) = tokio::join!(finish(&session), stopping);
+    assert_eq!(done.why, TurnEnd::Interrupted);
+    assert!(stopped.elapsed() < Duration::from_secs(2));
+    assert_eq!(fixture.texts()[0].1, typed);
+    assert!(fixture.requests().is_empty());
+    assert_eq!(say(&session, "again").await.text, "Here again.");
 }
 
 // AG-8

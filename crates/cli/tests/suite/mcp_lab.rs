@@ -98,7 +98,11 @@ impl Lab {
         messages
             .iter()
             .filter(|message| message["role"] == "tool")
-            .map(|message| message["content"].as_str().unwrap().to_owned())
+            .map(|message| match message["content"].as_str() {
+                Some(text) => text.to_owned(),
+                // Words and pictures.
+                None => message["content"].to_string(),
+            })
             .collect()
     }
 

@@ -65,13 +65,13 @@ fn other_programs_read_conversations_over_standard_input() {
     assert_eq!(
         offered,
         [
-            "attachments_fetch",
-            "channels_list",
-            "conversation_get",
             "conversations_list",
+            "conversation_get",
+            "messages_read",
+            "attachments_fetch",
             "events_poll",
             "events_wait",
-            "messages_read",
+            "channels_list",
         ]
     );
     reads_the_conversation(&client);

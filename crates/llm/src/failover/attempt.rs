@@ -67,6 +67,15 @@ impl Attempt {
         }
     }
 
+    /// Where the next turn starts. What a provider made once and cannot read any more it will not read later
+    /// either.
+    pub(crate) fn next_turn(&self) -> Self {
+        let mut next = Self::default();
+        let lasting = |fix: &&Fix| **fix == Fix::DropEncryptedReasoning;
+        next.fixes.extend(self.fixes.iter().filter(lasting));
+        next
+    }
+
     /// A good answer came: the next call of the turn starts with fresh counts. Changes stay in force,
     /// and compactions are counted for the whole turn.
     pub fn succeeded(&mut self) {

@@ -257,11 +257,12 @@ impl Pool {
             .filter(|credential| credential.is_candidate(origin))
     }
 
-    /// Chooses a credential that is ready. Resting spares a credential when another can take over; the
+    /// Chooses a credential that is ready: the route's own one first. Resting spares a credential when another can take over; the
     /// only one is lent all the same, because a call that may fail is better than none.
     pub(super) fn choose(
         &mut self,
         origin: &Origin,
+        own: Option<&str>,
         strategy: PoolStrategy,
         random: &dyn Random,
         now: Timestamp,
@@ -276,8 +277,11 @@ impl Pool {
                 return None;
             }
         }
+        let own = ready
+            .iter()
+            .find(|credential| Some(credential.id.as_str()) == own);
         let chosen = match strategy {
-            PoolStrategy::FillFirst => ready.first(),
+            PoolStrategy::FillFirst => own.or(ready.first()),
             PoolStrategy::RoundRobin => self.after_last(&ready),
             PoolStrategy::LeastUsed => ready
                 .iter()

@@ -24,6 +24,29 @@ pub struct ProviderKeys {
     pub mint: Option<Mint>,
 }
 
+impl ProviderKeys {
+    /// Takes in what another route of the same provider was resolved with.
+    pub(super) fn add(&mut self, other: Self) {
+        for key in other.keys {
+            match self.keys.iter_mut().find(|own| own.source == key.source) {
+                Some(own) => *own = key,
+                None => self.keys.push(key),
+            }
+        }
+        for variable in other.variables {
+            if !self.variables.contains(&variable) {
+                self.variables.push(variable);
+            }
+        }
+        if other.need == KeyNeed::Optional {
+            self.need = KeyNeed::Optional;
+        }
+        self.signup_url = other.signup_url.or(self.signup_url.take());
+        self.flow = other.flow.or(self.flow.take());
+        self.mint = other.mint.or(self.mint.take());
+    }
+}
+
 /// A key that is set outside of `auth.json`.
 #[derive(Debug, Clone)]
 pub struct OwnKey {

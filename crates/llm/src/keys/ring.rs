@@ -26,6 +26,9 @@ use crate::failover::Renewal;
 use crate::oauth::Due;
 use crate::route::{Auth, Endpoint, Route};
 
+/// Names a route: its provider, model and address.
+type Place = (String, String, String);
+
 /// Names a credential: its provider and its id there.
 pub(super) type Key = (String, String);
 
@@ -62,6 +65,8 @@ pub(super) struct Shared {
 pub(super) struct State {
     pub(super) known: HashMap<String, ProviderKeys>,
     pub(super) pools: HashMap<String, Pool>,
+    /// The credential that a route was resolved with.
+    own: HashMap<Place, String>,
     /// The label of the credential that worked last, by provider.
     worked: HashMap<String, String>,
     /// What was made for a while, by provider.
@@ -90,6 +95,23 @@ impl Keyring {
         self.shared.state().known.insert(provider.to_owned(), keys);
     }
 
+    /// Tells what a route was resolved with, beside what is known of its provider from other routes. Calls on
+    /// it are made with the first of these keys while that works.
+    pub fn meet(&self, route: &Route, keys: ProviderKeys) {
+        let own = keys.keys.first().map(|key| key.source.to_string());
+        let mut state = self.shared.state();
+        match own {
+            Some(own) => state.own.insert(place(route), own),
+            None => state.own.remove(&place(route)),
+        };
+        match state.known.get_mut(&route.provider) {
+            Some(known) => known.add(keys),
+            None => {
+                state.known.insert(route.provider.clone(), keys);
+            }
+        }
+    }
+
     /// Lends a credential for calls on this route. A login that is about to end is renewed first.
     pub async fn lease(&self, route: &Route) -> Result<Lease, ModelError> {
         let address = match &route.endpoint {
@@ -109,7 +131,7 @@ impl Keyring {
             .map_err(|error| refused(401, error.to_string()))?;
         // Every round but the last finds that one more login has ended.
         loop {
-            let chosen = match self.shared.choose(provider, &origin) {
+            let chosen = match self.shared.choose(route, &origin) {
                 Ok(chosen) => chosen,
                 Err(Lack::Any(need)) if need == KeyNeed::Optional || address.local => {
                     return Ok(keyless(route));
@@ -296,7 +318,8 @@ impl Shared {
         }
     }
 
-    fn choose(&self, provider: &str, origin: &Origin) -> Result<Credential, Lack> {
+    fn choose(&self, route: &Route, origin: &Origin) -> Result<Credential, Lack> {
+        let provider = route.provider.as_str();
         let strategy = self
             .parts
             .strategies
@@ -309,11 +332,15 @@ impl Shared {
             .known
             .get(provider)
             .map_or(KeyNeed::Required, |known| known.need);
+        let own = state.own.get(&place(route)).cloned();
         let pool = state.pools.entry(provider.to_owned()).or_default();
-        if pool.credentials.is_empty() {
+        let reaches = |credential: &Credential| credential.reaches(origin);
+        let needs_none = need == KeyNeed::Optional && !pool.credentials.iter().any(reaches);
+        if pool.credentials.is_empty() || needs_none {
             return Err(Lack::Any(need));
         }
-        pool.choose(origin, strategy, self.parts.random.as_ref(), now)
+        let chance = self.parts.random.as_ref();
+        pool.choose(origin, own.as_deref(), strategy, chance, now)
             .ok_or(Lack::Ready)
     }
 }
@@ -360,6 +387,14 @@ impl State {
             .add(credential, standing);
         standing.is_some()
     }
+}
+
+fn place(route: &Route) -> Place {
+    (
+        route.provider.clone(),
+        route.model.clone(),
+        route.address_text(),
+    )
 }
 
 fn keyless(route: &Route) -> Lease {

@@ -1,5 +1,6 @@
 //! From what is wanted to the whole route.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +14,11 @@ use super::error::ResolveError;
 use super::server::{self, Entry, Kind, Server};
 use super::wanted::{Said, Wanted};
 use super::{Credential, Request, Resolved, dress, key, naming, protocol};
+use crate::embedded;
 use crate::metadata::{self, WindowQuery};
 use crate::profile::AuthStyle;
 use crate::quirks::Quirks;
-use crate::route::{Address, Endpoint, Limits, Route, SetPatience, Why};
+use crate::route::{Address, Endpoint, Limits, Route, SetPatience, Why, WindowSource};
 
 /// Builds the route.
 pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, ResolveError> {
@@ -28,7 +30,7 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
         explain("model", &spelled, &named.from),
     ];
     if server.profile.auth == AuthStyle::Embedded {
-        return embedded(request, &wanted, server, spelled, why);
+        return of_file(request, &wanted, server, spelled, why);
     }
     let mut base = address::find(request, &wanted, &server)?;
     let choice = protocol::choose(&wanted, &server, &base, &spelled)?;
@@ -158,24 +160,50 @@ pub(super) fn about_model<'a>(entry: &Entry<'a>, model: &str) -> Option<&'a Prov
     }
 }
 
-fn embedded(
+/// The file that a model's name is the path of.
+fn model_file(request: &Request<'_>, model: &str) -> Result<Option<PathBuf>, ResolveError> {
+    if !server::is_model_file(model) {
+        return Ok(None);
+    }
+    let file = match model.strip_prefix("~/") {
+        Some(rest) => request.below_home(rest),
+        None => Some(PathBuf::from(model)),
+    };
+    let file = file.unwrap_or_else(|| PathBuf::from(model));
+    match file.is_file() {
+        true => Ok(Some(file)),
+        false => Err(ResolveError::MissingModelFile { file }),
+    }
+}
+
+fn of_file(
     request: &Request<'_>,
     wanted: &Wanted,
     server: Server<'_>,
     model: String,
     mut why: Vec<Why>,
 ) -> Result<Resolved, ResolveError> {
-    let file = request.embedded.ok_or(ResolveError::NoModelFile)?;
-    let limits = limits(request, wanted, &server, &model, None, None);
-    why.push(explain("address", &file.display().to_string(), "the home"));
+    let (file, from) = match model_file(request, &model)? {
+        Some(file) => (file, "the model's name"),
+        None => {
+            let pulled = request.embedded.ok_or(ResolveError::NoModelFile)?;
+            (pulled.to_owned(), "the home")
+        }
+    };
+    let mut limits = limits(request, wanted, &server, &model, None, None);
+    if limits.window_from > WindowSource::File
+        && let Some(window) = embedded::window_of(&file)
+    {
+        limits.window = window;
+        limits.window_from = WindowSource::File;
+    }
+    why.push(explain("address", &file.display().to_string(), from));
     why.push(window_line(&limits));
     let route = Route {
         provider: server.id,
         provider_name: server.name,
         model,
-        endpoint: Endpoint::Embedded {
-            file: file.to_owned(),
-        },
+        endpoint: Endpoint::Embedded { file },
         limits,
         quirks: Arc::new(Quirks::default()),
         patience: SetPatience::default(),

@@ -110,6 +110,12 @@ pub enum ResolveError {
     /// The embedded model is not on this machine.
     #[error("the built-in model has not been downloaded")]
     NoModelFile,
+    /// A model file was named, and there is none.
+    #[error("there is no model file {}", file.display())]
+    MissingModelFile {
+        /// Where it was looked for.
+        file: PathBuf,
+    },
     /// A profile of AWS was named, and it has no key pair.
     #[error("{} has no key pair for the profile {profile}", file.display())]
     NoAwsKeys {
@@ -180,6 +186,7 @@ impl ResolveError {
             Self::BadHeader { .. } => "use letters, digits and dashes, and text on one line".to_owned(),
             Self::NoModel { .. } => "name one with --model or `model.default`".to_owned(),
             Self::NoModelFile => "run `hermes model pull smollm2`".to_owned(),
+            Self::MissingModelFile { .. } => "give the whole path of a .gguf file".to_owned(),
             Self::NoAwsKeys { .. } => "give the profile keys, a role with its source, or a sign-in; or set \
                  AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                 .to_owned(),

@@ -227,6 +227,11 @@ pub(super) fn owner_of(
         .max_by_key(closest))
 }
 
+/// Whether a model's name is the path of a file with a model in it.
+pub(super) fn is_model_file(model: &str) -> bool {
+    model.contains('/') && model.to_ascii_lowercase().ends_with(".gguf")
+}
+
 /// The server when nobody is named: by address, by key, by login, the only endpoint, the model inside.
 pub(super) fn automatic<'a>(
     request: &Request<'a>,
@@ -242,6 +247,14 @@ pub(super) fn automatic<'a>(
             None => custom(request)?,
         };
         return Ok(chosen(profile, format!("the address from {}", url.from)));
+    }
+    if wanted
+        .model
+        .as_ref()
+        .is_some_and(|model| is_model_file(&model.value))
+        && let Some(profile) = request.profiles.get("local")?
+    {
+        return Ok(chosen(profile, "the model is a file".to_owned()));
     }
     if wanted.flag_key.is_some()
         && let Some(profile) = request.profiles.get("openrouter")?

@@ -4,7 +4,6 @@ use std::io::Write;
 use std::time::Duration;
 
 use hermes_core::{Answer, Event, Op, Question, QuestionKind, Reach, SessionId, TurnEnd};
-use tokio::sync::mpsc;
 
 use super::hands;
 use super::open::Conversation;
@@ -15,7 +14,7 @@ use crate::args::chat::RunArgs;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::{Output, Style, printable};
-use crate::typed;
+use crate::typed::Typed;
 
 /// How long the end of a conversation waits for its title.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
@@ -71,7 +70,7 @@ struct Talk {
     route: RouteInUse,
     /// The session; a conversation may go on in another one.
     session: SessionId,
-    lines: mpsc::Receiver<String>,
+    lines: Typed,
     settings: servers::Watch,
 }
 
@@ -84,7 +83,7 @@ async fn talk(
     let mut talk = Talk {
         route: RouteInUse::new(&conversation.course),
         session: conversation.session.id().clone(),
-        lines: typed::lines(),
+        lines: Typed::new(),
         settings: servers::Watch::new(context)?,
     };
     let mut talked = false;
@@ -94,7 +93,7 @@ async fn talk(
         write!(output, "\n> ")?;
         output.flush()?;
         let line = tokio::select! {
-            line = talk.lines.recv() => line,
+            line = talk.lines.next() => line,
             _ = tokio::signal::ctrl_c() => None,
             event = conversation.session.next_event() => {
                 match event {
@@ -212,7 +211,13 @@ async fn switch(
         provider: None,
     });
     // What a title or another late helper has to say may come first.
-    while let Some(event) = conversation.session.next_event().await {
+    loop {
+        let event = tokio::select! {
+            event = conversation.session.next_event() => event,
+            // It goes on behind the prompt and is told when it is done.
+            _ = tokio::signal::ctrl_c() => return Ok(()),
+        };
+        let Some(event) = event else { return Ok(()) };
         match event {
             Event::RouteChanged {
                 provider,
@@ -226,7 +231,6 @@ async fn switch(
             _ => {}
         }
     }
-    Ok(())
 }
 
 /// Prints a turn as it goes.
@@ -271,11 +275,18 @@ async fn follow(conversation: &Conversation, talk: &mut Talk, output: &mut Outpu
             }
             Some(Event::Ask(question)) => {
                 output.flush()?;
-                let answer = answer(&question, &mut talk.lines, output).await?;
-                conversation.session.send(Op::Answer {
-                    question: question.id,
-                    answer,
-                });
+                match answer(&question, &mut talk.lines, output).await? {
+                    Asked::Said(answer) => {
+                        conversation.session.send(Op::Answer {
+                            question: question.id,
+                            answer,
+                        });
+                    }
+                    Asked::Stopped => {
+                        conversation.session.send(Op::Interrupt);
+                    }
+                    Asked::TooLate => output.line("\n[no answer in time: that is a no]")?,
+                }
             }
             Some(Event::TurnFinished { why, .. }) => {
                 finish(&why, output)?;
@@ -313,11 +324,16 @@ fn ways_to_say_yes(reach: Reach) -> &'static str {
     }
 }
 
-async fn answer(
-    question: &Question,
-    lines: &mut mpsc::Receiver<String>,
-    output: &mut Output,
-) -> Outcome<Answer> {
+/// What came of a question.
+enum Asked {
+    Said(Answer),
+    /// Ctrl+C.
+    Stopped,
+    /// Nobody waits for the answer any more.
+    TooLate,
+}
+
+async fn answer(question: &Question, lines: &mut Typed, output: &mut Output) -> Outcome<Asked> {
     let choices = match &question.kind {
         QuestionKind::Clarify { question, choices } => {
             output.line(format!("\n{}", printable(question)))?;
@@ -344,9 +360,13 @@ async fn answer(
     };
     write!(output, "? ")?;
     output.flush()?;
-    let said = lines.recv().await.unwrap_or_default();
+    let said = tokio::select! {
+        line = lines.fresh() => line.unwrap_or_default(),
+        _ = tokio::signal::ctrl_c() => return Ok(Asked::Stopped),
+        () = tokio::time::sleep(question.deadline) => return Ok(Asked::TooLate),
+    };
     let said = said.trim();
-    Ok(match &question.kind {
+    Ok(Asked::Said(match &question.kind {
         QuestionKind::Approval { reach, .. } => match said {
             "y" | "yes" => Answer::AllowOnce,
             "s" if *reach >= Reach::Session => Answer::AllowSession,
@@ -364,5 +384,5 @@ async fn answer(
                 .and_then(|number| choices.get(number.checked_sub(1)?));
             Answer::Text(picked.map_or_else(|| said.to_owned(), Clone::clone))
         }
-    })
+    }))
 }

@@ -5,13 +5,13 @@ use std::time::SystemTime;
 
 use hermes_config::{Loaded, UnknownKey};
 use hermes_mcp::Reload;
-use tokio::sync::mpsc;
 
 use super::open::Conversation;
 use crate::commands::edit::edit;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::{Output, Style, one_line, printable};
+use crate::typed::Typed;
 
 /// Notices that `config.yaml` was written.
 pub(super) struct Watch {
@@ -62,7 +62,7 @@ pub(super) async fn reload(
     conversation: &Conversation,
     how: Option<&str>,
     context: &Context,
-    lines: &mut mpsc::Receiver<String>,
+    lines: &mut Typed,
     output: &mut Output,
 ) -> Outcome {
     let Some(loaded) = fresh(conversation, context, output)? else {
@@ -73,7 +73,7 @@ pub(super) async fn reload(
         output.line("Other tools change what the model is shown, so it reads the whole conversation anew once.")?;
         output.line("Reload? y = this time, a = always without asking, n = no")?;
         output.flush()?;
-        let said = lines.recv().await.unwrap_or_default();
+        let said = lines.fresh().await.unwrap_or_default();
         match said.trim().to_lowercase().as_str() {
             "y" | "yes" => {}
             "a" | "always" => always = true,

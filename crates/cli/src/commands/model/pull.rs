@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
         Err(PullError::Cancelled) => {
             writeln!(
                 std::io::stderr(),
-                "stopped; what came so far is kept for the next time"
+                "stopped; nothing was changed, and the next try starts over"
             )?;
             Err(Complaint::Code(130))
         }

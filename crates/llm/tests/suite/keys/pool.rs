@@ -221,6 +221,70 @@ async fn another_process_knows_who_rests() {
     assert_eq!(leased(&here).await.id, "a");
 }
 
+// PV-18, PV-21
+#[tokio::test]
+async fn every_route_of_a_provider_is_called_with_its_own_key() {
+    let bench = Bench::new(json!([]));
+    let ring = bench.ring();
+    let at = |base: &str, model: &str| Route {
+        model: model.to_owned(),
+        ..route_to(base, Auth::Bearer, false)
+    };
+    let bound = |name: &str, value: &str, base: &str| {
+        let origin = Origin::of(&base.parse().unwrap()).unwrap();
+        let secret = Secret::new(
+            SecretName::new(name).unwrap(),
+            value.to_owned(),
+            [origin.into()],
+        );
+        OwnKey {
+            source: KeySource::Setting(name.to_owned()),
+            secret: secret.unwrap(),
+        }
+    };
+    let told = |keys: Vec<OwnKey>| ProviderKeys {
+        need: if keys.is_empty() {
+            KeyNeed::Optional
+        } else {
+            KeyNeed::Required
+        },
+        keys,
+        ..ProviderKeys::default()
+    };
+    let (here, there, open) = (
+        "https://a.test/v1",
+        "https://b.test/v1",
+        "https://c.test/v1",
+    );
+    let (main, other) = (at(here, "m1"), at(there, "m1"));
+    let (twin, keyless) = (at(here, "m2"), at(open, "m1"));
+    ring.meet(
+        &other,
+        told(vec![bound("fallback.0", "sk-other-0123456789", there)]),
+    );
+    ring.meet(
+        &twin,
+        told(vec![bound("fallback.1", "sk-twin-0123456789", here)]),
+    );
+    ring.meet(&keyless, told(Vec::new()));
+    ring.meet(
+        &main,
+        told(vec![bound("model", "sk-main-0123456789", here)]),
+    );
+    for (route, label) in [
+        (&main, "model"),
+        (&other, "fallback.0"),
+        (&twin, "fallback.1"),
+        (&keyless, "no key"),
+    ] {
+        assert_eq!(ring.lease(route).await.unwrap().label, label);
+    }
+    // Where two keys are for one address, the other one takes over.
+    let lease = ring.lease(&twin).await.unwrap();
+    ring.set_aside(&lease, &fault(Reason::RateLimit, 429));
+    assert_eq!(ring.lease(&twin).await.unwrap().label, "model");
+}
+
 #[tokio::test]
 async fn the_only_credential_is_lent_while_it_rests_but_not_when_it_is_dead() {
     let bench = Bench::new(json!([]));

@@ -1,0 +1,72 @@
+//! Questions at the prompt: who answers them, and who does not.
+
+use std::time::Duration;
+
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::pty::Terminal;
+use serde_json::json;
+
+use super::chat::with_model;
+use super::program::Program;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A model that thinks for a while, wants to delete something, and then says what it was told.
+fn set_up() -> (ModelServer, Program, Terminal) {
+    let command = json!({"command": "mkdir -p build && rm -rf build && echo gone"});
+    let scenario = Scenario::new()
+        .reply(
+            Step::new(tool_call("terminal", command))
+                .delay(Duration::from_secs(2))
+                .when_user("go"),
+        )
+        .reply(Step::new(text("so be it")).when_tools_offered().repeat())
+        .reply(Step::new(text("a title")).repeat());
+    let server = ModelServer::start(scenario).unwrap();
+    let program = with_model(&server.base_url());
+    let config = program.home.read("config.yaml").unwrap();
+    let config = format!("{config}approvals: {{mode: manual}}\n");
+    program.home.write_config(&config).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    (server, program, screen)
+}
+
+// AG-8, EX-55
+#[test]
+fn what_was_typed_before_a_question_is_no_answer_to_it() {
+    let (server, _program, screen) = set_up();
+    screen.send("go\r").unwrap();
+    // Typed while the model still thinks.
+    screen.send("y\r").unwrap();
+    screen.wait_for_text("May I do this?", LIMIT).unwrap();
+    screen.send("n\r").unwrap();
+    screen.wait_for_text("so be it", LIMIT).unwrap();
+    leave(&screen);
+    let asked: Vec<String> = server
+        .requests()
+        .iter()
+        .map(|request| request.expect_json()["messages"].to_string())
+        .collect();
+    assert!(asked.iter().any(|messages| messages.contains("blocked")));
+    assert!(!asked.iter().any(|messages| messages.contains("gone\\\"")));
+    // It was a message, and is one.
+    let is_y = |messages: &&String| messages.contains(r#""content":"y""#);
+    assert!(asked.iter().any(|messages| is_y(&messages)), "{asked:?}");
+}
+
+// AG-8
+#[test]
+fn a_question_can_be_stopped() {
+    let (_server, _program, screen) = set_up();
+    screen.send("go\r").unwrap();
+    screen.wait_for_text("May I do this?", LIMIT).unwrap();
+    screen.send("\u{3}").unwrap();
+    screen.wait_for_text("[stopped]", LIMIT).unwrap();
+    leave(&screen);
+}
+
+fn leave(screen: &Terminal) {
+    screen.send("/exit\r").unwrap();
+    screen.wait_exit(LIMIT).unwrap();
+}
