@@ -49,7 +49,8 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
         .map(|request| request.expect_json()["messages"].to_string())
         .collect();
     assert!(asked.iter().any(|messages| messages.contains("blocked")));
-    assert!(!asked.iter().any(|messages| messages.contains("gone\\\"")));
+    let ran = |messages: &String| messages.contains(r#"\"output\":\"gone"#);
+    assert!(!asked.iter().any(ran), "{asked:?}");
     // It was a message, and is one.
     let is_y = |messages: &&String| messages.contains(r#""content":"y""#);
     assert!(asked.iter().any(|messages| is_y(&messages)), "{asked:?}");

@@ -71,6 +71,8 @@ pub(super) struct State {
     worked: HashMap<String, String>,
     /// What was made for a while, by provider.
     pub(super) minted: HashMap<String, Made>,
+    /// How often what was heard went into the file.
+    pub(super) saves: u64,
     /// What was heard and is not in the file, or never will be.
     pub(super) outcomes: HashMap<Key, Outcome>,
 }
@@ -258,15 +260,22 @@ impl Keyring {
     }
 
     async fn reload(&self, provider: &str) -> Result<(), KeyError> {
-        let file = self.shared.parts.file.clone();
-        let read = tokio::task::spawn_blocking(move || file.read_both()).await;
-        // The read is neither cancelled nor panics; if the runtime is going down, so are we.
-        let files = read.map_err(|error| KeyError::Later {
-            label: provider.to_owned(),
-            why: error.to_string(),
-        })??;
-        self.shared.state().load(provider, &files);
-        Ok(())
+        loop {
+            let saves = self.shared.state().saves;
+            let file = self.shared.parts.file.clone();
+            let read = tokio::task::spawn_blocking(move || file.read_both()).await;
+            // The read is neither cancelled nor panics; if the runtime is going down, so are we.
+            let files = read.map_err(|error| KeyError::Later {
+                label: provider.to_owned(),
+                why: error.to_string(),
+            })??;
+            let mut state = self.shared.state();
+            // What was written while we read is neither in what we read nor in what was heard.
+            if state.saves == saves {
+                state.load(provider, &files);
+                return Ok(());
+            }
+        }
     }
 }
 

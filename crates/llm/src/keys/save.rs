@@ -158,6 +158,7 @@ impl Shared {
     /// Takes away what is written, and keeps what was heard meanwhile.
     fn forget(&self, heard: &[(Key, Outcome)], written: &[Key]) {
         let mut state = self.state();
+        state.saves += 1;
         for (key, old) in heard.iter().filter(|(key, _)| written.contains(key)) {
             let Some(outcome) = state.outcomes.get_mut(key) else {
                 continue;
