@@ -79,10 +79,33 @@ pub struct SessionFacts<'a> {
     pub history: &'a [Arc<Message>],
 }
 
+/// Who does a helper task, and how.
+pub struct Helpers {
+    /// The routes to try, best first.
+    pub routes: Vec<Arc<Route>>,
+    /// Whether the user named the first one: others then take over only when it has no capacity.
+    pub named: bool,
+    /// Further attempts after a passing failure; as many as in conversations when absent.
+    pub retries: Option<u32>,
+    /// How hard to think; not at all when absent.
+    pub effort: Option<Effort>,
+}
+
+impl From<Vec<Arc<Route>>> for Helpers {
+    fn from(routes: Vec<Arc<Route>>) -> Self {
+        Self {
+            routes,
+            named: false,
+            retries: None,
+            effort: None,
+        }
+    }
+}
+
 /// Finds routes by name.
 pub trait Routes: Send + Sync {
     /// The routes to try for a helper task, best first. `main` is the one the conversation uses.
-    fn helpers(&self, task: &str, main: &Arc<Route>) -> Vec<Arc<Route>>;
+    fn helpers(&self, task: &str, main: &Arc<Route>) -> Helpers;
 
     /// A provider's refusal told how large a model's window really is.
     fn learned_window(&self, route: &Route, window: u32);

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::{CacheLife, Effort, Message, ModelRequest, ModelSettings, SessionId, ToolChoice};
-use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink, Course, Route};
+use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink, Caller, Course, Route};
 use tokio_util::sync::CancellationToken;
 
-use crate::engine::Services;
+use crate::engine::{Helpers, Services};
 use crate::ledger;
 use crate::turn::{text_tokens, tokens};
 
@@ -48,10 +48,11 @@ impl Helper<'_> {
         question: Message,
         cancel: &CancellationToken,
     ) -> Result<String, HelperFailure> {
-        let routes = self.services.routes.helpers(self.task, self.main);
-        let mut routes = self.services.caller.by_health(routes).into_iter();
-        let first = routes.next().unwrap_or_else(|| self.main.clone());
-        let mut course = Course::new(first, routes);
+        let helpers = self.services.routes.helpers(self.task, self.main);
+        let mut caller = self.services.caller.clone();
+        if let Some(retries) = helpers.retries {
+            caller.attempts = retries.saturating_add(1);
+        }
         let size = text_tokens(system) + tokens(&question);
         let request = ModelRequest {
             model: String::new(),
@@ -62,7 +63,7 @@ impl Helper<'_> {
             settings: ModelSettings {
                 max_output_tokens: Some(self.most_tokens),
                 temperature: self.temperature,
-                effort: Some(Effort::Off),
+                effort: Some(helpers.effort.unwrap_or(Effort::Off)),
                 tool_choice: ToolChoice::None,
                 cache: CacheLife::Short,
             },
@@ -73,18 +74,14 @@ impl Helper<'_> {
             compactable: false,
         };
         let started = self.services.clock.now();
-        let mut silent = Silent;
-        let call = self
-            .services
-            .caller
-            .call(&mut course, &ask, &mut silent, cancel);
-        let end = match tokio::time::timeout(self.timeout, call).await {
-            Ok(end) => end,
+        let work = self.first_to_answer(&caller, helpers, &ask, cancel);
+        let (end, route) = match tokio::time::timeout(self.timeout, work).await {
+            Ok(done) => done,
             Err(_) => return Err(HelperFailure::TimedOut),
         };
         match end {
             CallEnd::Answered(answer) | CallEnd::Partial(answer) => {
-                self.account(&answer, course.route(), started);
+                self.account(&answer, &route, started);
                 let (text, _) = crate::think::split(&answer.text);
                 let text = text.trim();
                 if text.is_empty() {
@@ -96,6 +93,31 @@ impl Helper<'_> {
             CallEnd::TooLong(_) => Err(HelperFailure::TooLong),
             CallEnd::Stopped(_) => Err(HelperFailure::Stopped),
             CallEnd::Failed(failure) => Err(HelperFailure::Failed(failure)),
+        }
+    }
+
+    /// Goes through those who may help. One the user named is left only when it has no capacity.
+    async fn first_to_answer(
+        &self,
+        caller: &Caller,
+        helpers: Helpers,
+        ask: &Ask<'_>,
+        cancel: &CancellationToken,
+    ) -> (CallEnd, Arc<Route>) {
+        let mut routes = caller.by_health(helpers.routes).into_iter();
+        let mut first = routes.next().unwrap_or_else(|| self.main.clone());
+        loop {
+            let others: Vec<_> = match helpers.named {
+                true => Vec::new(),
+                false => routes.by_ref().collect(),
+            };
+            let mut course = Course::new(first, others);
+            let end = caller.call(&mut course, ask, &mut Silent, cancel).await;
+            let full = matches!(&end, CallEnd::Failed(failure) if failure.fault.is_capacity());
+            match routes.next().filter(|_| full) {
+                Some(next) => first = next,
+                None => return (end, course.route().clone()),
+            }
         }
     }
 

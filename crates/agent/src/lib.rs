@@ -40,7 +40,7 @@ pub mod toolsets;
 mod turn;
 
 pub use dump::Dumps;
-pub use engine::{Engine, Routes, Services, SessionFacts, SessionSpec, ToolSource};
+pub use engine::{Engine, Helpers, Routes, Services, SessionFacts, SessionSpec, ToolSource};
 pub use ledger::entry as ledger_entry;
 pub use prompt::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
 pub use references::Pages;

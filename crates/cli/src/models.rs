@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use futures_util::future::join_all;
-use hermes_agent::Routes;
+use hermes_agent::{Helpers, Routes};
 use hermes_config::{Home, LoadMode, Loaded};
 use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
 use hermes_http::HttpClient;
@@ -303,27 +303,32 @@ fn logins(keys: &Keyring) -> Vec<String> {
 }
 
 impl Routes for Models {
-    fn helpers(&self, task: &str, main: &Arc<Route>) -> Vec<Arc<Route>> {
+    fn helpers(&self, task: &str, main: &Arc<Route>) -> Helpers {
         let chosen = Chosen {
             model: Some(main.model.clone()),
             provider: Some(main.provider.clone()),
         };
         let request = self.request(&chosen);
         let Ok(resolved) = resolve::resolve(&request) else {
-            return vec![main.clone()];
+            return vec![main.clone()].into();
         };
         match resolve::auxiliary(task, &request, &resolved) {
-            Ok(found) => found
-                .candidates
-                .into_iter()
-                .map(|mut candidate| {
-                    nearby::follow(&mut candidate.route, main);
-                    self.known(candidate)
-                })
-                .collect(),
+            Ok(found) => Helpers {
+                named: found.explicit,
+                retries: Some(found.retries),
+                effort: found.effort,
+                routes: found
+                    .candidates
+                    .into_iter()
+                    .map(|mut candidate| {
+                        nearby::follow(&mut candidate.route, main);
+                        self.known(candidate)
+                    })
+                    .collect(),
+            },
             Err(error) => {
                 tracing::warn!("auxiliary.{task} cannot be used: {error}");
-                vec![main.clone()]
+                vec![main.clone()].into()
             }
         }
     }

@@ -158,6 +158,18 @@ pub enum Pace {
 }
 
 impl Fault {
+    /// Whether the provider would answer if it had more to give: others may take over.
+    pub fn is_capacity(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::Billing
+                | Reason::RateLimit
+                | Reason::UsageLimit
+                | Reason::UpstreamRateLimit
+                | Reason::Overloaded
+        )
+    }
+
     /// A fault without further details, for failures that are found while an answer is read.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self {

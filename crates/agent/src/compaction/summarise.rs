@@ -113,7 +113,7 @@ impl Job<'_> {
 
     /// Characters of messages that fit the first model that is asked.
     fn room(&self, taken: u32) -> usize {
-        let routes = self.services.routes.helpers(TASK, self.main);
+        let routes = self.services.routes.helpers(TASK, self.main).routes;
         let window = routes.first().unwrap_or(self.main).limits.window;
         let left = window.saturating_sub(taken + self.plan.budget * 2);
         (left.saturating_mul(CHARACTERS) as usize).max(LEAST_TRANSCRIPT)

@@ -43,8 +43,8 @@ impl ToolSource for Tools {
 struct Helpers(Option<Arc<Route>>);
 
 impl Routes for Helpers {
-    fn helpers(&self, _: &str, main: &Arc<Route>) -> Vec<Arc<Route>> {
-        vec![self.0.as_ref().unwrap_or(main).clone()]
+    fn helpers(&self, _: &str, main: &Arc<Route>) -> hermes_agent::Helpers {
+        vec![self.0.as_ref().unwrap_or(main).clone()].into()
     }
 
     fn learned_window(&self, _: &Route, _: u32) {}

@@ -41,7 +41,7 @@ impl ModelSampler {
             let found = self.models.route(&chosen).ok()?;
             Some(self.models.known(found))
         });
-        let helpers = self.models.helpers(TASK, &self.main);
+        let helpers = self.models.helpers(TASK, &self.main).routes;
         let helpers = self.caller.by_health(helpers);
         let mut routes = named.into_iter().chain(helpers);
         let first = routes.next().unwrap_or_else(|| self.main.clone());
