@@ -192,7 +192,7 @@ async fn serve(
         | Slash::ReloadMcp(_)
         | Slash::Rollback(_) => {
             for (command, about) in slash::HELP {
-                output.line(format!("  {command:<20} {about}"))?;
+                output.line(format!("  {command:<32} {about}"))?;
             }
         }
     }
@@ -206,9 +206,13 @@ async fn switch(
     route: &mut RouteInUse,
     output: &mut Output,
 ) -> Outcome {
+    let (model, provider) = match name.split_once("--provider") {
+        Some((model, provider)) => (model, Some(provider.trim_start_matches('=').trim())),
+        None => (name, None),
+    };
     conversation.session.send(Op::SetModel {
-        model: name.to_owned(),
-        provider: None,
+        model: model.trim().to_owned(),
+        provider: provider.map(str::to_owned),
     });
     // What a title or another late helper has to say may come first.
     loop {

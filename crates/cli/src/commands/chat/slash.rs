@@ -37,7 +37,7 @@ pub(super) enum Rollback<'a> {
 pub(super) const HELP: &[(&str, &str)] = &[
     ("/status", "show the conversation and the model"),
     (
-        "/model [NAME]",
+        "/model [NAME] [--provider NAME]",
         "show or change the model of this conversation",
     ),
     (
