@@ -3,6 +3,7 @@
 #[path = "../../../crates/mcp/tests/suite/chaos.rs"]
 mod chaos;
 mod crew;
+mod reference;
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -47,6 +48,7 @@ fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
         .enable_all()
         .build()?;
     let mut figures = runtime.block_on(calls(context, &hermes, &program))?;
+    figures.extend(reference::calls(context, &program)?);
     figures.extend(runtime.block_on(expiry(context, &hermes))?);
     figures.push(runtime.block_on(remembered(context, &hermes))?);
     figures.extend(runtime.block_on(storm(context, hermes, program))?);
