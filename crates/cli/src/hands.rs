@@ -2,6 +2,7 @@
 //! memory of files for each session.
 
 mod allow_list;
+mod judges;
 mod offers;
 mod places;
 mod rules;
@@ -16,21 +17,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_agent::{SessionFacts, ToolSource};
-use hermes_config::{CodeMode, Config, CronApproval, Home};
+use hermes_config::{CodeMode, Config, Home};
 use hermes_core::{Clock, FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::{Sandbox, confine_main};
 use hermes_exec::{
     Backend, Files, FramedFiles, NativeFiles, Place, ProcessState, Processes, ProcessesOptions,
     Shell, ShellOptions, Startup, tether_main, warden_main,
 };
-use hermes_policy::tirith::Failing;
-use hermes_policy::{FileRules, Unattended};
+use hermes_policy::FileRules;
 use hermes_secrets::{ChildName, RedactorHandle, Scope, Secret, SecretName};
 use hermes_store::Store;
 use hermes_tools::{
-    Checkpoints, Clarify, CodeSettings, ExecuteCode, FileLimits, FileRegistry, FileServices,
-    FileTools, Guard, GuardSettings, LazyConfined, Limits, Process, Sudo, Terminal, Tirith, Todo,
-    Workplace,
+    Checkpoints, Clarify, CodeSettings, ExecuteCode, FileLimits, FileRegistry, FileSandbox,
+    FileServices, FileTools, Guard, LazyConfined, Limits, Process, Sudo, Terminal, Todo, Workplace,
 };
 use tokio::sync::watch;
 
@@ -160,12 +159,12 @@ impl Hands {
             grace: config.terminal.daemon_term_grace_seconds,
         });
         let guard = Guard::new(
-            guard_settings(&config, &home, user_home.as_deref()),
+            judges::settings(&config, &home, user_home.as_deref()),
             store,
             context.clock.clone(),
             context.redactor.clone(),
             Arc::new(AllowList::new(context, &config)?),
-            tirith(&config, &environment),
+            judges::tirith(&config, &environment),
         );
         let checkpoints = checkpoints(&config, &home, user_home.clone(), context.clock.clone());
         Ok(Self {
@@ -227,6 +226,7 @@ impl Hands {
 
     /// Lets go of everything.
     pub(crate) async fn close(&self) {
+        self.forget_shells().await;
         if let Ok(backend) = &self.backend
             && let Err(error) = backend.close().await
         {
@@ -237,6 +237,22 @@ impl Hands {
         }
         if let Some(checkpoints) = &self.checkpoints {
             checkpoints.close().await;
+        }
+    }
+
+    /// Removes the states of all shells: they hold exported variables.
+    async fn forget_shells(&self) {
+        let kits: Vec<Kit> = {
+            let mut kits = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            kits.order.clear();
+            kits.by_session.drain().map(|(_, kit)| kit).collect()
+        };
+        for kit in kits {
+            for shell in [&kit.place.shell, &kit.place.outside] {
+                if let Err(error) = shell.close().await {
+                    tracing::warn!(%error, "the state of a shell was not removed");
+                }
+            }
         }
     }
 
@@ -291,19 +307,25 @@ impl Hands {
             true => self.environment.clone(),
             false => Vec::new(),
         };
-        let shell = |startup| {
+        let shell = |startup, folder| {
             Shell::new(ShellOptions {
                 backend: backend.clone(),
                 directory: directory.clone(),
                 environment: environment.clone(),
                 startup,
                 output_limit: self.config.tool_output.max_bytes as usize,
+                folder,
                 random: self.random.clone(),
             })
         };
+        // Confined commands can write to the scratch directory, but not to our home.
+        let unreachable = match here {
+            true => self.home.cache_dir().join("shells"),
+            false => backend.scratch(),
+        };
         Workplace {
-            shell: shell(startup.clone()),
-            outside: shell(startup),
+            shell: shell(startup.clone(), backend.scratch()),
+            outside: shell(startup, unreachable),
             backend: backend.clone(),
             confinement: LazyConfined::new(Arc::new(move || confine.find())),
             environment: environment.clone(),
@@ -355,7 +377,24 @@ impl Hands {
                 characters: self.config.file_read_max_chars as usize,
             },
             python: found("python3", &self.environment),
+            sandbox: here.then(|| self.file_sandbox(place)).flatten(),
         }
+    }
+
+    /// What keeps the file tools where commands are kept, whether or not this machine can confine those.
+    fn file_sandbox(&self, place: &Arc<Workplace>) -> Option<FileSandbox> {
+        let around = places::surroundings(
+            &self.config,
+            &place.directory(),
+            place.backend.scratch(),
+            self.user_home.clone(),
+            self.home.path().to_owned(),
+        );
+        let confinement = places::confined_files(&self.config, around)?;
+        Some(FileSandbox {
+            confinement: Arc::new(confinement),
+            place: place.clone(),
+        })
     }
 
     fn code_settings(&self) -> CodeSettings {
@@ -385,43 +424,6 @@ impl ToolSource for Hands {
         }
         tools
     }
-}
-
-fn guard_settings(config: &Config, home: &Home, user_home: Option<&Path>) -> GuardSettings {
-    let approvals = &config.approvals;
-    let terminal = &config.terminal;
-    GuardSettings {
-        patience: approvals.timeout,
-        headless: match approvals.headless_mode {
-            CronApproval::Approve => Unattended::Approve,
-            CronApproval::Deny => Unattended::Deny,
-        },
-        deny: approvals.deny.clone(),
-        allow: config.command_allowlist.clone(),
-        home: user_home.unwrap_or(Path::new("/")).display().to_string(),
-        product_home: home.path().display().to_string(),
-        mounts: terminal.docker_mount_cwd_to_workspace || !terminal.docker_volumes.is_empty(),
-    }
-}
-
-fn tirith(config: &Config, environment: &[(String, String)]) -> Option<Tirith> {
-    let security = &config.security;
-    if !security.tirith_enabled {
-        return None;
-    }
-    let failing = match security.tirith_fail_open {
-        true => Failing::Open,
-        false => Failing::Closed,
-    };
-    let found = found(&security.tirith_path, environment);
-    // Without it nothing is lost that was promised, unless the user insists on it.
-    let program = match (found, failing) {
-        (Some(program), _) => program.into_os_string(),
-        (None, Failing::Closed) => security.tirith_path.clone().into(),
-        (None, Failing::Open) => return None,
-    };
-    let limit = security.tirith_timeout;
-    Some(Tirith::new(program, environment.to_vec(), limit, failing))
 }
 
 fn checkpoints(

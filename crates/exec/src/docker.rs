@@ -19,6 +19,7 @@ use crate::lease::{Leases, Tenant};
 use crate::sandboxes;
 use crate::supervise::{Carrier, Channel, Closed, Crew, Pulse, Role, Supervised};
 use crate::{Backend, ExecError, Place};
+pub(crate) use arguments::keep_away;
 use attach::{Kind, attach};
 pub(crate) use engine::Engine;
 use engine::Found;

@@ -55,8 +55,11 @@ pub use processes::{
     EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Processes,
     ProcessesOptions, Recovered, StartProcess, StartedProcess, Waited,
 };
-pub use remote::{BackendConfig, Network, Surroundings, open};
-pub use shell::{Command, Finished, Shell, ShellOptions, Startup, sudo_count, sudo_rejected};
+pub use remote::{BackendConfig, Network, Surroundings, isolation, open};
+pub use shell::{
+    Command, Finished, Shell, ShellOptions, Startup, sudo_count, sudo_needs_no_password,
+    sudo_rejected,
+};
 pub use singularity::SingularityConfig;
 pub use ssh::SshConfig;
 pub use sync::{Change, FileSync, Pulled, Pushed, Source, SourceKind, SyncedBackend, Urgency};

@@ -6,6 +6,7 @@
 
 pub(crate) mod commands;
 pub(crate) mod lexer;
+mod probe;
 mod rewrite;
 mod script;
 mod slots;
@@ -23,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::capture::{Capture, Decoder};
 use crate::follow::{Ended, Follow, More, follow};
 use crate::{ExecError, Exit, Input, Launch, Place, RunId};
+pub use probe::sudo_needs_no_password;
 pub use rewrite::{sudo_count, sudo_rejected};
 use script::{Script, Start};
 use slots::Slots;
@@ -31,6 +33,8 @@ pub use types::{Command, Finished, ShellOptions, Startup};
 
 /// How long the user's start-up files may take.
 const STARTUP_LIMIT: Duration = Duration::from_secs(30);
+/// How long removing the state elsewhere may take.
+const CLOSE_LIMIT: Duration = Duration::from_secs(5);
 const STARTUP_OUTPUT: usize = 4 << 10;
 const TIMED_OUT: i32 = 124;
 const INTERRUPTED: i32 = 130;
@@ -59,7 +63,7 @@ impl Shell {
     pub fn new(options: ShellOptions) -> Self {
         let name = format!("hermes-shell-{:016x}", options.random.next_u64());
         Self {
-            folder: options.backend.scratch().join(name),
+            folder: options.folder.join(name),
             state: Mutex::new(State {
                 directory: options.directory.clone(),
                 slots: Slots::default(),
@@ -217,6 +221,34 @@ impl Shell {
             },
             confinement: command.confinement.clone(),
         })
+    }
+
+    /// Removes its state from where commands run. A command that still runs keeps what it has read.
+    pub async fn close(&self) -> Result<(), ExecError> {
+        if !self.prepared.initialized() {
+            return Ok(());
+        }
+        if self.options.backend.place() == Place::Host {
+            return match tokio::fs::remove_dir_all(&self.folder).await {
+                Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                    let what = format!("removing {}", self.folder.display());
+                    Err(ExecError::Io { what, source })
+                }
+                Ok(()) | Err(_) => Ok(()),
+            };
+        }
+        let remove = format!("rm -rf -- {}", script_path(&self.folder));
+        let arguments = vec!["-c".to_owned(), remove];
+        let process = self
+            .spawn(arguments, Input::None, &Command::default())
+            .await?;
+        let how = Follow {
+            timeout: CLOSE_LIMIT,
+            cancel: &CancellationToken::new(),
+            input: Vec::new(),
+        };
+        follow(process, how, &mut |_| More::Expected).await?;
+        Ok(())
     }
 
     /// Makes the folder and the first state.

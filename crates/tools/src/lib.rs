@@ -28,7 +28,7 @@ pub use checkpoints::{
 };
 pub use clarify::Clarify;
 pub use code::{CodeSettings, ExecuteCode};
-pub use files::{FileLimits, FileRegistry, FileServices, FileTools};
+pub use files::{FileLimits, FileRegistry, FileSandbox, FileServices, FileTools};
 pub use guard::{Guard, GuardSettings, Remembers, Tirith};
 pub use process::Process;
 pub use terminal::Terminal;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_core::{Random, ToolContext};
-use hermes_exec::{Backend, Command, Place, Processes, Shell};
+use hermes_exec::{Backend, Place, Processes, RunId, Shell, sudo_needs_no_password};
 use hermes_policy::Confinement;
 use hermes_secrets::{ChildName, RedactorHandle, Secret, SecretName};
 use tokio::sync::OnceCell;
@@ -13,9 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::checkpoints::Checkpoints;
 use crate::guard::Guard;
-
-/// How long asking `sudo` whether it needs a password may take.
-const SUDO_PROBE: Duration = Duration::from_secs(3);
 
 /// What the tools of one session that run things share.
 pub struct Workplace {
@@ -182,12 +179,7 @@ impl Workplace {
 
     /// Whether `sudo` works here without a password.
     pub(crate) async fn sudo_needs_none(&self, cancel: &CancellationToken) -> bool {
-        let probe = Command {
-            text: "sudo -n true".to_owned(),
-            timeout: SUDO_PROBE,
-            ..Command::default()
-        };
-        let ran = self.shell.run(probe, cancel, &mut |_| {}).await;
-        ran.is_ok_and(|finished| finished.exit_code == 0)
+        let id = RunId::new(format!("{:016x}", self.random.next_u64()));
+        sudo_needs_no_password(&*self.backend, id, cancel).await
     }
 }

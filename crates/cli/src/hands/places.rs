@@ -237,6 +237,36 @@ pub(super) fn surroundings(
     }
 }
 
+/// What the file tools keep to; nothing when everything is open. Real paths are compared, so the places that
+/// links lead to count as well.
+pub(super) fn confined_files(config: &Config, around: Surroundings) -> Option<Confinement> {
+    let mode = mode(config);
+    if mode == Mode::Full {
+        return None;
+    }
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let all = |paths: &[PathBuf]| paths.iter().map(real).collect();
+    let resolved = Surroundings {
+        workspace: real(&around.workspace),
+        scratch: real(&around.scratch),
+        temporary: all(&around.temporary),
+        writable: all(&around.writable),
+        hidden: all(&around.hidden),
+        home: around.home.as_ref().map(real),
+        product_home: real(&around.product_home),
+    };
+    let named = Confinement::for_files(mode, &around);
+    Some(named.and(Confinement::for_files(mode, &resolved)))
+}
+
+fn mode(config: &Config) -> Mode {
+    match config.terminal.sandbox.mode {
+        SandboxMode::WorkspaceWrite => Mode::WorkspaceWrite,
+        SandboxMode::ReadOnly => Mode::ReadOnly,
+        SandboxMode::Full => Mode::Full,
+    }
+}
+
 /// Finds out how a session's commands are confined.
 pub(super) struct Confine {
     pub(super) sandbox: Arc<Sandbox>,
@@ -252,11 +282,7 @@ impl Confine {
             return Confined::Not("the place itself".to_owned());
         }
         let settings = &self.config.terminal.sandbox;
-        let mode = match settings.mode {
-            SandboxMode::WorkspaceWrite => Mode::WorkspaceWrite,
-            SandboxMode::ReadOnly => Mode::ReadOnly,
-            SandboxMode::Full => Mode::Full,
-        };
+        let mode = mode(&self.config);
         let need = match settings.required {
             true => Need::Required,
             false => Need::Preferred,

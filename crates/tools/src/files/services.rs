@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermes_core::{Notice, Tool, ToolContext, ToolError};
 use hermes_exec::{FileStamp, Files, FilesError, Located, NativeFiles};
-use hermes_policy::{CrossProfile, FileRules, Names, may_read, may_write};
+use hermes_policy::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
 use hermes_secrets::{RedactorHandle, Scope, markers};
 use serde_json::{Value as Json, json};
 
 use super::seen::State;
-use super::{FileRegistry, Lint, Seen};
+use super::{FileRegistry, FileSandbox, Lint, Seen};
 use crate::checkpoints::Checkpoints;
 use crate::patch::Patch;
 use crate::read_file::ReadFile;
@@ -66,6 +66,8 @@ pub struct FileServices {
     pub checkpoints: Option<Arc<Checkpoints>>,
     /// How much is shown.
     pub limits: FileLimits,
+    /// The sandbox of commands, which these tools keep to as well. Only on this machine.
+    pub sandbox: Option<FileSandbox>,
     /// The Python interpreter that checks changed programs, when there is one.
     pub python: Option<PathBuf>,
 }
@@ -84,6 +86,7 @@ impl Default for FileServices {
             checkpoints: None,
             limits: FileLimits::default(),
             python: None,
+            sandbox: None,
         }
     }
 }
@@ -214,14 +217,24 @@ impl Shared {
                 (self.located(&files, text, context).await?, files)
             }
         };
-        may_read(names(&place), &self.rules(&place))
+        self.may_see(names(&place), &self.rules(&place))
             .map_err(|refusal| refused(refusal.to_string()))?;
         Ok((place, files))
     }
 
-    /// The file a call may write.
+    /// Whether a file may be shown.
+    pub(crate) fn may_see(&self, names: Names<'_>, rules: &FileRules) -> Result<(), PathRefusal> {
+        may_read(names, rules)?;
+        match &self.services.sandbox {
+            Some(sandbox) => sandbox.confinement.may_read(names),
+            None => Ok(()),
+        }
+    }
+
+    /// The file a call of this tool may write.
     pub(crate) async fn writable(
         &self,
+        tool: &'static str,
         text: &str,
         context: &ToolContext,
         cross_profile: bool,
@@ -232,8 +245,14 @@ impl Shared {
         } else {
             CrossProfile::Refuse
         };
-        may_write(names(&place), &self.rules(&place), cross)
-            .map_err(|refusal| refused(refusal.to_string()))?;
+        let rules = self.rules(&place);
+        may_write(names(&place), &rules, cross).map_err(|refusal| refused(refusal.to_string()))?;
+        if let Some(sandbox) = &self.services.sandbox {
+            let leaving = sandbox.confinement.may_write(names(&place), &rules);
+            if let Some(leaving) = leaving.map_err(|refusal| refused(refusal.to_string()))? {
+                sandbox.ask(tool, &place, &leaving, context).await?;
+            }
+        }
         Ok(place)
     }
 

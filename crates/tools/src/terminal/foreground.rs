@@ -48,8 +48,13 @@ pub(super) async fn run(
     if cleared.changes_files {
         place.before_change(asked.workdir.as_deref(), context).await;
     }
-    let password = sudo::password(place, &asked.command, context).await;
-    let command = || Command {
+    let inside = confined.confinement().is_some();
+    // No sandbox lets `sudo` gain rights, and a function made inside would only read what was typed.
+    let mut password = match inside {
+        true => Password::None,
+        false => sudo::password(place, &asked.command, context).await,
+    };
+    let command = |password: &Password| Command {
         text: asked.command.clone(),
         workdir: asked.workdir.clone(),
         timeout,
@@ -58,11 +63,11 @@ pub(super) async fn run(
         sudo_password: password.secret(),
         confinement: confined.confinement(),
     };
-    let first = match follow(place, &place.shell, command(), context).await {
+    let first = match follow(place, &place.shell, command(&password), context).await {
         Ok(finished) => finished,
         Err(error) => return Ok(failed("error", &error.to_string())),
     };
-    let inside = confined.confinement().is_some();
+    let mut kept_inside = None;
     let (finished, outside) = match refused_by_sandbox(&first, inside) {
         None => (first, false),
         Some(line) => {
@@ -70,18 +75,22 @@ pub(super) async fn run(
             let action = Action::outside("terminal", &asked.command, &line);
             match place.guard.clear(&action, place, context).await {
                 Clearance::Cleared(_) => {
+                    password = sudo::password(place, &asked.command, context).await;
                     let here = place.directory().display().to_string();
                     let freed = Command {
                         workdir: Some(asked.workdir.clone().unwrap_or(here)),
                         confinement: None,
-                        ..command()
+                        ..command(&password)
                     };
                     match follow(place, &place.outside, freed, context).await {
                         Ok(finished) => (finished, true),
                         Err(error) => return Ok(failed("error", &error.to_string())),
                     }
                 }
-                Clearance::Refused(_) => (first, false),
+                Clearance::Refused(why) => {
+                    kept_inside = Some(why);
+                    (first, false)
+                }
             }
         }
     };
@@ -89,9 +98,11 @@ pub(super) async fn run(
         true => "outside the sandbox, as allowed",
         false => confined.words(),
     };
-    Ok(text(
-        present(place, &asked, &finished, &cleared, &password, sandbox).to_string(),
-    ))
+    let mut answer = present(place, &asked, &finished, &cleared, &password, sandbox);
+    if let Some(why) = kept_inside {
+        answer.insert("sandbox_note".to_owned(), why.into());
+    }
+    Ok(text(Json::Object(answer).to_string()))
 }
 
 /// Runs a command and shows what it prints while it does.
@@ -151,7 +162,7 @@ fn present(
     cleared: &Cleared,
     password: &Password,
     sandbox: &str,
-) -> Json {
+) -> Map<String, Json> {
     let stripped = strip_ansi(&finished.output.text);
     let output = place
         .redactor
@@ -183,9 +194,11 @@ fn present(
     }
     if rejected {
         add("sudo_auth_failed", true.into());
-        add("sudo_cache_cleared", true.into());
+        if matches!(password, Password::Typed(_)) {
+            add("sudo_cache_cleared", true.into());
+        }
     }
     add("backend", place.place().into());
     add("sandbox", sandbox.into());
-    Json::Object(answer)
+    answer
 }

@@ -10,7 +10,7 @@ use hermes_exec::{
     Backend, BackendConfig, DockerConfig, FramedFiles, Processes, ProcessesOptions, Shell,
     ShellOptions, SshConfig, Startup, open,
 };
-use hermes_policy::Unattended;
+use hermes_policy::{Isolation, Unattended};
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
 use hermes_testkit::{Dockerd, Sshd};
@@ -97,6 +97,7 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
             environment: Vec::new(),
             startup: Startup::Nothing,
             output_limit: 50_000,
+            folder: backend.scratch(),
             random: Arc::new(SystemRandom),
         })
     };
@@ -107,7 +108,7 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
         allow: Vec::new(),
         home: "/root".to_owned(),
         product_home: String::new(),
-        mounts: false,
+        isolation: Isolation::Full,
     };
     let guard = Guard::new(
         settings,
