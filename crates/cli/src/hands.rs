@@ -153,6 +153,7 @@ impl Hands {
             .map_err(|error| error.to_string());
         let processes = Processes::new(ProcessesOptions {
             store: store.clone(),
+            redactor: context.redactor.clone(),
             clock: context.clock.clone(),
             random: random.clone(),
             logs: home.cache_dir().join("processes"),

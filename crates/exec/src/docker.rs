@@ -258,7 +258,17 @@ impl Carrier for Docker {
             if self.config.persistent && self.config.across_processes {
                 return Ok(());
             }
-            sandboxes::discard(&found.engine, self.tenant.leases(), &found.id, &found.name).await
+            let (config, leases) = (&self.config, self.tenant.leases());
+            if !sandboxes::is_free(leases, &found.name, 0, config.lifetime, &*config.clock) {
+                // Another process works in it; the last one to leave removes it.
+                return leases
+                    .release(&found.name, crate::Owner::this())
+                    .map_err(|source| ExecError::Io {
+                        what: "cannot remove the lease".to_owned(),
+                        source,
+                    });
+            }
+            sandboxes::discard(&found.engine, leases, &found.id, &found.name).await
         })
     }
 }

@@ -47,7 +47,7 @@ pub use files::{
     FilesError, FoundFile, FoundLine, FramedFiles, Line, LineWindow, Lines, Loaded, Located,
     NativeFiles, Search, SearchFor, SearchFound, SearchedBy,
 };
-pub use follow::Ended;
+pub use follow::{Ended, Unfinished};
 pub use lease::{Lease, Leases, Owner};
 pub use local::{Confiner, LocalBackend, LocalOptions};
 pub use modal::ModalConfig;

@@ -72,6 +72,7 @@ async fn run() -> Outcome {
             redactor: RedactorHandle::default(),
             vfs: None,
         })?,
+        redactor: RedactorHandle::default(),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
         logs: folder.join("logs"),

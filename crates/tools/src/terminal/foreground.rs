@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use hermes_core::{ToolContext, ToolOutcome};
-use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout};
+use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout, output_scope};
 use hermes_exec::sandbox::denied;
 use hermes_exec::{Command, Exit, Finished, Shell, strip_ansi};
-use hermes_secrets::Scope;
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 
 use super::sudo::{self, Password};
+use super::unsent::Unsent;
 use super::{Asked, failed};
 use crate::arguments::text;
 use crate::guard::{Action, Clearance, Cleared};
@@ -114,19 +114,17 @@ async fn follow(
 ) -> Result<Finished, hermes_exec::ExecError> {
     let (pieces, mut waiting) = mpsc::channel::<String>(PIECES);
     let redactor = place.redactor.snapshot();
-    let scope = scope_of(&command.text);
-    let mut unsent = String::new();
+    let scope = output_scope(&command.text);
+    let mut unsent = Unsent::default();
     let mut on_output = |piece: &str| {
-        unsent.push_str(piece);
-        // Only whole lines: a secret must not be cut in two before it is masked.
-        let Some(end) = unsent.rfind('\n') else {
+        unsent.push(piece);
+        let Ok(permit) = pieces.try_reserve() else {
             return;
         };
-        let line = redactor
-            .redact_in(scope, &strip_ansi(&unsent[..=end]))
-            .into_owned();
-        if pieces.try_send(line).is_ok() {
-            unsent.drain(..=end);
+        if let Some(ready) = unsent.ready() {
+            let length = ready.len();
+            permit.send(redactor.redact_in(scope, &strip_ansi(ready)).into_owned());
+            unsent.sent(length);
         }
     };
     let running = shell.run(command, &context.cancel, &mut on_output);
@@ -137,15 +135,6 @@ async fn follow(
             Some(piece) = waiting.recv() => context.host.show(context, piece).await,
         }
     }
-}
-
-/// Commands that print the environment print names with values, and those are looked at harder.
-fn scope_of(command: &str) -> Scope {
-    const DUMPS: [&str; 5] = ["env", "printenv", "set", "export", "declare"];
-    let dumps = command
-        .split(|c: char| c.is_whitespace() || ";|&()".contains(c))
-        .any(|word| DUMPS.contains(&word));
-    if dumps { Scope::Chat } else { Scope::Code }
 }
 
 fn refused_by_sandbox(finished: &Finished, confined: bool) -> Option<String> {
@@ -167,7 +156,7 @@ fn present(
     let output = place
         .redactor
         .snapshot()
-        .redact_in(scope_of(&asked.command), stripped.trim())
+        .redact_in(output_scope(&asked.command), stripped.trim())
         .into_owned();
     let mut answer = Map::new();
     let rejected = password.was_rejected(place, &output);

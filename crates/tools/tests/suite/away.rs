@@ -126,6 +126,7 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
         environment: Vec::new(),
         processes: Processes::new(ProcessesOptions {
             store,
+            redactor: RedactorHandle::default(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             logs: folder.join("logs"),
