@@ -28,8 +28,9 @@ use hermes_policy::FileRules;
 use hermes_secrets::{ChildName, RedactorHandle, Scope, Secret, SecretName};
 use hermes_store::Store;
 use hermes_tools::{
-    Checkpoints, Clarify, CodeSettings, ExecuteCode, FileLimits, FileRegistry, FileSandbox,
-    FileServices, FileTools, Guard, LazyConfined, Limits, Process, Sudo, Terminal, Todo, Workplace,
+    Checkpoints, Clarify, CodeSettings, Defined, ExecuteCode, FileLimits, FileRegistry,
+    FileSandbox, FileServices, FileTools, Guard, LazyConfined, Limits, Process, Sudo, Terminal,
+    Todo, Workplace,
 };
 use tokio::sync::watch;
 
@@ -95,6 +96,8 @@ pub(crate) struct Hands {
     user_home: Option<PathBuf>,
     /// What commands see, without what only we should know.
     environment: Vec<(String, String)>,
+    /// What commands elsewhere see of it: what the user lets through.
+    passed_through: Vec<(String, String)>,
     project_environment: Option<PathBuf>,
     /// What the file tools may touch on this machine.
     rules: Arc<FileRules>,
@@ -173,6 +176,7 @@ impl Hands {
                 .iter()
                 .find_map(|name| context.environment.filled(name))
                 .map(PathBuf::from),
+            passed_through: places::passed(context, &config),
             rules: Arc::new(rules),
             config,
             home,
@@ -306,7 +310,7 @@ impl Hands {
         };
         let environment = match here {
             true => self.environment.clone(),
-            false => Vec::new(),
+            false => self.passed_through.clone(),
         };
         let shell = |startup, folder| {
             Shell::new(ShellOptions {
@@ -328,6 +332,7 @@ impl Hands {
             shell: shell(startup.clone(), backend.scratch()),
             outside: shell(startup, unreachable),
             backend: backend.clone(),
+            defined: Defined::default(),
             confinement: LazyConfined::new(Arc::new(move || confine.find())),
             environment: environment.clone(),
             processes: self.processes.clone(),

@@ -31,6 +31,7 @@ mod ssh;
 mod supervise;
 mod sync;
 mod tether;
+pub mod texts;
 mod turn;
 mod warden;
 

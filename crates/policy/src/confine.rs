@@ -254,8 +254,18 @@ const BUILD_CACHES: &[&str] = &[
 /// What programs outside the sandbox run or believe when they come by, below a workspace.
 const RUN_BY_OTHERS: &[&str] = &[".git/config", ".git/hooks", ".hermes"];
 
-/// What skills need of our own home.
-const READ_BY_SKILLS: &[&str] = &["cache", "skills"];
+/// What skills and sessions need of our own home: not the output of other sessions' processes, nor requests on file.
+const READ_BY_SKILLS: &[&str] = &[
+    "cache/audio",
+    "cache/delegation",
+    "cache/documents",
+    "cache/images",
+    "cache/screenshots",
+    "cache/tool-results",
+    "cache/videos",
+    "cache/web",
+    "skills",
+];
 
 #[cfg(test)]
 mod tests {
@@ -309,5 +319,7 @@ mod tests {
             assert!(made.hidden.contains(&path.into()), "{path}");
         }
         assert!(made.exposed.contains(&"/home/ada/.hermes/skills".into()));
+        let requests = Path::new("/home/ada/.hermes/cache/requests");
+        assert!(!made.exposed.iter().any(|place| requests.starts_with(place)));
     }
 }

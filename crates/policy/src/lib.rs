@@ -32,10 +32,10 @@ pub use approval::{
     denial, to_remember, uncovered,
 };
 pub use confine::{Confinement, Mode, Network};
-pub use judge::{Finding, Isolation, Judgement, Surroundings, Verdict, judge};
+pub use judge::{Finding, Isolation, Judgement, Surroundings, Verdict, judge, judge_in};
 pub use kept::Leaving;
 pub use paths::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
 pub use rules::{Described, Severity, catalogue};
-pub use shell::Span;
+pub use shell::{Definitions, Span};
 pub use smart::{read_review, review_question, without_comments};
 pub use website::{Blocked, Blocklist, RELOAD_AFTER};

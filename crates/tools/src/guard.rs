@@ -112,6 +112,7 @@ impl Guard {
         match self.decided(action, place, context, &judgement).await {
             Clearance::Cleared(cleared) => Clearance::Cleared(Cleared {
                 changes_files: judgement.changes_files,
+                defines: judgement.defines,
                 ..cleared
             }),
             refused => refused,

@@ -33,7 +33,7 @@ pub use guard::{Guard, GuardSettings, Remembers, Tirith};
 pub use process::Process;
 pub use terminal::Terminal;
 pub use todo::Todo;
-pub use workplace::{Confined, LazyConfined, Limits, Sudo, Workplace};
+pub use workplace::{Confined, Defined, LazyConfined, Limits, Sudo, Workplace};
 
 /// What the model is told of all built-in tools.
 pub fn specs() -> Vec<ToolSpec> {

@@ -119,3 +119,28 @@ fn file_tools_keep_to_the_sandbox() {
     assert_eq!(run.results[0]["bytes_written"], 2, "{:?}", run.results);
     std::fs::remove_file(&file).unwrap();
 }
+
+// EX-52, EX-54: two calls do not lift what one could not.
+#[test]
+fn what_an_earlier_command_defined_is_followed() {
+    let calls = [
+        terminal("alias d='rm -rf'; f() { \"$@\"; }; echo defined"),
+        terminal("d /"),
+        terminal("f rm -rf /"),
+        terminal("f echo fine"),
+        terminal("printf 'g() { rm -rf \"$1\"; }\\n' > defs.sh && . ./defs.sh && echo read"),
+        terminal("g /"),
+    ];
+    let run = run_in(|program, _| program, "", &calls, &["--yolo"]);
+    let results = &run.results;
+    assert_eq!(results[0]["output"], "defined", "{results:?}");
+    assert_eq!(results[3]["output"], "fine", "{results:?}");
+    assert_eq!(results[4]["output"], "read", "{results:?}");
+    for refused in [&results[1], &results[2], &results[5]] {
+        assert_eq!(refused["status"], "blocked", "{results:?}");
+        assert!(
+            refused.to_string().contains("never runs such commands"),
+            "{refused}"
+        );
+    }
+}

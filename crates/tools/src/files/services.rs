@@ -15,6 +15,7 @@ use crate::checkpoints::Checkpoints;
 use crate::patch::Patch;
 use crate::read_file::ReadFile;
 use crate::search_files::SearchFiles;
+use crate::workplace::no_checkpoint;
 use crate::write_file::WriteFile;
 
 /// The largest file that is edited.
@@ -334,9 +335,12 @@ impl Shared {
         if let Some(checkpoints) = &self.services.checkpoints {
             for path in paths {
                 let directory = path.parent().unwrap_or(Path::new("/"));
-                checkpoints
+                let missing = checkpoints
                     .before_change(directory, &context.session, context.turn, &context.cancel)
                     .await;
+                if let Some(error) = missing {
+                    context.host.show(context, no_checkpoint(&error)).await;
+                }
             }
         }
     }

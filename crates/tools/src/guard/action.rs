@@ -75,4 +75,6 @@ pub(crate) struct Cleared {
     pub(crate) note: Option<String>,
     /// Whether files may be other ones after it.
     pub(crate) changes_files: bool,
+    /// Whether functions or aliases of the shell may be other ones after it.
+    pub(crate) defines: bool,
 }

@@ -2,7 +2,9 @@
 
 use hermes_core::ToolContext;
 use hermes_exec::Place;
-use hermes_policy::{Finding, Isolation, Judgement, Leaving, Severity, Surroundings, judge};
+use hermes_policy::{
+    Finding, Isolation, Judgement, Leaving, Severity, Surroundings, judge, judge_in,
+};
 
 use super::Guard;
 use super::action::{Action, Kind};
@@ -28,7 +30,13 @@ impl Guard {
         };
         match action.kind {
             Kind::Command => {
-                let judgement = judge(action.text, &around);
+                let judgement = match around.isolation {
+                    Isolation::Full => judge(action.text, &around),
+                    Isolation::None | Isolation::Mounts => {
+                        let definitions = place.defined.get(&place.shell).await;
+                        judge_in(action.text, &around, &definitions)
+                    }
+                };
                 match &self.tirith {
                     Some(tirith) if around.isolation != Isolation::Full => {
                         let more = tirith.check(action.text, &context.cancel).await;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hermes_core::{ToolContext, ToolOutcome};
 use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout, output_scope};
 use hermes_exec::sandbox::denied;
-use hermes_exec::{Command, Exit, Finished, Shell, strip_ansi};
+use hermes_exec::{Command, Ended, Exit, Finished, Shell, strip_ansi};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 
@@ -63,7 +63,11 @@ pub(super) async fn run(
         sudo_password: password.secret(),
         confinement: confined.confinement(),
     };
-    let first = match follow(place, &place.shell, command(&password), context).await {
+    let ran = follow(place, &place.shell, command(&password), context).await;
+    if cleared.defines {
+        place.defined.outdate();
+    }
+    let first = match ran {
         Ok(finished) => finished,
         Err(error) => return Ok(failed("error", &error.to_string())),
     };
@@ -98,7 +102,9 @@ pub(super) async fn run(
         true => "outside the sandbox, as allowed",
         false => confined.words(),
     };
-    let mut answer = present(place, &asked, &finished, &cleared, &password, sandbox);
+    let mut answer = present(
+        place, &asked, &finished, timeout, &cleared, &password, sandbox,
+    );
     if let Some(why) = kept_inside {
         answer.insert("sandbox_note".to_owned(), why.into());
     }
@@ -137,6 +143,15 @@ async fn follow(
     }
 }
 
+/// What stands at the end of the output of a command that did not end by itself.
+fn marker(ended: Ended, limit: Duration) -> Option<String> {
+    match ended {
+        Ended::Done => None,
+        Ended::TimedOut => Some(format!("[timed out after {} s]", limit.as_secs())),
+        Ended::Interrupted => Some("[interrupted]".to_owned()),
+    }
+}
+
 fn refused_by_sandbox(finished: &Finished, confined: bool) -> Option<String> {
     (confined && finished.exit_code != 0)
         .then(|| denied(&finished.output.text, Exit::Code(finished.exit_code)))
@@ -148,16 +163,23 @@ fn present(
     place: &Workplace,
     asked: &Asked,
     finished: &Finished,
+    limit: Duration,
     cleared: &Cleared,
     password: &Password,
     sandbox: &str,
 ) -> Map<String, Json> {
     let stripped = strip_ansi(&finished.output.text);
-    let output = place
+    let mut output = place
         .redactor
         .snapshot()
         .redact_in(output_scope(&asked.command), stripped.trim())
         .into_owned();
+    if let Some(marker) = marker(finished.ended, limit) {
+        if !output.is_empty() {
+            output.push('\n');
+        }
+        output.push_str(&marker);
+    }
     let mut answer = Map::new();
     let rejected = password.was_rejected(place, &output);
     answer.insert("output".to_owned(), output.into());

@@ -15,7 +15,8 @@ use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
 use hermes_testkit::{Dockerd, Sshd};
 use hermes_tools::{
-    Confined, FileServices, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo, Workplace,
+    Confined, Defined, FileServices, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo,
+    Workplace,
 };
 
 /// The machine behind a server.
@@ -122,6 +123,7 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
         backend: backend.clone(),
         shell: shell(),
         outside: shell(),
+        defined: Defined::default(),
         confinement: LazyConfined::new(Arc::new(|| Confined::Not("the place itself".to_owned()))),
         environment: Vec::new(),
         processes: Processes::new(ProcessesOptions {
