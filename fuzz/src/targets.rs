@@ -232,8 +232,8 @@ fn rewriting(input: &str) -> Result<(), String> {
         return Err(format!("{count} of sudo in {prepared:?}"));
     }
     // Neither of these may fail on any text.
-    drop(hermes_exec::guidance::foreground_refusal(input));
-    drop(hermes_exec::guidance::exit_code_note(input, 1));
+    let _ = hermes_exec::guidance::foreground_refusal(input);
+    let _ = hermes_exec::guidance::exit_code_note(input, 1);
     Ok(())
 }
 

@@ -383,6 +383,8 @@ impl Hands {
                 characters: self.config.file_read_max_chars as usize,
             },
             python: found("python3", &self.environment),
+            node: found("node", &self.environment),
+            bash: found("bash", &self.environment),
             sandbox: here.then(|| self.file_sandbox(place)).flatten(),
         }
     }

@@ -115,7 +115,12 @@ fn file_tools_keep_to_the_sandbox() {
         run.results
     );
     let open = "terminal:\n  sandbox:\n    mode: full\n";
-    let run = run_in(|program, _| program, open, &[write(&file)], &[]);
+    let run = run_in(
+        |program, _| program,
+        open,
+        &[write(&file), terminal("true")],
+        &[],
+    );
     assert_eq!(run.results[0]["bytes_written"], 2, "{:?}", run.results);
     std::fs::remove_file(&file).unwrap();
 }

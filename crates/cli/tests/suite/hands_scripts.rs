@@ -260,3 +260,34 @@ fn lists_and_questions_are_answered_in_their_documented_form() {
     });
     assert_eq!(result, expected);
 }
+
+// EX-36: a file of the project with the name of a standard module is the script's business, not the runner's.
+#[test]
+fn a_project_with_a_module_named_like_a_standard_one_runs_scripts() {
+    let prepare = |program: super::program::Program, _: &mut Vec<(&'static str, String)>| {
+        let broken = "raise RuntimeError('not the module you wanted')\n";
+        program.home.write_work("struct.py", broken).unwrap();
+        program
+            .home
+            .write_work("own.py", "word = 'mine'\n")
+            .unwrap();
+        program
+    };
+    let code = "import sys\nsys.path.append('.')\nimport own\nprint(own.word)\n";
+    let calls = [("execute_code", json!({ "code": code }))];
+    let run = run_in(prepare, "", &calls, &[]);
+    assert_eq!(run.results[0]["output"], "mine", "{:?}", run.results);
+}
+
+// EX-5: the end of the output says that the command did not end by itself.
+#[test]
+fn a_command_whose_time_is_up_says_so_at_the_end_of_its_output() {
+    let calls = [(
+        "terminal",
+        json!({"command": "echo begun; sleep 600", "timeout": 2}),
+    )];
+    let run = run_in(|program, _| program, "", &calls, &[]);
+    assert_eq!(run.results[0]["exit_code"], 124, "{:?}", run.results);
+    assert_eq!(run.results[0]["output"], "begun\n[timed out after 2 s]");
+    assert_eq!(run.results[0]["error"], Json::Null);
+}

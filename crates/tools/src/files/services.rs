@@ -71,6 +71,10 @@ pub struct FileServices {
     pub sandbox: Option<FileSandbox>,
     /// The Python interpreter that checks changed programs, when there is one.
     pub python: Option<PathBuf>,
+    /// The same for JavaScript.
+    pub node: Option<PathBuf>,
+    /// The same for shell scripts.
+    pub bash: Option<PathBuf>,
 }
 
 impl Default for FileServices {
@@ -87,6 +91,8 @@ impl Default for FileServices {
             checkpoints: None,
             limits: FileLimits::default(),
             python: None,
+            node: None,
+            bash: None,
             sandbox: None,
         }
     }
@@ -138,6 +144,8 @@ impl Shared {
     pub(crate) fn lint(&self) -> Lint {
         Lint {
             python: self.services.python.clone(),
+            node: self.services.node.clone(),
+            bash: self.services.bash.clone(),
         }
     }
 
