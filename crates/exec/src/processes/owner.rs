@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::Clock;
-use hermes_store::{ProcessEnd, ProcessRow, Store, StoreError};
+use hermes_store::{ProcessEnd, ProcessRow, Store};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot, watch as signal};
@@ -360,7 +360,7 @@ impl Registry {
         let state = ProcessState::Exited { exit_code, reason };
         self.tasks.spawn(async move {
             if let Err(error) = written.await {
-                report_unsettled(&error);
+                tracing::error!(%error, "the end of a process was not stored");
             }
             owner.tell(Message::Settled { id, state }).await;
         });
@@ -391,10 +391,6 @@ impl Registry {
         });
         all
     }
-}
-
-fn report_unsettled(error: &StoreError) {
-    tracing::error!(%error, "the end of a process was not stored");
 }
 
 fn elapsed(since: Timestamp, now: Timestamp) -> Duration {

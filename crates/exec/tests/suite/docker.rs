@@ -454,13 +454,17 @@ async fn a_container_that_another_process_uses_stays_when_we_leave() {
     };
     leases.write(&hermes_exec::Lease { owner, ..mine }).unwrap();
     ours.close().await.unwrap();
-    let there = || engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
-    let left = there().unwrap();
+    let left = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
     other.kill().unwrap();
     other.wait().unwrap();
-    assert_eq!(left.lines().count(), 1, "{left}");
-    let last = backend(config);
-    run(&last, "true").await;
-    last.close().await.unwrap();
-    assert_eq!(there().unwrap().trim(), "");
+    assert_eq!(left.unwrap().lines().count(), 1);
+    let alone = backend(config);
+    run(&alone, "true").await;
+    let before = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
+    alone.close().await.unwrap();
+    let after = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
+    assert_eq!(
+        before.unwrap().lines().count(),
+        after.unwrap().lines().count() + 1
+    );
 }
