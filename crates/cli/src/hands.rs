@@ -18,20 +18,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_agent::{SessionFacts, ToolSource};
-use hermes_config::{CodeMode, Config, Home};
+use hermes_config::{Config, Home};
 use hermes_core::{Clock, FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::{Sandbox, confine_main};
 use hermes_exec::{
-    Backend, Files, FramedFiles, NativeFiles, Place, ProcessState, Processes, ProcessesOptions,
-    Shell, ShellOptions, Startup, tether_main, warden_main,
+    Backend, Place, ProcessState, Processes, ProcessesOptions, Shell, ShellOptions, Startup,
+    tether_main, warden_main,
 };
 use hermes_policy::FileRules;
-use hermes_secrets::{ChildName, RedactorHandle, Scope, Secret, SecretName};
+use hermes_secrets::{ChildName, RedactorHandle, Secret, SecretName};
 use hermes_store::Store;
 use hermes_tools::{
-    Checkpoints, Clarify, CodeSettings, Defined, ExecuteCode, FileLimits, FileRegistry,
-    FileSandbox, FileServices, FileTools, Guard, LazyConfined, Limits, Process, Sudo, Terminal,
-    Todo, Workplace,
+    Checkpoints, Clarify, Defined, ExecuteCode, FileRegistry, FileTools, Guard, LazyConfined,
+    Limits, Process, Sudo, Terminal, Todo, Workplace,
 };
 use tokio::sync::watch;
 

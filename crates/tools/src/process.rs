@@ -98,7 +98,7 @@ impl Process {
                 let shown: Vec<Json> = all
                     .iter()
                     .filter(|info| info.session == session)
-                    .map(|info| listed(info))
+                    .map(listed)
                     .collect();
                 json!({ "processes": shown })
             }

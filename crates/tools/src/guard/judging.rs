@@ -98,11 +98,10 @@ fn judge_script(script: &str, around: &Surroundings) -> Judgement {
     let telling: Vec<Finding> = judged
         .findings
         .iter()
-        .cloned()
         .filter(|finding| finding.category != "heredoc-command")
         .map(|finding| Finding {
             span: whole(script),
-            ..finding
+            ..finding.clone()
         })
         .collect();
     let of = Judgement::of(telling, around.isolation);
