@@ -27,6 +27,11 @@ pub(crate) const TARGETS: &[Target] = &[
         check: disguises,
     },
     Target {
+        name: "rewriting",
+        seeds: COMMANDS,
+        check: rewriting,
+    },
+    Target {
         name: "patches",
         seeds: PATCHES,
         check: patches,
@@ -57,6 +62,7 @@ const COMMANDS: &[&str] = &[
     "find . -name '*.tmp' -exec rm {} + ; xargs -0 -n1 sh -c 'echo $0' < list",
     "eval \"$(ssh-agent -s)\"; case $1 in a|b) echo x;; *) :;; esac",
     "if true; then while read -r l; do printf '%s\\n' \"$l\"; done < f; fi",
+    "make && ./server --port 80 & sudo -u ada id; A=1 sudo tee x < y | cat",
     "echo `date` $'\\x41' \"a\\\"b\" 'c'\"'\"'d' \\\n  e",
 ];
 
@@ -125,21 +131,109 @@ fn commands(input: &str) -> Result<(), String> {
     }
 }
 
-/// A command that never runs is not allowed behind, before or inside anything else.
+/// Ways to run something inside something else; the mark is where it goes.
+const WAYS: &[&str] = &[
+    "( @ )",
+    "{ @; }",
+    "for i in 1 2; do @; done",
+    "while true; do @; break; done",
+    "until @; do :; done",
+    "if @; then :; fi",
+    "if true; then :; else @; fi",
+    "case x in x) @;; esac",
+    "f() { @; }; f",
+    "function g { @; }\ng",
+    "echo \"$( @ )\"",
+    "x=$( @ )",
+    "cat <( @ )",
+    "true && @",
+    "false || @",
+    "! @",
+    "@ | cat",
+    "cat f | { @; }",
+    "@ > out.txt",
+    "A=1 @",
+    "sudo @",
+    "env B=2 nice @",
+    "sh <<'E'\n@\nE\n",
+    "cat <<'E' | bash\n@\nE\n",
+    "bash -s <<E\n@\nE\n",
+];
+
+/// Ways that hold it in single quotes.
+const QUOTED_WAYS: &[&str] = &[
+    "bash -c '@'",
+    "eval '@'",
+    "trap '@' EXIT",
+    "alias q='@'\nq",
+    "echo x | xargs sh -c '@'",
+    "printf '%s' '@' | sh",
+];
+
+/// A command that never runs is not allowed before, behind or inside anything else, however deep.
 fn disguises(input: &str) -> Result<(), String> {
-    let never = NEVER[input.len() % NEVER.len()];
-    let quoted = never.replace('\'', "'\\''");
-    for whole in [
-        format!("{never}\n{input}"),
-        format!("true; {never}; {input}"),
-        format!("bash -c '{quoted}'\n{input}"),
-        format!("echo $({never})\n{input}"),
-        format!("if true; then {never}; fi\n{input}"),
-    ] {
-        if judge(&whole, &around()).verdict == Verdict::Allow {
-            return Err(format!("allowed: {whole:?}"));
-        }
+    let mut number = input.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let mut pick = |most: usize| {
+        number = number
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(number >> 33).unwrap_or_default() % most
+    };
+    let mut hidden = NEVER[pick(NEVER.len())].to_owned();
+    for _ in 0..pick(4) {
+        let way = pick(WAYS.len() + QUOTED_WAYS.len());
+        hidden = match WAYS.get(way) {
+            // One here-document inside another needs another end.
+            Some(way) if way.contains("<<") && hidden.contains("<<") => continue,
+            // Only what stands on one line is an argument of a wrapper.
+            Some(way) if is_wrapper(way) && !is_plain(&hidden) => continue,
+            Some(way) => way.replace('@', &hidden),
+            None => QUOTED_WAYS[way - WAYS.len()].replace('@', &hidden.replace('\'', "'\\''")),
+        };
     }
+    // What stands before it must be whole, or it could be a part of that.
+    let before = match pick(2) {
+        0 => String::new(),
+        _ => format!("{}\n", COMMANDS[pick(COMMANDS.len())]),
+    };
+    let whole = format!("{before}{hidden}\n{input}");
+    match judge(&whole, &around()).verdict {
+        Verdict::Allow => Err(format!("allowed: {whole:?}")),
+        Verdict::Ask | Verdict::Deny => Ok(()),
+    }
+}
+
+fn is_wrapper(way: &str) -> bool {
+    matches!(way, "A=1 @" | "sudo @" | "env B=2 nice @" | "@ > out.txt")
+}
+
+fn is_plain(command: &str) -> bool {
+    NEVER.contains(&command)
+}
+
+/// A command is changed only where it must be, the same way each time.
+fn rewriting(input: &str) -> Result<(), String> {
+    let detached = hermes_exec::texts::detached(input);
+    let bare = |text: &str| -> String {
+        text.chars()
+            .filter(|c| !c.is_whitespace() && !"{};".contains(*c))
+            .collect()
+    };
+    if bare(input) != bare(&detached) {
+        return Err(format!("became {detached:?}"));
+    }
+    let (prepared, count) = hermes_exec::texts::prepared(input);
+    const FED: &str = "sudo -k -S -p ''";
+    if !input.contains(FED)
+        && (prepared.matches(FED).count() != count || prepared.replace(FED, "sudo") != detached)
+    {
+        return Err(format!("{count} of sudo in {prepared:?}"));
+    }
+    // Neither of these may fail on any text.
+    let _ = hermes_exec::guidance::foreground_refusal(input);
+    let _ = hermes_exec::guidance::exit_code_note(input, 1);
     Ok(())
 }
 

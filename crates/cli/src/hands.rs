@@ -2,6 +2,8 @@
 //! memory of files for each session.
 
 mod allow_list;
+mod files;
+mod judges;
 mod offers;
 mod places;
 mod rules;
@@ -16,21 +18,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_agent::{SessionFacts, ToolSource};
-use hermes_config::{CodeMode, Config, CronApproval, Home};
+use hermes_config::{Config, Home};
 use hermes_core::{Clock, FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::{Sandbox, confine_main};
 use hermes_exec::{
-    Backend, Files, FramedFiles, NativeFiles, Place, ProcessState, Processes, ProcessesOptions,
-    Shell, ShellOptions, Startup, tether_main, warden_main,
+    Backend, Place, ProcessState, Processes, ProcessesOptions, Shell, ShellOptions, Startup,
+    tether_main, warden_main,
 };
-use hermes_policy::tirith::Failing;
-use hermes_policy::{FileRules, Unattended};
-use hermes_secrets::{ChildName, RedactorHandle, Scope, Secret, SecretName};
+use hermes_policy::FileRules;
+use hermes_secrets::{ChildName, RedactorHandle, Secret, SecretName};
 use hermes_store::Store;
 use hermes_tools::{
-    Checkpoints, Clarify, CodeSettings, ExecuteCode, FileLimits, FileRegistry, FileServices,
-    FileTools, Guard, GuardSettings, LazyConfined, Limits, Process, Sudo, Terminal, Tirith, Todo,
-    Workplace,
+    Checkpoints, Clarify, Defined, ExecuteCode, FileRegistry, FileTools, Guard, LazyConfined,
+    Limits, Process, Sudo, Terminal, Todo, Workplace,
 };
 use tokio::sync::watch;
 
@@ -96,6 +96,8 @@ pub(crate) struct Hands {
     user_home: Option<PathBuf>,
     /// What commands see, without what only we should know.
     environment: Vec<(String, String)>,
+    /// What commands elsewhere see of it: what the user lets through.
+    passed_through: Vec<(String, String)>,
     project_environment: Option<PathBuf>,
     /// What the file tools may touch on this machine.
     rules: Arc<FileRules>,
@@ -154,18 +156,19 @@ impl Hands {
             .map_err(|error| error.to_string());
         let processes = Processes::new(ProcessesOptions {
             store: store.clone(),
+            redactor: context.redactor.clone(),
             clock: context.clock.clone(),
             random: random.clone(),
             logs: home.cache_dir().join("processes"),
             grace: config.terminal.daemon_term_grace_seconds,
         });
         let guard = Guard::new(
-            guard_settings(&config, &home, user_home.as_deref()),
+            judges::settings(&config, &home, user_home.as_deref()),
             store,
             context.clock.clone(),
             context.redactor.clone(),
             Arc::new(AllowList::new(context, &config)?),
-            tirith(&config, &environment),
+            judges::tirith(&config, &environment),
         );
         let checkpoints = checkpoints(&config, &home, user_home.clone(), context.clock.clone());
         Ok(Self {
@@ -173,6 +176,7 @@ impl Hands {
                 .iter()
                 .find_map(|name| context.environment.filled(name))
                 .map(PathBuf::from),
+            passed_through: places::passed(context, &config),
             rules: Arc::new(rules),
             config,
             home,
@@ -227,6 +231,7 @@ impl Hands {
 
     /// Lets go of everything.
     pub(crate) async fn close(&self) {
+        self.forget_shells().await;
         if let Ok(backend) = &self.backend
             && let Err(error) = backend.close().await
         {
@@ -237,6 +242,22 @@ impl Hands {
         }
         if let Some(checkpoints) = &self.checkpoints {
             checkpoints.close().await;
+        }
+    }
+
+    /// Removes the states of all shells: they hold exported variables.
+    async fn forget_shells(&self) {
+        let kits: Vec<Kit> = {
+            let mut kits = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            kits.order.clear();
+            kits.by_session.drain().map(|(_, kit)| kit).collect()
+        };
+        for kit in kits {
+            for shell in [&kit.place.shell, &kit.place.outside] {
+                if let Err(error) = shell.close().await {
+                    tracing::warn!(%error, "the state of a shell was not removed");
+                }
+            }
         }
     }
 
@@ -289,22 +310,29 @@ impl Hands {
         };
         let environment = match here {
             true => self.environment.clone(),
-            false => Vec::new(),
+            false => self.passed_through.clone(),
         };
-        let shell = |startup| {
+        let shell = |startup, folder| {
             Shell::new(ShellOptions {
                 backend: backend.clone(),
                 directory: directory.clone(),
                 environment: environment.clone(),
                 startup,
                 output_limit: self.config.tool_output.max_bytes as usize,
+                folder,
                 random: self.random.clone(),
             })
         };
+        // Confined commands can write to the scratch directory, but not to our home.
+        let unreachable = match here {
+            true => self.home.cache_dir().join("shells"),
+            false => backend.scratch(),
+        };
         Workplace {
-            shell: shell(startup.clone()),
-            outside: shell(startup),
+            shell: shell(startup.clone(), backend.scratch()),
+            outside: shell(startup, unreachable),
             backend: backend.clone(),
+            defined: Defined::default(),
             confinement: LazyConfined::new(Arc::new(move || confine.find())),
             environment: environment.clone(),
             processes: self.processes.clone(),
@@ -328,47 +356,6 @@ impl Hands {
             .build()
             .ok()
     }
-
-    fn file_services(&self, place: &Arc<Workplace>, here: bool) -> FileServices {
-        let output = &self.config.tool_output;
-        let files: Arc<dyn Files> = match here {
-            true => Arc::new(NativeFiles::new(self.user_home.clone())),
-            false => Arc::new(FramedFiles::new(place.backend.clone(), self.random.clone())),
-        };
-        let shell = place.clone();
-        FileServices {
-            files,
-            // A path means the same to the file tools as to the next command.
-            directory: Some(Arc::new(move || shell.directory())),
-            kept_results: Some(self.home.cache_dir().join("tool-results")),
-            rules: self.rules.clone(),
-            registry: self.registry.clone(),
-            redactor: self.redactor.clone(),
-            masking: match self.config.security.redact_secrets {
-                true => Scope::Code,
-                false => Scope::Known,
-            },
-            checkpoints: self.checkpoints.clone().filter(|_| here),
-            limits: FileLimits {
-                lines: output.max_lines as usize,
-                line_length: output.max_line_length as usize,
-                characters: self.config.file_read_max_chars as usize,
-            },
-            python: found("python3", &self.environment),
-        }
-    }
-
-    fn code_settings(&self) -> CodeSettings {
-        let code = &self.config.code_execution;
-        CodeSettings {
-            in_project: code.mode == CodeMode::Project,
-            timeout: code.timeout,
-            most_calls: code.max_tool_calls,
-            passthrough: self.config.terminal.env_passthrough.clone(),
-            time_zone: Some(self.config.timezone.clone()).filter(|zone| !zone.is_empty()),
-            project_environment: self.project_environment.clone(),
-        }
-    }
 }
 
 impl ToolSource for Hands {
@@ -385,43 +372,6 @@ impl ToolSource for Hands {
         }
         tools
     }
-}
-
-fn guard_settings(config: &Config, home: &Home, user_home: Option<&Path>) -> GuardSettings {
-    let approvals = &config.approvals;
-    let terminal = &config.terminal;
-    GuardSettings {
-        patience: approvals.timeout,
-        headless: match approvals.headless_mode {
-            CronApproval::Approve => Unattended::Approve,
-            CronApproval::Deny => Unattended::Deny,
-        },
-        deny: approvals.deny.clone(),
-        allow: config.command_allowlist.clone(),
-        home: user_home.unwrap_or(Path::new("/")).display().to_string(),
-        product_home: home.path().display().to_string(),
-        mounts: terminal.docker_mount_cwd_to_workspace || !terminal.docker_volumes.is_empty(),
-    }
-}
-
-fn tirith(config: &Config, environment: &[(String, String)]) -> Option<Tirith> {
-    let security = &config.security;
-    if !security.tirith_enabled {
-        return None;
-    }
-    let failing = match security.tirith_fail_open {
-        true => Failing::Open,
-        false => Failing::Closed,
-    };
-    let found = found(&security.tirith_path, environment);
-    // Without it nothing is lost that was promised, unless the user insists on it.
-    let program = match (found, failing) {
-        (Some(program), _) => program.into_os_string(),
-        (None, Failing::Closed) => security.tirith_path.clone().into(),
-        (None, Failing::Open) => return None,
-    };
-    let limit = security.tirith_timeout;
-    Some(Tirith::new(program, environment.to_vec(), limit, failing))
 }
 
 fn checkpoints(

@@ -13,6 +13,7 @@ mod suite {
     mod footprint;
     mod hands;
     mod hands_away;
+    mod hands_kept;
     mod hands_scripts;
     mod help;
     mod judged;

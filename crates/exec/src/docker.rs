@@ -19,6 +19,7 @@ use crate::lease::{Leases, Tenant};
 use crate::sandboxes;
 use crate::supervise::{Carrier, Channel, Closed, Crew, Pulse, Role, Supervised};
 use crate::{Backend, ExecError, Place};
+pub(crate) use arguments::keep_away;
 use attach::{Kind, attach};
 pub(crate) use engine::Engine;
 use engine::Found;
@@ -257,7 +258,17 @@ impl Carrier for Docker {
             if self.config.persistent && self.config.across_processes {
                 return Ok(());
             }
-            sandboxes::discard(&found.engine, self.tenant.leases(), &found.id, &found.name).await
+            let (config, leases) = (&self.config, self.tenant.leases());
+            if !sandboxes::is_free(leases, &found.name, 0, config.lifetime, &*config.clock) {
+                // Another process works in it; the last one to leave removes it.
+                return leases
+                    .release(&found.name, crate::Owner::this())
+                    .map_err(|source| ExecError::Io {
+                        what: "cannot remove the lease".to_owned(),
+                        source,
+                    });
+            }
+            sandboxes::discard(&found.engine, leases, &found.id, &found.name).await
         })
     }
 }

@@ -76,7 +76,7 @@ pub(crate) async fn follow(
         control,
         ..
     } = process;
-    let mut unfinished = Unfinished(Some(Arc::clone(&control)));
+    let unfinished = Unfinished::new(Arc::clone(&control));
     let mut chunk = vec![0; CHUNK];
     let mut to_write = how.input.as_slice();
     let mut phase = Phase::Running;
@@ -86,7 +86,7 @@ pub(crate) async fn follow(
     loop {
         match phase {
             Phase::Draining { .. } if !open || more == More::Unlikely => {
-                unfinished.0 = None;
+                unfinished.finished();
                 return Ok((Ended::Done, code));
             }
             Phase::Ending(why) if code.is_some() && !open => {
@@ -120,7 +120,7 @@ pub(crate) async fn follow(
                     deadline = Instant::now() + GRACE;
                 }
                 Phase::Draining { .. } => {
-                    unfinished.0 = None;
+                    unfinished.finished();
                     return Ok((Ended::Done, code));
                 }
                 Phase::Ending(why) => {
@@ -150,7 +150,19 @@ pub(crate) async fn follow(
 }
 
 /// Ends a process whose follower was dropped: nobody else would.
-struct Unfinished(Option<Arc<dyn Control>>);
+pub struct Unfinished(Option<Arc<dyn Control>>);
+
+impl Unfinished {
+    /// From here on the process ends with this.
+    pub fn new(control: Arc<dyn Control>) -> Self {
+        Self(Some(control))
+    }
+
+    /// It was followed to its end.
+    pub fn finished(mut self) {
+        self.0 = None;
+    }
+}
 
 impl Drop for Unfinished {
     fn drop(&mut self) {

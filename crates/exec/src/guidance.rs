@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use hermes_secrets::Scope;
+
 use crate::shell::commands::{Simple, commands};
 use crate::shell::lexer::{Kind, tokens};
 
@@ -28,8 +30,24 @@ const SERVERS: &[&[&[&str]]] = &[
     &[&["nodemon", "uvicorn", "gunicorn"]],
     &[&["python", "python3"], &["-m"], &["http.server"]],
 ];
-/// Arguments with which such a command comes back at once.
-const RETURNS: [&str; 3] = ["-d", "--detach", "--daemon"];
+/// Arguments with which such a program comes back at once. The same letter means other things to others.
+const RETURNS: &[(&[&str], &[&str])] = &[
+    (
+        &["docker", "podman", "docker-compose", "podman-compose"],
+        &["-d", "--detach"],
+    ),
+    (&["gunicorn"], &["-D", "--daemon"]),
+];
+
+/// How hard a command's output is looked at for secrets: those that print the environment print names with
+/// values.
+pub fn output_scope(command: &str) -> Scope {
+    const DUMPS: [&str; 5] = ["env", "printenv", "set", "export", "declare"];
+    let dumps = command
+        .split(|c: char| c.is_whitespace() || ";|&()".contains(c))
+        .any(|word| DUMPS.contains(&word));
+    if dumps { Scope::Chat } else { Scope::Code }
+}
 
 /// Why a command should not run in the foreground, as the model is told; `None` when it may.
 pub fn foreground_refusal(command: &str) -> Option<String> {
@@ -65,7 +83,17 @@ fn is_server(argv: &[&str]) -> bool {
                 .zip(argv)
                 .all(|(choices, word)| choices.contains(word))
     });
-    (known || argv == ["vite"]) && !argv.iter().any(|word| RETURNS.contains(word))
+    // Without a word that says something else, `vite` serves.
+    let vite = match argv {
+        ["vite"] => true,
+        ["vite", next, ..] => next.starts_with('-'),
+        _ => false,
+    };
+    let returns = RETURNS.iter().any(|(programs, arguments)| {
+        let program = argv.first().is_some_and(|name| programs.contains(name));
+        program && argv.iter().any(|word| arguments.contains(word))
+    });
+    (known || vite) && !returns
 }
 
 /// Program and arguments behind wrappers.

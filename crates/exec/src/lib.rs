@@ -31,6 +31,7 @@ mod ssh;
 mod supervise;
 mod sync;
 mod tether;
+pub mod texts;
 mod turn;
 mod warden;
 
@@ -47,7 +48,7 @@ pub use files::{
     FilesError, FoundFile, FoundLine, FramedFiles, Line, LineWindow, Lines, Loaded, Located,
     NativeFiles, Search, SearchFor, SearchFound, SearchedBy,
 };
-pub use follow::Ended;
+pub use follow::{Ended, Unfinished};
 pub use lease::{Lease, Leases, Owner};
 pub use local::{Confiner, LocalBackend, LocalOptions};
 pub use modal::ModalConfig;
@@ -55,8 +56,11 @@ pub use processes::{
     EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Processes,
     ProcessesOptions, Recovered, StartProcess, StartedProcess, Waited,
 };
-pub use remote::{BackendConfig, Network, Surroundings, open};
-pub use shell::{Command, Finished, Shell, ShellOptions, Startup, sudo_count, sudo_rejected};
+pub use remote::{BackendConfig, Network, Surroundings, isolation, open};
+pub use shell::{
+    Command, Finished, Shell, ShellOptions, Startup, sudo_count, sudo_needs_no_password,
+    sudo_rejected,
+};
 pub use singularity::SingularityConfig;
 pub use ssh::SshConfig;
 pub use sync::{Change, FileSync, Pulled, Pushed, Source, SourceKind, SyncedBackend, Urgency};

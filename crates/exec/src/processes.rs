@@ -4,6 +4,7 @@
 //! in the same step as the end it reports, and stays until the store passed it on. Flags
 //! are part of the start, so a process that ends at once is told like any other.
 
+mod cleaned;
 mod entry;
 mod follower;
 mod owner;
@@ -22,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::{Control, Ending, ExecError, Place};
+use cleaned::Cleaner;
 use owner::{Message, Owner};
 pub use recover::Recovered;
 pub use types::{
@@ -55,8 +57,12 @@ impl Processes {
     /// A registry. Must be made inside a runtime.
     pub fn new(options: ProcessesOptions) -> Self {
         let tasks = TaskTracker::new();
-        let (messages, changed) =
-            owner::start(&tasks, options.store.clone(), Arc::clone(&options.clock));
+        let (messages, changed) = owner::start(
+            &tasks,
+            options.store.clone(),
+            Arc::clone(&options.clock),
+            Cleaner(options.redactor.clone()),
+        );
         Self {
             shared: Arc::new(Shared {
                 options,
@@ -113,8 +119,11 @@ impl Processes {
             let process = start.backend.spawn(launch).await?;
             if let (Place::Host, Some(pid)) = (start.backend.place(), process.pid)
                 && let Some(identity) = recover::identify(pid)
+                && let Err(error) = options.store.identify_process(&id, identity).await
             {
-                options.store.identify_process(&id, identity).await?;
+                // It runs, but nobody would find it again: it must not go on unseen.
+                process.control.end(Ending::Kill).await?;
+                return Err(error.into());
             }
             Ok::<_, ProcessError>(process)
         };

@@ -13,6 +13,7 @@ use std::time::Duration;
 use hermes_config::{Backend as Choice, Terminal};
 use hermes_core::{Clock, Random};
 use hermes_http::HttpClient;
+use hermes_policy::Isolation;
 
 use crate::{
     Backend, DaytonaConfig, DockerConfig, ExecError, LocalBackend, LocalOptions, ModalConfig,
@@ -114,6 +115,18 @@ pub fn open(config: BackendConfig, random: &dyn Random) -> Result<Arc<dyn Backen
         BackendConfig::Ssh(config) => ssh::backend(config, random),
         BackendConfig::Daytona(config) => Ok(daytona::backend(config, random)),
         BackendConfig::Modal(config) => Ok(modal::backend(config, random)),
+    }
+}
+
+/// How far the containers and sandboxes of these settings keep commands away from this machine.
+pub fn isolation(settings: &Terminal) -> Isolation {
+    let seen = settings.docker_mount_cwd_to_workspace
+        || !settings.docker_volumes.is_empty()
+        || !docker::keep_away(&settings.docker_extra_args);
+    match settings.backend {
+        Choice::Local | Choice::Ssh => Isolation::None,
+        Choice::Docker if seen => Isolation::Mounts,
+        Choice::Docker | Choice::Singularity | Choice::Modal | Choice::Daytona => Isolation::Full,
     }
 }
 

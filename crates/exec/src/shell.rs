@@ -6,7 +6,9 @@
 
 pub(crate) mod commands;
 pub(crate) mod lexer;
-mod rewrite;
+mod probe;
+pub(crate) mod rewrite;
+mod saved;
 mod script;
 mod slots;
 mod trailer;
@@ -23,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use crate::capture::{Capture, Decoder};
 use crate::follow::{Ended, Follow, More, follow};
 use crate::{ExecError, Exit, Input, Launch, Place, RunId};
+pub use probe::sudo_needs_no_password;
 pub use rewrite::{sudo_count, sudo_rejected};
 use script::{Script, Start};
 use slots::Slots;
@@ -59,7 +62,7 @@ impl Shell {
     pub fn new(options: ShellOptions) -> Self {
         let name = format!("hermes-shell-{:016x}", options.random.next_u64());
         Self {
-            folder: options.backend.scratch().join(name),
+            folder: options.folder.join(name),
             state: Mutex::new(State {
                 directory: options.directory.clone(),
                 slots: Slots::default(),

@@ -22,6 +22,7 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use hermes_core::Random;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::Handle;
 use tokio::sync::{Mutex, oneshot};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -189,6 +190,7 @@ impl<C: Carrier> Supervised<C> {
             mut closed,
         } = channel;
         let exit = guard.watch(&launch.id).await?;
+        let starting = Starting::new(&guard, &launch.id);
         let begin = async {
             if role == Role::Terminal {
                 read_marker(&mut output, "ready").await?;
@@ -207,6 +209,7 @@ impl<C: Carrier> Supervised<C> {
             let closed = timeout(LAST_WORDS, &mut closed).await.unwrap_or_default();
             return Err(self.carrier.explain(&closed));
         };
+        starting.succeeded();
         let ended = CancellationToken::new();
         let output = Watched::new(std::io::Cursor::new(rest).chain(output), ended.clone());
         let gone = guard.gone();
@@ -258,6 +261,29 @@ async fn last_word(exit: oneshot::Receiver<i32>) -> Option<i32> {
         return None;
     }
     timeout(LAST_WORDS, exit).await.ok()?.ok()
+}
+
+/// Forgets and ends a command whose start failed, took too long or was given up by whoever asked for it.
+struct Starting(Option<(Arc<Guard>, RunId)>);
+
+impl Starting {
+    fn new(guard: &Arc<Guard>, run: &RunId) -> Self {
+        Self(Some((Arc::clone(guard), run.clone())))
+    }
+
+    fn succeeded(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for Starting {
+    fn drop(&mut self) {
+        // Without a runtime we are ending ourselves, and everything with us.
+        if let (Some((guard, run)), Ok(runtime)) = (self.0.take(), Handle::try_current()) {
+            let tasks = guard.crew().tasks.clone();
+            tasks.spawn_on(async move { guard.abandon(&run).await }, &runtime);
+        }
+    }
 }
 
 struct Reach {

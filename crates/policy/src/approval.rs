@@ -153,7 +153,10 @@ const NEVER_LASTING: [&str; 5] = [
 pub fn decide(judgement: &Judgement, standing: &Standing<'_>) -> Step {
     let run = |because| Step::Run { because };
     if judgement.isolation == Isolation::Full {
-        return run(Because::Isolated);
+        return run(match judgement.verdict {
+            Verdict::Allow => Because::Harmless,
+            Verdict::Ask | Verdict::Deny => Because::Isolated,
+        });
     }
     if let Some(step) = forbidden(judgement, standing) {
         return step;
@@ -194,6 +197,38 @@ pub fn decide(judgement: &Judgement, standing: &Standing<'_>) -> Step {
             "delegated work is not asked about",
             "delegation.subagent_auto_approve",
         ),
+    }
+}
+
+/// Decides about doing something outside the sandbox. A sandbox that a mode, a list or a model could lift would
+/// be none: only a person can, as far as `reach`.
+pub fn decide_leaving(judgement: &Judgement, standing: &Standing<'_>, reach: Reach) -> Step {
+    if let Some(step) = forbidden(judgement, standing) {
+        return step;
+    }
+    let findings: Vec<Finding> = judgement
+        .findings
+        .iter()
+        .filter(|finding| !standing.granted.contains(&finding.category))
+        .cloned()
+        .collect();
+    if findings.is_empty() {
+        return Step::Run {
+            because: Because::Granted,
+        };
+    }
+    match standing.audience {
+        Audience::Person => Step::Ask {
+            findings,
+            reach,
+        },
+        Audience::Cron(_) | Audience::Headless(_) | Audience::Parent(_) => Step::Refuse {
+            by: AnsweredBy::Runtime,
+            text: "The sandbox does not allow this. Only a person can let something happen outside it, and nobody \
+                   can be asked here, so it was not done. Work inside the workspace, or report what is left to \
+                   do. (`terminal.sandbox` in the settings decides what is inside.)"
+                .to_owned(),
+        },
     }
 }
 

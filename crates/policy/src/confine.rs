@@ -16,6 +16,16 @@ pub enum Mode {
     Full,
 }
 
+impl std::fmt::Display for Mode {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(match self {
+            Self::ReadOnly => "read-only",
+            Self::WorkspaceWrite => "workspace-write",
+            Self::Full => "full",
+        })
+    }
+}
+
 /// Which network a command may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -96,6 +106,27 @@ impl Confinement {
             exposed: below(Some(product_home), READ_BY_SKILLS).collect(),
             network,
         }
+    }
+}
+
+impl Confinement {
+    /// The confinement that file tools keep to. What of our own home they may touch is a rule of theirs, so
+    /// it is not hidden altogether.
+    pub fn for_files(mode: Mode, surroundings: &Surroundings) -> Self {
+        let mut made = Self::for_workspace(mode, surroundings, Network::Off);
+        made.hidden
+            .retain(|place| *place != surroundings.product_home);
+        made
+    }
+
+    /// The same places and those of another one, such as the places that links lead to.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.writable.extend(other.writable);
+        self.protected.extend(other.protected);
+        self.hidden.extend(other.hidden);
+        self.exposed.extend(other.exposed);
+        self
     }
 }
 
@@ -223,8 +254,18 @@ const BUILD_CACHES: &[&str] = &[
 /// What programs outside the sandbox run or believe when they come by, below a workspace.
 const RUN_BY_OTHERS: &[&str] = &[".git/config", ".git/hooks", ".hermes"];
 
-/// What skills need of our own home.
-const READ_BY_SKILLS: &[&str] = &["cache", "skills"];
+/// What skills and sessions need of our own home: not the output of other sessions' processes, nor requests on file.
+const READ_BY_SKILLS: &[&str] = &[
+    "cache/audio",
+    "cache/delegation",
+    "cache/documents",
+    "cache/images",
+    "cache/screenshots",
+    "cache/tool-results",
+    "cache/videos",
+    "cache/web",
+    "skills",
+];
 
 #[cfg(test)]
 mod tests {
@@ -278,5 +319,7 @@ mod tests {
             assert!(made.hidden.contains(&path.into()), "{path}");
         }
         assert!(made.exposed.contains(&"/home/ada/.hermes/skills".into()));
+        let requests = Path::new("/home/ada/.hermes/cache/requests");
+        assert!(!made.exposed.iter().any(|place| requests.starts_with(place)));
     }
 }

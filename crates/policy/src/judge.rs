@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::rules::{self, Severity, changes_files, reads_password};
-use crate::shell::{HOLE, Place, Resolved, Span, resolve};
+use crate::shell::{Definitions, HOLE, Place, Resolved, Span, resolve};
 
 /// The longest command that is judged; a longer one is asked about.
 const MAX_COMMAND: usize = 4 * 1024 * 1024;
@@ -93,6 +93,9 @@ pub struct Judgement {
     /// Whether files may be other ones, or gone, after it.
     #[serde(skip)]
     pub changes_files: bool,
+    /// Whether functions or aliases of the shell may be other ones after it.
+    #[serde(skip)]
+    pub defines: bool,
     /// How far the command is kept away from this machine.
     pub isolation: Isolation,
 }
@@ -129,6 +132,7 @@ impl Judgement {
             bare: false,
             brings_password: false,
             changes_files: false,
+            defines: false,
             isolation,
         }
     }
@@ -151,6 +155,11 @@ impl Judgement {
 
 /// Judges a command: every category it falls into, the strictest deciding.
 pub fn judge(command: &str, around: &Surroundings) -> Judgement {
+    judge_in(command, around, &Definitions::default())
+}
+
+/// As `judge`, for a shell in which some words mean something else.
+pub fn judge_in(command: &str, around: &Surroundings, definitions: &Definitions) -> Judgement {
     let whole = Span {
         start: 0,
         end: command.len(),
@@ -164,13 +173,14 @@ pub fn judge(command: &str, around: &Surroundings) -> Judgement {
         };
         return Judgement {
             changes_files: true,
+            defines: true,
             ..Judgement::of(vec![found], around.isolation)
         };
     }
     // Characters nobody sees must not split a word a person reads as one.
     let visible: String = command.chars().filter(|c| !is_invisible(*c)).collect();
     let changed = visible.len() != command.len();
-    let resolved = resolve(&visible, around);
+    let resolved = resolve(&visible, around, definitions);
     let findings = findings(command, &resolved, around, changed.then_some(whole));
     Judgement {
         commands: commands(&resolved),
@@ -178,6 +188,7 @@ pub fn judge(command: &str, around: &Surroundings) -> Judgement {
         bare: resolved.single && resolved.invocations.len() == 1,
         brings_password: resolved.invocations.iter().any(reads_password),
         changes_files: changes_files(&resolved),
+        defines: resolved.defines,
         ..Judgement::of(findings, around.isolation)
     }
 }

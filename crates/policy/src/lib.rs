@@ -16,6 +16,7 @@ mod approval;
 pub mod confine;
 mod guards;
 mod judge;
+mod kept;
 mod paths;
 mod places;
 mod rules;
@@ -27,13 +28,14 @@ mod wildcard;
 
 pub use answer::{Said, read_answer};
 pub use approval::{
-    Approvals, Audience, Because, Review, Standing, Step, Unattended, decide, denial, to_remember,
-    uncovered,
+    Approvals, Audience, Because, Review, Standing, Step, Unattended, decide, decide_leaving,
+    denial, to_remember, uncovered,
 };
 pub use confine::{Confinement, Mode, Network};
-pub use judge::{Finding, Isolation, Judgement, Surroundings, Verdict, judge};
+pub use judge::{Finding, Isolation, Judgement, Surroundings, Verdict, judge, judge_in};
+pub use kept::Leaving;
 pub use paths::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
 pub use rules::{Described, Severity, catalogue};
-pub use shell::Span;
+pub use shell::{Definitions, Span};
 pub use smart::{read_review, review_question, without_comments};
 pub use website::{Blocked, Blocklist, RELOAD_AFTER};

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::places::{self, PRODUCT_SECRETS};
-use crate::{Isolation, Surroundings};
+use crate::{Isolation, Mode, Surroundings};
 
 /// Every name of one file.
 #[derive(Debug, Clone, Copy)]
@@ -74,6 +74,18 @@ pub enum PathRefusal {
     /// It is a sandbox's copy of our home.
     #[error("{0} is a sandbox's copy of the Hermes home; set cross_profile if that is meant")]
     Mirror(PathBuf),
+    /// The sandbox of commands hides it.
+    #[error(
+        "{0} is hidden by the sandbox (terminal.sandbox.mode: {1}), like everything that holds credentials; ask the \
+         user for what you need to know about it"
+    )]
+    Hidden(PathBuf, Mode),
+    /// The sandbox lets nothing be written.
+    #[error(
+        "{0} was not written: the sandbox is read-only. The user can allow changes with \
+         `hermes config set terminal.sandbox.mode workspace-write`"
+    )]
+    ReadOnly(PathBuf),
 }
 
 /// Whether a file may be read.
@@ -131,10 +143,11 @@ pub fn may_write(
     Err(PathRefusal::OutsideSafeRoots(names.real.to_owned()))
 }
 
-fn each(
+/// Applies a check to every name of a file.
+pub(crate) fn each<E>(
     names: Names<'_>,
-    check: impl Fn(&Path, &str) -> Result<(), PathRefusal>,
-) -> Result<(), PathRefusal> {
+    check: impl Fn(&Path, &str) -> Result<(), E>,
+) -> Result<(), E> {
     let all = std::iter::once(names.real).chain(names.hops.iter().map(PathBuf::as_path));
     for path in all {
         // `..` and doubled slashes must not hide a name.
@@ -195,14 +208,19 @@ fn is_system(path: &str) -> bool {
     !temporary && PREFIXES.iter().any(|prefix| places::is_under(path, prefix))
 }
 
-fn is_guarded_credential(path: &str, rules: &FileRules) -> bool {
-    let around = Surroundings {
+/// Where things are, as the rules about commands want to know it.
+pub(crate) fn surroundings(rules: &FileRules) -> Surroundings {
+    Surroundings {
         home: rules.home.to_string_lossy().into_owned(),
         product_home: String::new(),
         cwd: "/".to_owned(),
         own_pid: None,
         isolation: Isolation::None,
-    };
+    }
+}
+
+fn is_guarded_credential(path: &str, rules: &FileRules) -> bool {
+    let around = surroundings(rules);
     let below = places::below_home(path, &around);
     let ssh = below.is_some_and(|below| places::is_under(below, ".ssh"));
     // A project's own `.env` may be written by its agent; those of a home may not.

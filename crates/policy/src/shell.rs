@@ -10,6 +10,7 @@ mod assign;
 mod braces;
 mod code;
 mod compound;
+mod definitions;
 mod expand;
 mod field;
 mod functions;
@@ -28,6 +29,7 @@ mod unwrap;
 mod word;
 mod wrappers;
 
+pub use definitions::Definitions;
 pub(crate) use field::{Field, HOLE};
 pub(crate) use interpreters::FETCHERS;
 pub(crate) use invocation::{Input, Invocation, Place, Sign, Stream};

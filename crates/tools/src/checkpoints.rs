@@ -9,6 +9,7 @@ mod maintain;
 mod project;
 mod restore;
 mod snapshot;
+mod turn;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -134,20 +135,20 @@ impl Checkpoints {
         })
     }
 
-    /// Takes a snapshot of the project around a directory, once for each turn. Never fails what comes after:
-    /// problems go to the log.
+    /// Takes a snapshot of the project around a directory, once for each turn. Never fails what comes after;
+    /// answers why there is none, when there should be one.
     pub async fn before_change(
         self: &Arc<Self>,
         directory: &Path,
         session: &SessionId,
         turn: TurnId,
         cancel: &CancellationToken,
-    ) {
+    ) -> Option<CheckpointError> {
         let project = match self.project(directory) {
             Ok(project) => project,
             Err(error) => {
                 tracing::debug!(%error, "no checkpoint");
-                return;
+                return None;
             }
         };
         let key = (session.clone(), turn, project.workdir.clone());
@@ -157,13 +158,17 @@ impl Checkpoints {
                 taken.clear();
             }
             if !taken.insert(key) {
-                return;
+                return None;
             }
         }
         match self.take(&project, "before a change", cancel).await {
-            Ok(_) => self.maintain_later(&project),
+            Ok(_) => {
+                self.maintain_later(&project);
+                None
+            }
             Err(error) => {
-                tracing::warn!(%error, directory = %project.workdir.display(), "no checkpoint")
+                tracing::warn!(%error, directory = %project.workdir.display(), "no checkpoint");
+                Some(error).filter(|error| !matches!(error, CheckpointError::Cancelled))
             }
         }
     }
@@ -201,7 +206,7 @@ impl Checkpoints {
     ) -> Result<String, CheckpointError> {
         let project = self.project(directory)?;
         let wanted = self.resolve(&project, which, cancel).await?;
-        let _turn = self.turn.lock().await;
+        let _turn = self.turn(Some(&project)).await?;
         let now = self.tree(&project, cancel).await?;
         let git = self.git.at(&project, cancel);
         git.text(&[
@@ -227,13 +232,13 @@ impl Checkpoints {
 
     /// Removes all snapshots.
     pub async fn clear(&self) -> Result<(), CheckpointError> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.turn(None).await?;
         maintain::remove_directory(&self.git.store)
     }
 
     /// Removes stores of older forms. Says how many there were.
     pub async fn clear_legacy(&self) -> Result<usize, CheckpointError> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.turn(None).await?;
         maintain::clear_legacy(&self.settings.directory)
     }
 

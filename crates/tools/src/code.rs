@@ -20,6 +20,7 @@ const RUNNER: &str = include_str!("code/runner.py");
 /// The interpreter with the runner as its program.
 fn runner_argv(interpreter: &[String]) -> Vec<String> {
     let mut argv = interpreter.to_vec();
-    argv.extend(["-c".to_owned(), RUNNER.to_owned()]);
+    // Isolated: a project's own `socket.py` is the script's business, not the runner's.
+    argv.extend(["-I".to_owned(), "-c".to_owned(), RUNNER.to_owned()]);
     argv
 }

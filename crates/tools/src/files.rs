@@ -3,12 +3,14 @@
 mod gate;
 mod lint;
 mod registry;
+mod sandbox;
 mod seen;
 mod services;
 
 pub(crate) use gate::{Notation, check};
 pub(crate) use lint::Lint;
 pub use registry::FileRegistry;
+pub use sandbox::FileSandbox;
 pub(crate) use seen::{Again, Asked, Seen, State};
 pub use services::{FileLimits, FileServices, FileTools};
 pub(crate) use services::{LARGEST, Shared, failed, refused, refused_with};

@@ -5,6 +5,7 @@
 //! before anything runs.
 
 mod action;
+mod judging;
 mod tirith;
 
 use std::collections::{BTreeSet, HashMap};
@@ -15,15 +16,13 @@ use hermes_core::{
     Answer, AnsweredBy, Clock, Consultation, Question, QuestionId, QuestionKind, Reach, RunMode,
     SessionId, ToolContext,
 };
-use hermes_exec::Place;
 use hermes_policy::{
-    Approvals, Audience, Because, Finding, Isolation, Judgement, Review, Severity, Standing, Step,
-    Surroundings, Unattended, decide, denial, judge, read_review, review_question, to_remember,
+    Approvals, Audience, Because, Finding, Isolation, Judgement, Review, Standing, Step,
+    Unattended, decide, decide_leaving, denial, read_review, review_question, to_remember,
 };
 use hermes_secrets::{RedactorHandle, Scope};
 use hermes_store::{Decision, DecisionOutcome, Store};
 
-use action::Kind;
 pub(crate) use action::{Action, Clearance, Cleared};
 pub use tirith::Tirith;
 
@@ -52,8 +51,8 @@ pub struct GuardSettings {
     pub home: String,
     /// Our own home directory.
     pub product_home: String,
-    /// Whether a container sees directories of this machine.
-    pub mounts: bool,
+    /// How far commands are kept away where they run, when that is neither this machine nor one behind ssh.
+    pub isolation: Isolation,
 }
 
 /// Keeps a yes that holds from now on.
@@ -113,6 +112,7 @@ impl Guard {
         match self.decided(action, place, context, &judgement).await {
             Clearance::Cleared(cleared) => Clearance::Cleared(Cleared {
                 changes_files: judgement.changes_files,
+                defines: judgement.defines,
                 ..cleared
             }),
             refused => refused,
@@ -149,9 +149,13 @@ impl Guard {
                 context,
                 judgement,
             };
-            return match decide(judgement, &standing) {
+            let step = match action.kind.leaves() {
+                None => decide(judgement, &standing),
+                Some(reach) => decide_leaving(judgement, &standing, reach),
+            };
+            return match step {
                 Step::Run {
-                    because: Because::Harmless | Because::Isolated,
+                    because: Because::Harmless,
                 } => Clearance::Cleared(Cleared::default()),
                 Step::Run { because } => self.runs(&case, because).await,
                 Step::Review => {
@@ -164,52 +168,10 @@ impl Guard {
         }
     }
 
-    async fn judged(
-        &self,
-        action: &Action<'_>,
-        place: &Workplace,
-        context: &ToolContext,
-    ) -> Judgement {
-        let around = Surroundings {
-            home: self.settings.home.clone(),
-            product_home: self.settings.product_home.clone(),
-            cwd: place.directory().display().to_string(),
-            own_pid: Some(std::process::id()),
-            isolation: match place.backend.place() {
-                Place::Host => Isolation::None,
-                Place::Away { kind: "ssh", .. } => Isolation::None,
-                Place::Away { .. } if self.settings.mounts => Isolation::Mounts,
-                Place::Away { .. } => Isolation::Full,
-            },
-        };
-        match action.kind {
-            Kind::Command => {
-                let judgement = judge(action.text, &around);
-                match &self.tirith {
-                    Some(tirith) if around.isolation != Isolation::Full => {
-                        let more = tirith.check(action.text, &context.cancel).await;
-                        judgement.with(more)
-                    }
-                    _ => judgement,
-                }
-            }
-            // The same eyes look at a script as at one handed to an interpreter in a command.
-            Kind::Script => judge_script(action.text, &around),
-            Kind::Outside(line) => {
-                let found = Finding {
-                    category: "outside-sandbox".to_owned(),
-                    severity: Severity::Ask,
-                    reason: format!("was refused by the sandbox ({line}) and would run without it"),
-                    span: whole(action.text),
-                };
-                judge(action.text, &around).with(vec![found])
-            }
-        }
-    }
-
     async fn runs(&self, case: &Case<'_>, because: Because) -> Clearance {
         let (by, note) = match because {
-            Because::Harmless | Because::Isolated => ("policy".to_owned(), None),
+            Because::Harmless => ("policy".to_owned(), None),
+            Because::Isolated => ("the place is isolated".to_owned(), None),
             Because::Yolo | Because::ModeOff => ("approvals are off".to_owned(), None),
             Because::Listed(entry) => (format!("command_allowlist: {entry}"), None),
             Because::Granted => ("allowed before".to_owned(), None),
@@ -237,11 +199,6 @@ impl Guard {
     }
 
     async fn asked(&self, case: &Case<'_>, findings: &[Finding], reach: Reach) -> Clearance {
-        // One sandbox refusal says nothing about the next.
-        let reach = match case.action.kind {
-            Kind::Outside(_) => Reach::Once,
-            Kind::Command | Kind::Script => reach,
-        };
         let shown = self.masked(case.action.text);
         // A masked text has other places; better no marks than wrong ones.
         let marks = match shown == case.action.text {
@@ -265,6 +222,12 @@ impl Guard {
         };
         let cancel = case.context.cancel.clone();
         let reply = case.context.asker.ask(question, cancel).await;
+        // Nothing but a person lets anything out of the sandbox.
+        let by_person = matches!(reply.by, AnsweredBy::Person(_));
+        if case.action.kind.leaves().is_some() && !by_person {
+            let told = denial(&reply.by, None);
+            return self.refused(case, &reply.by, &told).await;
+        }
         let outcome = match &reply.answer {
             Answer::AllowOnce => DecisionOutcome::Once,
             Answer::AllowSession => DecisionOutcome::Session,
@@ -411,32 +374,4 @@ fn name(by: &AnsweredBy) -> String {
         AnsweredBy::Rule(rule) => format!("rule: {rule}"),
         AnsweredBy::Runtime => "runtime".to_owned(),
     }
-}
-
-fn whole(text: &str) -> hermes_policy::Span {
-    hermes_policy::Span {
-        start: 0,
-        end: text.len(),
-    }
-}
-
-/// Judges a script as if it were handed to Python.
-fn judge_script(script: &str, around: &Surroundings) -> Judgement {
-    let mut end = "HERMES_SCRIPT_END".to_owned();
-    while script.contains(&end) {
-        end.push('_');
-    }
-    let command = format!("python3 - <<'{end}'\n{script}\n{end}\n");
-    let judged = judge(&command, around);
-    // Running a script is what the tool is for; what the script does is what counts.
-    let telling: Vec<Finding> = judged
-        .findings
-        .into_iter()
-        .filter(|finding| finding.category != "heredoc-command")
-        .map(|finding| Finding {
-            span: whole(script),
-            ..finding
-        })
-        .collect();
-    Judgement::of(telling, around.isolation)
 }

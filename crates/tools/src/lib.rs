@@ -28,12 +28,12 @@ pub use checkpoints::{
 };
 pub use clarify::Clarify;
 pub use code::{CodeSettings, ExecuteCode};
-pub use files::{FileLimits, FileRegistry, FileServices, FileTools};
+pub use files::{FileLimits, FileRegistry, FileSandbox, FileServices, FileTools};
 pub use guard::{Guard, GuardSettings, Remembers, Tirith};
 pub use process::Process;
 pub use terminal::Terminal;
 pub use todo::Todo;
-pub use workplace::{Confined, LazyConfined, Limits, Sudo, Workplace};
+pub use workplace::{Confined, Defined, LazyConfined, Limits, Sudo, Workplace};
 
 /// What the model is told of all built-in tools.
 pub fn specs() -> Vec<ToolSpec> {

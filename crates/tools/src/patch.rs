@@ -109,7 +109,7 @@ impl Patch {
         let name = asked.path.ok_or_else(|| missing("path"))?;
         let place = self
             .shared
-            .writable(&name, context, asked.cross_profile)
+            .writable("patch", &name, context, asked.cross_profile)
             .await?;
         let single = Single {
             path: place.real.clone(),
@@ -135,7 +135,7 @@ impl Patch {
         for name in &names {
             places.push(
                 self.shared
-                    .writable(name, context, asked.cross_profile)
+                    .writable("patch", name, context, asked.cross_profile)
                     .await?,
             );
         }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Effect, Handling, Tool, ToolContext, ToolOutcome, ToolSpec};
-use hermes_exec::{Killed, ProcessError, ProcessInfo, ProcessState, Waited, strip_ansi};
-use hermes_secrets::Scope;
+use hermes_exec::{Killed, ProcessError, ProcessInfo, ProcessState, Waited};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
@@ -14,7 +13,6 @@ use crate::arguments::{read, refuse, text};
 use crate::workplace::Workplace;
 
 /// Characters of output with each action.
-const PREVIEW: usize = 200;
 const POLLED: usize = 1_000;
 const WAITED: usize = 2_000;
 /// Characters of a command in a list.
@@ -100,13 +98,13 @@ impl Process {
                 let shown: Vec<Json> = all
                     .iter()
                     .filter(|info| info.session == session)
-                    .map(|info| self.listed(info))
+                    .map(listed)
                     .collect();
                 json!({ "processes": shown })
             }
             Action::Poll => {
                 let info = processes.poll(&id, POLLED).await?;
-                let preview = self.clean(&info.output);
+                let preview = info.output.as_str();
                 with(about(&info), [("output_preview", preview.into())])
             }
             Action::Log => {
@@ -121,7 +119,7 @@ impl Process {
                 let mut answer = with(
                     about(&log.info),
                     [
-                        ("output", self.clean(&log.text).into()),
+                        ("output", log.text.as_str().into()),
                         ("total_lines", log.total_lines.into()),
                         ("showing", showing.into()),
                     ],
@@ -133,10 +131,10 @@ impl Process {
             }
             Action::Wait => self.wait(&id, asked.timeout, context).await?,
             Action::Kill => match processes.kill(&id, WAITED).await? {
-                Killed::Killed(info) => self.ended("killed", &info),
-                Killed::AlreadyExited(info) => self.ended("already_exited", &info),
+                Killed::Killed(info) => ended("killed", &info),
+                Killed::AlreadyExited(info) => ended("already_exited", &info),
                 Killed::Survived(info) => with(
-                    self.ended("error", &info),
+                    ended("error", &info),
                     [("error", "it does not react to being killed".into())],
                 ),
             },
@@ -164,67 +162,16 @@ impl Process {
             .wait(id, limit, &context.cancel, WAITED)
             .await?;
         Ok(match waited {
-            Waited::Exited(info) => self.ended("exited", &info),
+            Waited::Exited(info) => ended("exited", &info),
             Waited::TimedOut(info) => {
                 let mut note = format!("it still runs after {} s", limit.as_secs());
                 if wanted > most {
                     note.push_str(&format!("; one wait takes {} s at most", most.as_secs()));
                 }
-                with(
-                    self.ended("timeout", &info),
-                    [("timeout_note", note.into())],
-                )
+                with(ended("timeout", &info), [("timeout_note", note.into())])
             }
-            Waited::Interrupted(info) => self.ended("interrupted", &info),
+            Waited::Interrupted(info) => ended("interrupted", &info),
         })
-    }
-
-    fn ended(&self, status: &str, info: &ProcessInfo) -> Json {
-        let output = self.clean(&info.output);
-        with(
-            about(info),
-            [("status", status.into()), ("output", output.into())],
-        )
-    }
-
-    fn listed(&self, info: &ProcessInfo) -> Json {
-        let preview: String = {
-            let clean = self.clean(&info.output);
-            let start = clean.chars().count().saturating_sub(PREVIEW);
-            clean.chars().skip(start).collect()
-        };
-        let mut answer = with(
-            about(info),
-            [
-                (
-                    "command",
-                    info.command
-                        .chars()
-                        .take(COMMAND)
-                        .collect::<String>()
-                        .into(),
-                ),
-                ("cwd", info.directory.display().to_string().into()),
-                ("started_at", info.started_at.into()),
-                ("output_preview", preview.into()),
-            ],
-        );
-        if info.notify_on_complete {
-            answer["notify_on_complete"] = true.into();
-        }
-        if !info.watch_patterns.is_empty() {
-            answer["watch_patterns"] = info.watch_patterns.clone().into();
-            answer["watch_hit"] = info.watch_hit.into();
-        }
-        answer
-    }
-
-    fn clean(&self, output: &str) -> String {
-        self.place
-            .redactor
-            .snapshot()
-            .redact_in(Scope::Code, &strip_ansi(output))
-            .into_owned()
     }
 }
 
@@ -308,4 +255,40 @@ fn with<const N: usize>(answer: Json, more: [(&str, Json); N]) -> Json {
 
 fn written(bytes: usize) -> Json {
     json!({"status": "ok", "bytes_written": bytes})
+}
+
+fn ended(status: &str, info: &ProcessInfo) -> Json {
+    let output = info.output.as_str();
+    with(
+        about(info),
+        [("status", status.into()), ("output", output.into())],
+    )
+}
+
+fn listed(info: &ProcessInfo) -> Json {
+    let preview = info.output.as_str();
+    let mut answer = with(
+        about(info),
+        [
+            (
+                "command",
+                info.command
+                    .chars()
+                    .take(COMMAND)
+                    .collect::<String>()
+                    .into(),
+            ),
+            ("cwd", info.directory.display().to_string().into()),
+            ("started_at", info.started_at.into()),
+            ("output_preview", preview.into()),
+        ],
+    );
+    if info.notify_on_complete {
+        answer["notify_on_complete"] = true.into();
+    }
+    if !info.watch_patterns.is_empty() {
+        answer["watch_patterns"] = info.watch_patterns.clone().into();
+        answer["watch_hit"] = info.watch_hit.into();
+    }
+    answer
 }

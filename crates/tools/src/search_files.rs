@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use hermes_core::{Beside, Effect, Handling, Notice, Tool, ToolContext, ToolOutcome, ToolSpec};
 use hermes_exec::{Search, SearchFor};
-use hermes_policy::{Names, may_read};
+use hermes_policy::Names;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -153,7 +153,7 @@ impl SearchFiles {
             directory,
             shared: self.shared.clone(),
         };
-        let rules = self.shared.rules(&place);
+        let (shared, rules) = (self.shared.clone(), self.shared.rules(&place));
         let search = Search {
             root,
             pattern: query.asked.pattern.clone(),
@@ -168,7 +168,7 @@ impl SearchFiles {
                     real: path,
                     hops: &[],
                 };
-                may_read(names, &rules).is_ok()
+                shared.may_see(names, &rules).is_ok()
             }),
             cancel: context.cancel.clone(),
         };

@@ -3,6 +3,7 @@
 mod background;
 mod foreground;
 mod sudo;
+mod unsent;
 
 use std::sync::Arc;
 use std::time::Duration;

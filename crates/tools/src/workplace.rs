@@ -1,21 +1,21 @@
 //! Where a session works: what its tools that run things share.
 
+mod defined;
+
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_core::{Random, ToolContext};
-use hermes_exec::{Backend, Command, Place, Processes, Shell};
+use hermes_exec::{Backend, Place, Processes, RunId, Shell, sudo_needs_no_password};
 use hermes_policy::Confinement;
 use hermes_secrets::{ChildName, RedactorHandle, Secret, SecretName};
 use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
-use crate::checkpoints::Checkpoints;
+use crate::checkpoints::{CheckpointError, Checkpoints};
 use crate::guard::Guard;
-
-/// How long asking `sudo` whether it needs a password may take.
-const SUDO_PROBE: Duration = Duration::from_secs(3);
+pub use defined::Defined;
 
 /// What the tools of one session that run things share.
 pub struct Workplace {
@@ -26,6 +26,8 @@ pub struct Workplace {
     /// The shell of commands that a person let out of the sandbox. It has a state of its own: a function or
     /// alias that was made inside must not decide what an allowed command means outside.
     pub outside: Shell,
+    /// What earlier commands defined in the session's shell.
+    pub defined: Defined,
     /// What its commands may touch.
     pub confinement: LazyConfined,
     /// The environment of its commands.
@@ -44,6 +46,11 @@ pub struct Workplace {
     pub sudo: Sudo,
     /// Snapshots before commands that change files, when they are switched on. Only of this machine.
     pub checkpoints: Option<Arc<Checkpoints>>,
+}
+
+/// What a person is told when there is nothing to go back to.
+pub(crate) fn no_checkpoint(error: &CheckpointError) -> String {
+    format!("No checkpoint was taken before this change: {error}\n")
 }
 
 /// The password for `sudo`, as far as it is known.
@@ -175,19 +182,17 @@ impl Workplace {
         };
         let here = self.directory();
         let directory = workdir.map_or_else(|| here.clone(), |workdir| here.join(workdir));
-        checkpoints
+        let missing = checkpoints
             .before_change(&directory, &context.session, context.turn, &context.cancel)
             .await;
+        if let Some(error) = missing {
+            context.host.show(context, no_checkpoint(&error)).await;
+        }
     }
 
     /// Whether `sudo` works here without a password.
     pub(crate) async fn sudo_needs_none(&self, cancel: &CancellationToken) -> bool {
-        let probe = Command {
-            text: "sudo -n true".to_owned(),
-            timeout: SUDO_PROBE,
-            ..Command::default()
-        };
-        let ran = self.shell.run(probe, cancel, &mut |_| {}).await;
-        ran.is_ok_and(|finished| finished.exit_code == 0)
+        let id = RunId::new(format!("{:016x}", self.random.next_u64()));
+        sudo_needs_no_password(&*self.backend, id, cancel).await
     }
 }

@@ -66,7 +66,9 @@ impl WriteFile {
         let (name, content) = complete(asked.path, asked.content)?;
         let shared = &self.shared;
         pasted::check(&content).map_err(refused)?;
-        let place = shared.writable(&name, context, asked.cross_profile).await?;
+        let place = shared
+            .writable("write_file", &name, context, asked.cross_profile)
+            .await?;
         let path = place.real.clone();
         let held = shared
             .services

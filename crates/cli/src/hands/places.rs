@@ -39,6 +39,8 @@ impl Helpers {
 
 /// Our home on another machine.
 const HOME_THERE: &str = "~/.hermes";
+/// Why there is no client for these backends.
+const UNUSED: &str = "this backend makes no requests";
 const MEGABYTE: u64 = 1024 * 1024;
 const DAY: u64 = 24 * 60 * 60;
 
@@ -104,12 +106,17 @@ fn resolved(
     local: LocalOptions,
     offers: Vec<Offer>,
 ) -> Result<BackendConfig, ExecError> {
-    // Only clouds need a client, and keys from the file of secrets.
+    // Only clouds need a client, and keys from the file of secrets; a container gets of those what is named for it.
     let (environment, client) = match terminal.backend {
         Choice::Daytona | Choice::Modal => connected(context),
+        Choice::Docker if !terminal.docker_forward_env.is_empty() => {
+            let loaded = context.load();
+            let environment = loaded.as_ref().map(|loaded| &loaded.environment);
+            let environment = environment.unwrap_or(&context.environment);
+            (owned(environment), Err(UNUSED.to_owned()))
+        }
         Choice::Local | Choice::Docker | Choice::Ssh | Choice::Singularity => {
-            let unused = "this backend makes no requests".to_owned();
-            (owned(&context.environment), Err(unused))
+            (owned(&context.environment), Err(UNUSED.to_owned()))
         }
     };
     let around = Around {
@@ -186,6 +193,12 @@ fn owned(environment: &Environment) -> Vec<(String, String)> {
         .collect()
 }
 
+/// What of our environment the user lets through to commands, wherever they run.
+pub(super) fn passed(context: &Context, config: &Config) -> Vec<(String, String)> {
+    let names = &config.terminal.env_passthrough;
+    passed_through(&owned(&context.environment), names)
+}
+
 /// What commands on this machine see of our environment.
 pub(crate) fn environment(
     context: &Context,
@@ -203,7 +216,7 @@ pub(crate) fn environment(
         program_folder: program.parent(),
     };
     let mut environment = child.build();
-    for passed in passed_through(&ours, &config.terminal.env_passthrough) {
+    for passed in passed(context, config) {
         if !environment.contains(&passed) {
             environment.push(passed);
         }
@@ -237,6 +250,36 @@ pub(super) fn surroundings(
     }
 }
 
+/// What the file tools keep to; nothing when everything is open. Real paths are compared, so the places that
+/// links lead to count as well.
+pub(super) fn confined_files(config: &Config, around: Surroundings) -> Option<Confinement> {
+    let mode = mode(config);
+    if mode == Mode::Full {
+        return None;
+    }
+    let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+    let all = |paths: &[PathBuf]| paths.iter().map(real).collect();
+    let resolved = Surroundings {
+        workspace: real(&around.workspace),
+        scratch: real(&around.scratch),
+        temporary: all(&around.temporary),
+        writable: all(&around.writable),
+        hidden: all(&around.hidden),
+        home: around.home.as_ref().map(real),
+        product_home: real(&around.product_home),
+    };
+    let named = Confinement::for_files(mode, &around);
+    Some(named.and(Confinement::for_files(mode, &resolved)))
+}
+
+fn mode(config: &Config) -> Mode {
+    match config.terminal.sandbox.mode {
+        SandboxMode::WorkspaceWrite => Mode::WorkspaceWrite,
+        SandboxMode::ReadOnly => Mode::ReadOnly,
+        SandboxMode::Full => Mode::Full,
+    }
+}
+
 /// Finds out how a session's commands are confined.
 pub(super) struct Confine {
     pub(super) sandbox: Arc<Sandbox>,
@@ -252,11 +295,7 @@ impl Confine {
             return Confined::Not("the place itself".to_owned());
         }
         let settings = &self.config.terminal.sandbox;
-        let mode = match settings.mode {
-            SandboxMode::WorkspaceWrite => Mode::WorkspaceWrite,
-            SandboxMode::ReadOnly => Mode::ReadOnly,
-            SandboxMode::Full => Mode::Full,
-        };
+        let mode = mode(&self.config);
         let need = match settings.required {
             true => Need::Required,
             false => Need::Preferred,

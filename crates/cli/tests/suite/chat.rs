@@ -350,7 +350,10 @@ fn status_and_model_show_the_route_that_answers() {
     );
     assert!(!page.contains("key-of-the-spare"), "{page}");
     say("/model custom:spare:other", "other from custom:spare");
-    say("/model other --provider custom:spare", "other from custom:spare");
+    say(
+        "/model other --provider custom:spare",
+        "other from custom:spare",
+    );
     say("/model nobody:there", "nobody:there");
     say("/exit", "hermes chat --resume");
     assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
-use hermes_testkit::pty::Terminal;
+use hermes_testkit::pty::{Screen, Terminal};
 use serde_json::{Value as Json, json};
 
 use super::chat::with_model;
@@ -243,7 +243,9 @@ fn lists_and_questions_are_answered_in_their_documented_form() {
     let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends", limit).unwrap();
     screen.send("paint\r").unwrap();
-    screen.wait_for_text("Which colour?", limit).unwrap();
+    // What is typed before the prompt is there is no answer.
+    let prompted = |screen: &Screen| screen.rows().iter().any(|row| row.trim_end() == "?");
+    screen.wait_for(prompted, limit).unwrap();
     screen.send("2\r").unwrap();
     screen.wait_for_text("painted", limit).unwrap();
     screen.send("/exit\r").unwrap();
@@ -259,4 +261,35 @@ fn lists_and_questions_are_answered_in_their_documented_form() {
         "question": "Which colour?", "choices_offered": ["red", "blue"], "user_response": "blue",
     });
     assert_eq!(result, expected);
+}
+
+// EX-36: a file of the project with the name of a standard module is the script's business, not the runner's.
+#[test]
+fn a_project_with_a_module_named_like_a_standard_one_runs_scripts() {
+    let prepare = |program: super::program::Program, _: &mut Vec<(&'static str, String)>| {
+        let broken = "raise RuntimeError('not the module you wanted')\n";
+        program.home.write_work("struct.py", broken).unwrap();
+        program
+            .home
+            .write_work("own.py", "word = 'mine'\n")
+            .unwrap();
+        program
+    };
+    let code = "import sys\nsys.path.append('.')\nimport own\nprint(own.word)\n";
+    let calls = [("execute_code", json!({ "code": code }))];
+    let run = run_in(prepare, "", &calls, &[]);
+    assert_eq!(run.results[0]["output"], "mine", "{:?}", run.results);
+}
+
+// EX-5: the end of the output says that the command did not end by itself.
+#[test]
+fn a_command_whose_time_is_up_says_so_at_the_end_of_its_output() {
+    let calls = [(
+        "terminal",
+        json!({"command": "echo begun; sleep 600", "timeout": 2}),
+    )];
+    let run = run_in(|program, _| program, "", &calls, &[]);
+    assert_eq!(run.results[0]["exit_code"], 124, "{:?}", run.results);
+    assert_eq!(run.results[0]["output"], "begun\n[timed out after 2 s]");
+    assert_eq!(run.results[0]["error"], Json::Null);
 }

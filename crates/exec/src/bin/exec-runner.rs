@@ -46,6 +46,7 @@ async fn run() -> Outcome {
         environment: vec![("PATH".to_owned(), "/usr/bin:/bin".to_owned())],
         startup: Startup::Nothing,
         output_limit: 10_000,
+        folder: folder.join("scratch"),
         random: Arc::new(SystemRandom),
     });
     let command = Command {
@@ -71,6 +72,7 @@ async fn run() -> Outcome {
             redactor: RedactorHandle::default(),
             vfs: None,
         })?,
+        redactor: RedactorHandle::default(),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
         logs: folder.join("logs"),

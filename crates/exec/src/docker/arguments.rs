@@ -28,6 +28,41 @@ pub(super) fn apply(arguments: &[String], body: &mut ContainerCreateBody) -> Res
     Ok(())
 }
 
+/// Whether the arguments leave a container as far away from this machine as it was. What is not known to
+/// do so counts as a way out: directories and devices of ours, our processes, rights, another runtime.
+pub(crate) fn keep_away(arguments: &[String]) -> bool {
+    const HARMLESS: [&str; 14] = [
+        "--add-host",
+        "--dns",
+        "--shm-size",
+        "--tmpfs",
+        "--gpus",
+        "--ulimit",
+        "-p",
+        "--publish",
+        "-e",
+        "--env",
+        "-h",
+        "--hostname",
+        "-l",
+        "--label",
+    ];
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let (name, joined) = match word.split_once('=') {
+            Some((name, _)) if name.starts_with("--") => (name, true),
+            Some(_) | None => (word.as_str(), false),
+        };
+        if !HARMLESS.contains(&name) {
+            return false;
+        }
+        if !joined {
+            words.next();
+        }
+    }
+    true
+}
+
 fn one(name: &str, value: String, body: &mut ContainerCreateBody) -> Result<(), ExecError> {
     let host = body.host_config.get_or_insert_default();
     match name {
@@ -152,6 +187,33 @@ fn wrong(name: &str, what: &str) -> ExecError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // EX-52
+    #[test]
+    fn arguments_that_open_a_way_out_are_noticed() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for text in [
+            "-v /:/host",
+            "--volume=/run/docker.sock:/run/docker.sock",
+            "--privileged",
+            "--dns 1.1.1.1 --pid=host",
+            "--pid host",
+            "--cap-add SYS_ADMIN",
+            "--device /dev/sda",
+            "--security-opt seccomp=unconfined",
+            "--network host",
+            "--ipc host",
+            "--userns host",
+            "--runtime other",
+        ] {
+            assert!(!keep_away(&words(text)), "{text}");
+        }
+        assert!(keep_away(&[]));
+        // A value is no argument.
+        assert!(keep_away(&words(
+            "--shm-size=2g -e --privileged --dns 1.1.1.1 -p 80:80"
+        )));
+    }
 
     #[test]
     fn known_arguments_are_understood_in_both_spellings_and_others_refused() {

@@ -9,8 +9,9 @@ use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::{mpsc, watch as signal};
 
+use super::cleaned::Cleaner;
 use super::follower::Typed;
-use super::rolling::Rolling;
+use super::rolling::{Lines, Rolling};
 use super::watch::Watch;
 use super::{ProcessInfo, ProcessLog, ProcessState, Reach};
 use crate::Control;
@@ -64,7 +65,7 @@ impl Entry {
         }
     }
 
-    pub(super) fn info(&self, tail: usize, now: Timestamp) -> ProcessInfo {
+    pub(super) fn info(&self, tail: usize, now: Timestamp, cleaner: &Cleaner) -> ProcessInfo {
         let until = self.ended_at.unwrap_or(now).as_duration().as_secs_f64();
         ProcessInfo {
             id: self.row.id.clone(),
@@ -79,14 +80,21 @@ impl Entry {
             watch_patterns: self.watch.patterns().to_vec(),
             watch_hit: self.watch.hit,
             detached: self.detached,
-            output: self.output.tail(tail).to_owned(),
+            output: cleaner.tail(&self.row.command, &self.output, tail),
         }
     }
 
-    pub(super) fn log(&self, offset: usize, limit: usize, now: Timestamp) -> ProcessLog {
-        let lines = self.output.lines(offset, limit);
+    pub(super) fn log(
+        &self,
+        offset: usize,
+        limit: usize,
+        now: Timestamp,
+        cleaner: &Cleaner,
+    ) -> ProcessLog {
+        let kept = cleaner.all(&self.row.command, self.output.kept());
+        let lines = Lines::of(&kept, offset, limit);
         ProcessLog {
-            info: self.info(0, now),
+            info: self.info(0, now, cleaner),
             text: lines.text,
             total_lines: lines.total,
             first_line: lines.first,

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::Clock;
-use hermes_store::{ProcessEnd, ProcessRow, Store, StoreError};
+use hermes_store::{ProcessEnd, ProcessRow, Store};
 use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot, watch as signal};
 use tokio_util::task::TaskTracker;
 
+use super::cleaned::Cleaner;
 use super::entry::Entry;
 use super::follower::Typed;
 use super::watch::{Admission, Breaker, Verdict, Watch};
 use super::{EndReason, ProcessInfo, ProcessLog, ProcessState, Reach};
-use crate::{Control, Exit, strip_ansi};
+use crate::{Control, Exit};
 
 /// Processes that are known at once, ended ones included.
 const MOST: usize = 64;
@@ -118,6 +119,7 @@ pub(super) fn start(
     tasks: &TaskTracker,
     store: Store,
     clock: Arc<dyn Clock>,
+    cleaner: Cleaner,
 ) -> (mpsc::Sender<Message>, signal::Receiver<u64>) {
     let (sender, mut inbox) = mpsc::channel(QUEUE);
     let (changes, changed) = signal::channel(0);
@@ -126,6 +128,7 @@ pub(super) fn start(
         breaker: Breaker::default(),
         store,
         clock,
+        cleaner,
         tasks: tasks.clone(),
         owner: Owner::of(&sender),
         changes,
@@ -143,6 +146,7 @@ struct Registry {
     breaker: Breaker,
     store: Store,
     clock: Arc<dyn Clock>,
+    cleaner: Cleaner,
     tasks: TaskTracker,
     owner: Owner,
     changes: signal::Sender<u64>,
@@ -194,7 +198,7 @@ impl Registry {
             Message::Look { id, tail, reply } => {
                 let now = self.clock.now();
                 let entry = self.entries.get(&id);
-                let _ = reply.send(entry.map(|entry| entry.info(tail, now)));
+                let _ = reply.send(entry.map(|entry| entry.info(tail, now, &self.cleaner)));
             }
             Message::List { reply } => {
                 let _ = reply.send(self.list());
@@ -207,7 +211,7 @@ impl Registry {
             } => {
                 let now = self.clock.now();
                 let entry = self.entries.get(&id);
-                let _ = reply.send(entry.map(|entry| entry.log(offset, limit, now)));
+                let _ = reply.send(entry.map(|entry| entry.log(offset, limit, now, &self.cleaner)));
             }
             Message::Reach { id, reply } => {
                 let entry = self.entries.get(&id);
@@ -291,6 +295,7 @@ impl Registry {
         match entry.watch.push(text, now) {
             Verdict::Nothing => {}
             Verdict::Tell { lines } => {
+                let lines = self.cleaner.head(&entry.row.command, &lines, TAIL);
                 let body = entry.body(json!({ "output": lines }));
                 let admission = self.breaker.admit(now);
                 match admission {
@@ -338,7 +343,7 @@ impl Registry {
             None => (None, EndReason::Lost),
         };
         let body = entry.row.notify.then(|| {
-            let output = strip_ansi(entry.output.tail(TAIL));
+            let output = self.cleaner.tail(&entry.row.command, &entry.output, TAIL);
             let how = json!({
                 "exit_code": exit_code,
                 "completion_reason": reason.word(),
@@ -355,7 +360,7 @@ impl Registry {
         let state = ProcessState::Exited { exit_code, reason };
         self.tasks.spawn(async move {
             if let Err(error) = written.await {
-                report_unsettled(&error);
+                tracing::error!(%error, "the end of a process was not stored");
             }
             owner.tell(Message::Settled { id, state }).await;
         });
@@ -377,7 +382,7 @@ impl Registry {
         let mut all: Vec<ProcessInfo> = self
             .entries
             .values()
-            .map(|entry| entry.info(PREVIEW, now))
+            .map(|entry| entry.info(PREVIEW, now, &self.cleaner))
             .collect();
         all.sort_by(|one, other| {
             one.started_at
@@ -386,10 +391,6 @@ impl Registry {
         });
         all
     }
-}
-
-fn report_unsettled(error: &StoreError) {
-    tracing::error!(%error, "the end of a process was not stored");
 }
 
 fn elapsed(since: Timestamp, now: Timestamp) -> Duration {

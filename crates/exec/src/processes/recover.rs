@@ -12,10 +12,11 @@ use hermes_store::{ProcessEnd, ProcessIdentity, ProcessRow};
 use nix::sys::signal::Signal;
 use serde_json::json;
 
+use super::cleaned::Cleaner;
 use super::owner::{Message, Owner};
 use super::{EndReason, ProcessError, Processes};
 use crate::warden::{RunKey, Scope, Seen, signal_all};
-use crate::{Control, Ending, ExecError, strip_ansi};
+use crate::{Control, Ending, ExecError};
 
 /// How often a process that is not our child is looked at; nothing announces its end.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -40,6 +41,7 @@ impl Processes {
     pub async fn recover(&self) -> Result<Recovered, ProcessError> {
         let options = &self.shared.options;
         let store = &options.store;
+        let cleaner = Cleaner(options.redactor.clone());
         let mut recovered = Recovered::default();
         for row in store.unended_processes().await? {
             if row.owner == self.shared.name || is_alive(&row.owner) {
@@ -59,7 +61,7 @@ impl Processes {
                     recovered.detached.push(id);
                 }
                 None => {
-                    let body = row.notify.then(|| lost_body(&row, &output));
+                    let body = row.notify.then(|| lost_body(&row, &output, &cleaner));
                     store.end_process(&id, lost(), body).await?;
                     recovered.ended.push(id);
                 }
@@ -131,10 +133,8 @@ fn lost() -> ProcessEnd {
     }
 }
 
-fn lost_body(row: &ProcessRow, output: &str) -> String {
-    let output = strip_ansi(output);
-    let skipped = output.chars().count().saturating_sub(TOLD);
-    let tail: String = output.chars().skip(skipped).collect();
+fn lost_body(row: &ProcessRow, output: &str, cleaner: &Cleaner) -> String {
+    let tail = cleaner.end(&row.command, output, TOLD);
     json!({
         "session_id": row.id,
         "command": row.command,

@@ -2,6 +2,8 @@
 
 /// Most characters kept.
 const MOST_CHARS: usize = 200_000;
+/// Longest word that is left out whole when its beginning is forgotten.
+const LONGEST_WORD: usize = 4_096;
 
 /// Text that forgets its beginning.
 #[derive(Debug, Default)]
@@ -26,9 +28,9 @@ impl Rolling {
         self.chars += text.chars().count();
         // Half as much again may gather, so that forgetting is rare.
         if self.chars > MOST_CHARS + MOST_CHARS / 2 {
-            let end = self.boundary(MOST_CHARS);
+            let end = self.after_word(self.boundary(MOST_CHARS));
             self.text.drain(..end);
-            self.chars = MOST_CHARS;
+            self.chars = self.text.chars().count();
             self.forgotten = true;
         }
     }
@@ -38,9 +40,24 @@ impl Rolling {
         self.forgotten
     }
 
-    /// The last so many characters.
-    pub(super) fn tail(&self, chars: usize) -> &str {
-        self.text.split_at(self.boundary(chars)).1
+    /// The last so many characters, without a word that begins before them.
+    pub(super) fn words(&self, chars: usize) -> &str {
+        let start = self.boundary(chars);
+        let start = if start == 0 {
+            0
+        } else {
+            self.after_word(start)
+        };
+        self.text.split_at(start).1
+    }
+
+    /// Where the word at a place ends, so that half a key is never all that is left of it. A word that does not
+    /// end soon is none.
+    fn after_word(&self, start: usize) -> usize {
+        let rest = self.text.split_at(start).1;
+        let mut ends = rest.char_indices().take(LONGEST_WORD);
+        let end = ends.find(|(_, character)| character.is_whitespace());
+        end.map_or(start, |(place, _)| start + place)
     }
 
     /// Where the last so many characters begin.
@@ -56,16 +73,22 @@ impl Rolling {
         }
     }
 
-    /// `limit` lines from `offset` on; the last ones when it is 0.
-    pub(super) fn lines(&self, offset: usize, limit: usize) -> Lines {
-        let kept = self.tail(MOST_CHARS);
+    /// Everything that is kept.
+    pub(super) fn kept(&self) -> &str {
+        self.words(MOST_CHARS)
+    }
+}
+
+impl Lines {
+    /// `limit` lines of a text from `offset` on; the last ones when it is 0.
+    pub(super) fn of(kept: &str, offset: usize, limit: usize) -> Self {
         let total = kept.lines().count();
         let first = match offset {
             0 => total.saturating_sub(limit),
             offset => offset.min(total),
         };
         let lines: Vec<&str> = kept.lines().skip(first).take(limit).collect();
-        Lines {
+        Self {
             text: lines.join("\n"),
             total,
             first,
@@ -86,8 +109,9 @@ mod tests {
         }
         assert!(rolling.has_forgotten());
         assert!(rolling.text.chars().count() <= MOST_CHARS * 3 / 2);
-        assert_eq!(rolling.tail(7), "ä99999\n");
-        assert_eq!(rolling.tail(MOST_CHARS).chars().count(), MOST_CHARS);
+        assert_eq!(rolling.words(8), "\nä99999\n");
+        assert_eq!(rolling.words(10), "\nä99999\n");
+        assert!(rolling.kept().chars().count() > MOST_CHARS - 10);
     }
 
     // EX-14
@@ -96,7 +120,7 @@ mod tests {
         let mut rolling = Rolling::default();
         rolling.push("a\nb\nc\nd\n");
         let page = |offset, limit| {
-            let lines = rolling.lines(offset, limit);
+            let lines = Lines::of(rolling.kept(), offset, limit);
             (lines.text, lines.total, lines.first)
         };
         assert_eq!(page(0, 2), ("c\nd".to_owned(), 4, 2));

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::{Clock, Random};
+use hermes_secrets::RedactorHandle;
 use hermes_store::Store;
 
 use crate::{Backend, ExecError, Launch};
@@ -13,6 +14,8 @@ use crate::{Backend, ExecError, Launch};
 pub struct ProcessesOptions {
     /// Where processes and events are rows.
     pub store: Store,
+    /// Masks secrets in what is told of their output.
+    pub redactor: RedactorHandle,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Makes names.

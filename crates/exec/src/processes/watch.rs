@@ -12,7 +12,6 @@ const WINDOW: Duration = Duration::from_secs(15);
 /// After this many windows in a row in which something had to be dropped, watching ends.
 const MOST_STRIKES: u32 = 3;
 const MOST_LINES: usize = 20;
-const MOST_CHARS: usize = 2_000;
 /// A line that does not end is looked at in pieces of this size.
 const LONGEST_LINE: usize = 16 << 10;
 
@@ -131,7 +130,7 @@ impl Watch {
     }
 }
 
-/// The lines that contain a pattern, within limits.
+/// The lines that contain a pattern, so many of them.
 fn matching(text: &str, patterns: &[String]) -> String {
     let text = strip_ansi(text);
     let lines: Vec<&str> = text
@@ -139,7 +138,7 @@ fn matching(text: &str, patterns: &[String]) -> String {
         .filter(|line| patterns.iter().any(|pattern| line.contains(pattern)))
         .take(MOST_LINES)
         .collect();
-    lines.join("\n").chars().take(MOST_CHARS).collect()
+    lines.join("\n")
 }
 
 fn since(earlier: Timestamp, now: Timestamp) -> Duration {

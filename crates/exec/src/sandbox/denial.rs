@@ -74,6 +74,9 @@ const SAYINGS: &[(Refusal, &[&str])] = &[
             "permissionerror",
             "eacces",
             "eperm",
+            "no new privileges",
+            "must be owned by uid 0",
+            "effective uid is not 0",
             "os error 13",
             "os error 1)",
             "keine berechtigung",
@@ -145,6 +148,10 @@ mod tests {
             ),
             (
                 "error: failed (os error 13)\nhint: nothing",
+                Refusal::Permission,
+            ),
+            (
+                "sudo: The \"no new privileges\" flag is set, which prevents sudo from running as root.",
                 Refusal::Permission,
             ),
             (

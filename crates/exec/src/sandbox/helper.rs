@@ -79,6 +79,10 @@ fn refused(why: &str) -> ExecError {
 }
 
 fn confined(order: &Confine, command: &[OsString]) -> Result<Infallible, ExecError> {
+    // What loses its parent then stays below the command, and ends with it, even when it also left its session
+    // and dropped its environment.
+    nix::sys::prctl::set_child_subreaper(true)
+        .map_err(|error| ExecError::Confinement(format!("keeping orphans together: {error}")))?;
     // A dump of memory would land outside.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)
         .map_err(|error| ExecError::Confinement(format!("limiting dumps: {error}")))?;

@@ -24,6 +24,9 @@ pub struct ShellOptions {
     pub startup: Startup,
     /// Most bytes of output kept of a command.
     pub output_limit: usize,
+    /// The directory, where commands run, in which it keeps its state. Who can write there decides what its
+    /// commands mean.
+    pub folder: PathBuf,
     /// Makes names nobody else has.
     pub random: Arc<dyn Random>,
 }

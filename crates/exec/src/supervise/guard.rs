@@ -40,6 +40,7 @@ pub(super) struct Guard {
 enum Order {
     Watch(RunId, oneshot::Sender<i32>),
     Act(RunId, String, oneshot::Sender<()>),
+    Forget(RunId),
 }
 
 impl Guard {
@@ -139,6 +140,21 @@ impl Guard {
         };
         self.act(run, format!("end {} {signal}\n", run.as_str()))
             .await
+    }
+
+    /// Nobody waits for a command any more. It may be just about to start, so it is ended twice.
+    pub(super) async fn abandon(&self, run: &RunId) {
+        for pause in [Duration::ZERO, LAST_WORDS] {
+            tokio::select! {
+                () = tokio::time::sleep(pause) => {}
+                () = self.crew.stop.cancelled() => return,
+            }
+            if let Err(error) = self.end(run, Ending::Kill).await {
+                tracing::warn!(%error, "a command that was given up could not be ended");
+            }
+        }
+        // Who is gone already watches nothing.
+        let _ = self.send(Order::Forget(run.clone())).await;
     }
 
     pub(super) async fn resize(
@@ -258,6 +274,10 @@ impl<C: Carrier> Desk<C> {
         match order {
             Order::Watch(run, exit) => {
                 self.watching.insert(run.as_str().to_owned(), exit);
+                None
+            }
+            Order::Forget(run) => {
+                self.watching.remove(run.as_str());
                 None
             }
             Order::Act(run, line, done) => {

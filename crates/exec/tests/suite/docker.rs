@@ -428,3 +428,43 @@ async fn bytes_terminals_and_sizes_go_through_unchanged() {
     bytes_go_through(&backend, 3_000_000).await;
     terminals_work(&backend).await;
 }
+
+// EX-31: who leaves does not take away what another process still uses.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_container_that_another_process_uses_stays_when_we_leave() {
+    let (engine, folder) = (Dockerd::start().unwrap(), tempfile::tempdir().unwrap());
+    let config = DockerConfig {
+        across_processes: false,
+        ..config(&engine, folder.path())
+    };
+    let ours = backend(config.clone());
+    run(&ours, "true").await;
+    let leases = Leases::new(&folder.path().join("sandboxes"));
+    let mine = leases
+        .all()
+        .unwrap()
+        .into_values()
+        .flatten()
+        .next()
+        .unwrap();
+    let mut other = Command::new("sleep").arg("600").spawn().unwrap();
+    let owner = hermes_exec::Owner {
+        pid: other.id(),
+        started: 0,
+    };
+    leases.write(&hermes_exec::Lease { owner, ..mine }).unwrap();
+    ours.close().await.unwrap();
+    let left = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert_eq!(left.unwrap().lines().count(), 1);
+    let alone = backend(config);
+    run(&alone, "true").await;
+    let before = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
+    alone.close().await.unwrap();
+    let after = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
+    assert_eq!(
+        before.unwrap().lines().count(),
+        after.unwrap().lines().count() + 1
+    );
+}

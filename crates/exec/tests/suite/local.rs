@@ -66,6 +66,7 @@ impl Local {
             environment,
             startup,
             output_limit: OUTPUT_LIMIT,
+            folder: self.backend.scratch(),
             random: Arc::new(SystemRandom),
         })
     }

@@ -31,6 +31,7 @@ pub(crate) fn store(folder: &Path) -> Store {
 pub(crate) fn processes(folder: &Path) -> Processes {
     Processes::new(ProcessesOptions {
         store: store(folder),
+        redactor: RedactorHandle::default(),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
         logs: folder.join("logs"),
@@ -484,4 +485,50 @@ async fn what_cannot_start_leaves_nothing() {
     let left = store(background.local.path()).unended_processes().await;
     assert!(left.unwrap().is_empty());
     assert!(Process::of(std::process::id().cast_signed()).is_some());
+}
+
+// EX-13: what is told of a process is masked before it is cut, so that no half of a key is left.
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_do_not_show_in_anything_that_is_told_of_a_process() {
+    let background = Background::new();
+    let store = listening(background.local.path()).await;
+    let half = "0123456789abcdefghij";
+    // Two arguments, so that the command itself does not show it.
+    let text = format!(
+        "k=ghp_{half}; printf '\\033[31mwatched %s%s\\033[0m\\n' $k {half}; printf '%s%s ' $k {half}; printf 'x%.0s' {{1..1980}}"
+    );
+    let request = background.request(command(&text)).await;
+    let request = StartProcess {
+        notify_on_complete: true,
+        watch_patterns: vec!["watched".to_owned()],
+        ..request
+    };
+    let id = background.processes.start(request).await.unwrap().id;
+    let never = CancellationToken::new();
+    let mut said = String::new();
+    // A look does not count as having seen the end.
+    while background.processes.poll(&id, 0).await.unwrap().state == ProcessState::Running {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    for tail in [1_985, 2_000, 2_010, 10_000] {
+        said += &background.processes.poll(&id, tail).await.unwrap().output;
+    }
+    for event in hear(&store).await {
+        let body: serde_json::Value = serde_json::from_str(&event.body).unwrap();
+        said += body["output"].as_str().unwrap();
+    }
+    said += &background.processes.list().await.unwrap()[0].output;
+    said += &background.processes.log(&id, 0, 100).await.unwrap().text;
+    match background
+        .processes
+        .wait(&id, PATIENCE, &never, 2_000)
+        .await
+        .unwrap()
+    {
+        Waited::Exited(info) => said += &info.output,
+        other => panic!("{other:?}"),
+    }
+    assert!(said.contains("watched [redacted"), "{said}");
+    assert!(!said.contains(half) && !said.contains("hij "), "{said}");
+    assert!(!said.contains('\u{1b}'));
 }

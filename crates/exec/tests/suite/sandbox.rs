@@ -387,3 +387,37 @@ fn where_nothing_works_nothing_runs_and_the_reason_is_told() -> Result<()> {
     assert!(matches!(wrapped, Err(ExecError::Confinement(_))));
     Ok(())
 }
+
+// EX-5, EX-68: what left its session, dropped its environment and lost its parent still belongs to its command.
+#[test]
+fn an_orphan_stays_below_the_command_that_made_it() -> Result<()> {
+    for cell in cells()? {
+        let script = "env -i setsid -f sleep 97531; echo up; sleep 97532";
+        let argv = ["bash", "-c", script];
+        let mut command = cell.command(Mode::WorkspaceWrite, Network::On, &argv)?;
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let pid = i32::try_from(child.id())?;
+        let found = hermes_testkit::eventually(Duration::from_secs(30), "both", || {
+            let below = hermes_testkit::process::descendants(pid);
+            let sleeping = below.iter().filter(|one| {
+                let words = fs::read_to_string(format!("/proc/{}/cmdline", one.pid));
+                words.is_ok_and(|words| words.starts_with("sleep\0"))
+            });
+            (sleeping.count() == 2).then_some(below)
+        });
+        let ended = found
+            .as_ref()
+            .map(|below| below.iter().rev().copied().collect::<Vec<_>>());
+        for one in ended.into_iter().flatten() {
+            // What ends with its parent may be gone already.
+            let _ = nix::sys::signal::kill(
+                nix::unistd::Pid::from_raw(one.pid),
+                nix::sys::signal::Signal::SIGKILL,
+            );
+        }
+        child.kill()?;
+        child.wait()?;
+        found?;
+    }
+    Ok(())
+}

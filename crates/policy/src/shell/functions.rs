@@ -2,13 +2,16 @@
 
 use std::rc::Rc;
 
+use super::definitions::stages;
 use super::field::{Field, HOLE};
 use super::invocation::Sign;
-use super::resolve::Resolver;
+use super::read::read;
+use super::resolve::{Given, Resolver};
 use super::tree::{Body, Part, Script, Span, Stage};
 
 impl Resolver<'_> {
     pub(super) fn define(&mut self, name: &str, body: &Rc<Script>, span: Span) {
+        self.resolved.defines = true;
         if multiplies(body, name) {
             self.sign(Sign::ForkBomb, span);
         }
@@ -28,6 +31,7 @@ impl Resolver<'_> {
 
     /// Walks the body of a function with the arguments of a call.
     pub(super) fn call(&mut self, name: &str, argv: &[Field]) -> bool {
+        self.load(name, argv);
         let Some((body, bodies)) = self.functions.get(name).cloned() else {
             return false;
         };
@@ -53,6 +57,63 @@ impl Resolver<'_> {
         self.bodies = bodies;
         self.scope = scope;
         true
+    }
+}
+
+impl Resolver<'_> {
+    /// Notes whether a program may leave other functions or aliases behind.
+    pub(super) fn note_definitions(&mut self, name: &str, program: Option<&Field>) {
+        const DEFINE: [&str; 6] = ["alias", "unalias", "unset", "source", ".", "eval"];
+        self.resolved.defines |= DEFINE.contains(&name)
+            || self.definitions.is_own(name)
+            || program.is_some_and(|field| !field.is_known());
+    }
+
+    /// Takes a function over that an earlier command made.
+    fn load(&mut self, name: &str, argv: &[Field]) {
+        let Some(text) = self.definitions.function(name) else {
+            return;
+        };
+        if self.functions.contains_key(name) || !self.spend(text.map_or(0, str::len) + 64) {
+            return;
+        }
+        let span = argv
+            .first()
+            .map_or(Span { start: 0, end: 0 }, |field| field.span);
+        let read = text.map(|text| read(text, Some(span)));
+        let body = read.as_ref().and_then(|(parsed, trouble)| {
+            let body = stages(parsed).find_map(|stage| match &stage.body {
+                Body::Function { body, .. } => Some(Rc::clone(body)),
+                _ => None,
+            });
+            Some((body?, Rc::clone(&parsed.bodies))).filter(|_| trouble.is_none())
+        });
+        match body {
+            Some(body) => drop(self.functions.insert(name.to_owned(), body)),
+            None => self.sign(Sign::UnknownProgram, span),
+        }
+    }
+
+    /// Walks the text an alias stands for, with the arguments behind it. `None` when it is none.
+    pub(super) fn alias(&mut self, argv: &[Field], given: &Given) -> Option<Option<String>> {
+        let (program, arguments) = argv.split_first()?;
+        let own = self.aliases.get(&program.text).map(String::as_str);
+        let text = own.or_else(|| self.definitions.alias(&program.text))?;
+        // As in a shell, a word is not expanded again inside its own text.
+        let calling = format!("alias {}", program.text);
+        if self.calling.contains(&calling) {
+            return None;
+        }
+        let mut line = text.to_owned();
+        for field in arguments {
+            line.push_str(" '");
+            line.push_str(&field.text.replace('\'', "'\\''"));
+            line.push('\'');
+        }
+        self.calling.push(calling);
+        let printed = self.text(&line, given.span, given.input.clone());
+        self.calling.pop();
+        Some(printed)
     }
 }
 

@@ -92,6 +92,9 @@ impl Resolver<'_> {
             if let Some(text) = text {
                 self.text(text, field.span, Input::Nothing);
             }
+            if let Some((alias, text)) = field.text.split_once('=').filter(|_| name == "alias") {
+                self.aliases.insert(alias.to_owned(), text.to_owned());
+            }
             if name == "trap" && field.text != "--" {
                 break;
             }

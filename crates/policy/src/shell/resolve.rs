@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::definitions::Definitions;
 use super::field::{Carried, Field, HOLE};
 use super::invocation::{Input, Invocation, Place, Sign, Signal, Stream, program_name};
 use super::parameter::Scope;
@@ -34,11 +35,13 @@ pub(crate) struct Resolved {
     pub(crate) signals: Vec<Signal>,
     /// Whether it is one program without operators, redirections or substitutions.
     pub(crate) single: bool,
+    /// Whether functions or aliases may be other ones after it.
+    pub(crate) defines: bool,
 }
 
 /// Lays a command open.
-pub(crate) fn resolve(command: &str, around: &Surroundings) -> Resolved {
-    let mut resolver = Resolver::new(around);
+pub(crate) fn resolve(command: &str, around: &Surroundings, definitions: &Definitions) -> Resolved {
+    let mut resolver = Resolver::new(around, definitions);
     resolver.fuel += command.len().saturating_mul(FUEL_PER_BYTE);
     let whole = Span {
         start: 0,
@@ -47,6 +50,9 @@ pub(crate) fn resolve(command: &str, around: &Surroundings) -> Resolved {
     let (parsed, trouble) = read(command, None);
     if let Some(trouble) = trouble {
         resolver.trouble(trouble, whole);
+    }
+    if definitions.is_unreadable() {
+        resolver.sign(Sign::Unreadable, whole);
     }
     resolver.resolved.single = trouble.is_none() && is_single(&parsed.script);
     resolver.parsed(&parsed);
@@ -59,6 +65,10 @@ pub(crate) fn resolve(command: &str, around: &Surroundings) -> Resolved {
 /// What the walk knows at a point of the script.
 pub(super) struct Resolver<'a> {
     pub(super) around: &'a Surroundings,
+    /// What the shell knows already.
+    pub(super) definitions: &'a Definitions,
+    /// Aliases made by the command itself.
+    pub(super) aliases: HashMap<String, String>,
     pub(super) scope: Scope,
     pub(super) cwd: Rc<str>,
     pub(super) place: Place,
@@ -87,7 +97,7 @@ pub(super) struct Given {
 }
 
 impl<'a> Resolver<'a> {
-    fn new(around: &'a Surroundings) -> Self {
+    fn new(around: &'a Surroundings, definitions: &'a Definitions) -> Self {
         let mut scope = Scope::default();
         for (name, value) in [
             ("HOME", around.home.as_str()),
@@ -111,6 +121,8 @@ impl<'a> Resolver<'a> {
         }
         Self {
             around,
+            definitions,
+            aliases: HashMap::new(),
             scope,
             cwd: Rc::from(around.cwd.as_str()),
             place: Place::Here,
@@ -312,6 +324,7 @@ impl<'a> Resolver<'a> {
             return None;
         }
         let name = program_name(argv.first());
+        self.note_definitions(&name, argv.first());
         let argv = Rc::new(argv);
         self.resolved.invocations.push(Invocation {
             name: name.clone(),

@@ -18,6 +18,9 @@ impl Resolver<'_> {
         if !program.is_known() {
             self.unknown_program(program, argv, given);
         }
+        if let Some(printed) = self.alias(argv, given) {
+            return printed;
+        }
         if self.call(name, argv) {
             return None;
         }

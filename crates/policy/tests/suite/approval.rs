@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hermes_core::{Answer, AnsweredBy, Reach};
 use hermes_policy::{
     Approvals, Audience, Because, Isolation, Review, Standing, Step, Surroundings, Unattended,
-    decide, denial, judge, to_remember, uncovered,
+    Verdict, decide, decide_leaving, denial, judge, to_remember, uncovered,
 };
 
 const HARMLESS: &str = "ls -la";
@@ -65,7 +65,8 @@ fn word(step: &Step) -> &'static str {
 /// What must happen, written as the order reads, not as the code does.
 fn expected(command: &str, isolation: Isolation, standing: &Standing<'_>) -> &'static str {
     if isolation == Isolation::Full {
-        return "isolated";
+        let quiet = judge(command, &around(isolation)).verdict == Verdict::Allow;
+        return if quiet { "harmless" } else { "isolated" };
     }
     if command == HARD
         || command == PASSWORD && !standing.sudo_password
@@ -108,7 +109,22 @@ fn expected(command: &str, isolation: Isolation, standing: &Standing<'_>) -> &'s
     }
 }
 
-// EX-52, EX-55
+/// What must happen when it would leave the sandbox: no mode, list or model has a say.
+fn leaving_expected(command: &str, standing: &Standing<'_>) -> &'static str {
+    let forbidden = command == HARD
+        || command == PASSWORD && !standing.sudo_password
+        || !standing.deny.is_empty();
+    let granted = command == HARMLESS
+        || command == DANGEROUS && standing.granted.contains("recursive-delete");
+    match standing.audience {
+        _ if forbidden => "rule",
+        _ if granted => "granted",
+        Audience::Person => "ask",
+        Audience::Cron(_) | Audience::Headless(_) | Audience::Parent(_) => "runtime",
+    }
+}
+
+// EX-52, EX-55, EX-68
 #[test]
 fn every_layer_keeps_its_place() {
     let deny_lists: [&[&str]; 2] = [&[], &["*"]];
@@ -167,6 +183,13 @@ fn every_layer_keeps_its_place() {
                                     assert_eq!(
                                         word(&step),
                                         expected(command, isolation, &standing),
+                                        "{standing:?} {isolation:?}"
+                                    );
+                                    let leaving =
+                                        decide_leaving(&judgement, &standing, Reach::Once);
+                                    assert_eq!(
+                                        word(&leaving),
+                                        leaving_expected(command, &standing),
                                         "{standing:?} {isolation:?}"
                                     );
                                     cases += 1;

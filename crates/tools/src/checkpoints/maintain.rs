@@ -11,6 +11,10 @@ use super::{CheckpointError, Checkpoints, Snapshot};
 
 /// Objects younger than this are left alone: a snapshot may be about to use them.
 const GRACE: &str = "--prune=5.minutes.ago";
+/// The same for objects when nothing else works on the store.
+const AT_ONCE: &str = "--prune=now";
+/// How often the snapshots are halved to make room.
+const MOST_HALVINGS: usize = 8;
 /// The file that tells when the store was last cleaned.
 const LAST_CLEANING: &str = ".last_prune";
 /// Most snapshots that are looked at.
@@ -51,7 +55,7 @@ pub(super) async fn status(
     Ok(Status { projects, bytes })
 }
 
-/// What is due after a snapshot: too many of one directory, or the regular clean-up.
+/// What is due after a snapshot: too many of one directory, too much of all, or the regular clean-up.
 pub(super) async fn after_snapshot(
     own: &Checkpoints,
     project: &Project,
@@ -63,6 +67,7 @@ pub(super) async fn after_snapshot(
     if known.len() > most.saturating_mul(2) {
         keep(own, project, most, cancel).await?;
     }
+    shrink(own, cancel).await?;
     let Some(every) = own.settings.clean_every else {
         return Ok(());
     };
@@ -110,20 +115,36 @@ pub(super) async fn prune(
             pruned.projects += usize::from(wanted == 0);
         }
     }
-    collect(own, cancel).await?;
-    if let Some(limit) = own.settings.most_bytes
-        && bytes(own, cancel).await? > limit
-    {
-        // The older half of every directory goes; what that frees shows at the next clean-up.
+    collect(own, GRACE, cancel).await?;
+    pruned.snapshots += shrink(own, cancel).await?;
+    Ok(pruned)
+}
+
+/// Removes the older half of every directory's snapshots until what is left fits. Nothing else works on the store
+/// meanwhile, so that what is not used any more can go at once. Says how many went.
+async fn shrink(own: &Checkpoints, cancel: &CancellationToken) -> Result<usize, CheckpointError> {
+    let Some(limit) = own.settings.most_bytes else {
+        return Ok(0);
+    };
+    if bytes(own, cancel).await? <= limit {
+        return Ok(0);
+    }
+    let _turn = own.turn(None).await?;
+    let mut removed = 0;
+    for _ in 0..MOST_HALVINGS {
+        let before = removed;
         for (project, _) in Project::all(&own.git.store) {
             let known = own.snapshots(&project, ALL, cancel).await?.len();
             if known > 1 {
-                pruned.snapshots += keep(own, &project, known / 2, cancel).await?;
+                removed += keep_held(own, &project, known / 2, cancel).await?;
             }
         }
-        collect(own, cancel).await?;
+        collect(own, AT_ONCE, cancel).await?;
+        if removed == before || bytes(own, cancel).await? <= limit {
+            break;
+        }
     }
-    Ok(pruned)
+    Ok(removed)
 }
 
 /// Shortens a directory's chain to its newest snapshots. Says how many went.
@@ -133,7 +154,17 @@ async fn keep(
     most: usize,
     cancel: &CancellationToken,
 ) -> Result<usize, CheckpointError> {
-    let _turn = own.turn.lock().await;
+    let _turn = own.turn(Some(project)).await?;
+    keep_held(own, project, most, cancel).await
+}
+
+/// The same while the turn is held.
+async fn keep_held(
+    own: &Checkpoints,
+    project: &Project,
+    most: usize,
+    cancel: &CancellationToken,
+) -> Result<usize, CheckpointError> {
     let known = own.snapshots(project, ALL, cancel).await?;
     let Some(newest) = known.first().map(|newest| newest.hash.clone()) else {
         project.forget(&own.git.store);
@@ -174,11 +205,15 @@ async fn keep(
 }
 
 /// Packs what is used and drops what is not.
-async fn collect(own: &Checkpoints, cancel: &CancellationToken) -> Result<(), CheckpointError> {
+async fn collect(
+    own: &Checkpoints,
+    unused: &str,
+    cancel: &CancellationToken,
+) -> Result<(), CheckpointError> {
     let git = own.git.bare(cancel);
     git.text(&["reflog", "expire", "--expire=now", "--all"])
         .await?;
-    git.text(&["gc", "--quiet", GRACE]).await.map(|_| ())
+    git.text(&["gc", "--quiet", unused]).await.map(|_| ())
 }
 
 /// Bytes the objects take.

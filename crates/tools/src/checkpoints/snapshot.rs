@@ -21,7 +21,7 @@ impl Checkpoints {
         reason: &str,
         cancel: &CancellationToken,
     ) -> Result<Option<Snapshot>, CheckpointError> {
-        let _turn = self.turn.lock().await;
+        let _turn = self.turn(Some(project)).await?;
         self.take_held(project, reason, cancel).await
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use hermes_exec::{Backend, Capture, Captured, Ending, ExecError, Launch, Process};
+use hermes_exec::{Backend, Capture, Captured, Ending, ExecError, Launch, Process, Unfinished};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 use tokio::time::{Instant, sleep_until, timeout};
@@ -20,6 +20,8 @@ const MOST_OUTPUT: usize = 50_000;
 const MOST_COMPLAINT: usize = 10_000;
 /// Calls of one script that run at the same time; more wait.
 const MOST_AT_ONCE: usize = 8;
+/// Calls that may wait for their turn; a script that makes more is not listened to until one is done.
+const MOST_WAITING: usize = 256;
 /// How long a script that was asked to end may take.
 const GRACE: Duration = Duration::from_secs(5);
 /// The same when a person waits for it.
@@ -88,6 +90,8 @@ pub(super) async fn run(
         () = cancel.cancelled() => return Err(ExecError::Cancelled),
         process = backend.spawn(launch) => process?,
     };
+    // Whoever drops this call halfway must not leave the script behind.
+    let unfinished = Unfinished::new(process.control.clone());
     let mut output = Capture::new(MOST_OUTPUT);
     let mut complaint = Capture::new(MOST_COMPLAINT);
     let deadline = Instant::now() + limit;
@@ -98,6 +102,7 @@ pub(super) async fn run(
         end = talk(&mut process, order, calls, &mut output, &mut complaint) => end,
     };
     finish(process, &end).await?;
+    unfinished.finished();
     Ok(Ran {
         end,
         output: output.finish(),
@@ -134,7 +139,7 @@ async fn talk(
                     return End::Failed("the script's runner went away".to_owned());
                 }
             }
-            (from, frame) = &mut reading => {
+            (from, frame) = &mut reading, if asked.len() < MOST_WAITING => {
                 match frame {
                     Some(Frame::Output(bytes)) => output.push(&bytes),
                     Some(Frame::Complaint(bytes)) => complaint.push(&bytes),

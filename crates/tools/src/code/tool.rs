@@ -122,14 +122,11 @@ impl ExecuteCode {
             made: AtomicU32::new(0),
         };
         let here = place.backend.place() == Place::Host;
-        let environment = match here {
-            true => scrubbed(
-                &place.environment,
-                &self.settings.passthrough,
-                self.settings.time_zone.as_deref(),
-            ),
-            false => scrubbed(&[], &[], self.settings.time_zone.as_deref()),
-        };
+        let environment = scrubbed(
+            &place.environment,
+            &self.settings.passthrough,
+            self.settings.time_zone.as_deref(),
+        );
         let directory = self
             .settings
             .in_project

@@ -26,6 +26,10 @@ except ValueError as e: print(e); sys.exit(1)";
 pub(crate) struct Lint {
     /// The Python interpreter, when there is one.
     pub(crate) python: Option<PathBuf>,
+    /// The same of JavaScript.
+    pub(crate) node: Option<PathBuf>,
+    /// The same of shell scripts.
+    pub(crate) bash: Option<PathBuf>,
 }
 
 /// What a check said.
@@ -71,18 +75,77 @@ impl Lint {
                 Err(output) => Verdict::Broken(output),
             };
         }
-        match (path.extension().and_then(|end| end.to_str()), &self.python) {
-            (Some("py"), Some(python)) => {
-                let check = tokio::time::timeout(DEADLINE, compile(python, text));
-                match cancel.run_until_cancelled(check).await {
-                    Some(Ok(Ok(verdict))) => verdict,
-                    Some(Ok(Err(_))) => Verdict::Unknown("python cannot be run"),
-                    Some(Err(_)) => Verdict::Unknown("the check took too long"),
-                    None => Verdict::Unknown("stopped"),
-                }
+        let Some(program) = Program::of(path) else {
+            return Verdict::Unknown("no check for this kind of file");
+        };
+        let found = match program {
+            Program::Python => &self.python,
+            Program::Script | Program::Module | Program::Either => &self.node,
+            Program::Shell => &self.bash,
+        };
+        let Some(found) = found else {
+            return Verdict::Unknown(program.missing());
+        };
+        let mut verdict = Verdict::Unknown("nothing was checked");
+        for arguments in program.arguments() {
+            let check = tokio::time::timeout(DEADLINE, compile(found, arguments, text));
+            verdict = match cancel.run_until_cancelled(check).await {
+                Some(Ok(Ok(verdict))) => verdict,
+                Some(Ok(Err(_))) => Verdict::Unknown("the program for the check cannot be run"),
+                Some(Err(_)) => Verdict::Unknown("the check took too long"),
+                None => Verdict::Unknown("stopped"),
+            };
+            // What is fine in one reading is fine.
+            if !matches!(verdict, Verdict::Broken(_)) {
+                break;
             }
-            (Some("py"), None) => Verdict::Unknown("python is not installed"),
-            _ => Verdict::Unknown("no check for this kind of file"),
+        }
+        verdict
+    }
+}
+
+/// What can check a kind of file without running anything of it.
+#[derive(Debug, Clone, Copy)]
+enum Program {
+    Python,
+    /// JavaScript of the older form.
+    Script,
+    Module,
+    /// JavaScript of which only the project knows the form.
+    Either,
+    Shell,
+}
+
+impl Program {
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "py" => Some(Self::Python),
+            "cjs" => Some(Self::Script),
+            "mjs" => Some(Self::Module),
+            "js" => Some(Self::Either),
+            "sh" | "bash" => Some(Self::Shell),
+            _ => None,
+        }
+    }
+
+    fn missing(self) -> &'static str {
+        match self {
+            Self::Python => "python is not installed",
+            Self::Script | Self::Module | Self::Either => "node is not installed",
+            Self::Shell => "bash is not installed",
+        }
+    }
+
+    /// The arguments of each reading; the text comes on standard input.
+    fn arguments(self) -> &'static [&'static [&'static str]] {
+        const SCRIPT: &[&str] = &["--check", "-"];
+        const MODULE: &[&str] = &["--check", "--input-type=module", "-"];
+        match self {
+            Self::Python => &[&["-I", "-S", "-c", COMPILE]],
+            Self::Script => &[SCRIPT],
+            Self::Module => &[MODULE],
+            Self::Either => &[SCRIPT, MODULE],
+            Self::Shell => &[&["--norc", "--noprofile", "-n"]],
         }
     }
 }
@@ -92,13 +155,13 @@ fn unplaced(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-async fn compile(python: &Path, text: &str) -> std::io::Result<Verdict> {
-    let mut child = Command::new(python)
-        .args(["-I", "-S", "-c", COMPILE])
+async fn compile(program: &Path, arguments: &[&str], text: &str) -> std::io::Result<Verdict> {
+    let mut child = Command::new(program)
+        .args(arguments)
         .env_clear()
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()?;
     if let Some(mut input) = child.stdin.take() {
@@ -109,8 +172,17 @@ async fn compile(python: &Path, text: &str) -> std::io::Result<Verdict> {
     if output.status.success() {
         return Ok(Verdict::Fine);
     }
-    let told = String::from_utf8_lossy(&output.stdout);
-    let told: String = told.trim().chars().take(LONGEST).collect();
+    let (said, complained) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    // Where in its own source a program noticed it helps nobody.
+    let complained = complained.lines().filter(|line| {
+        let line = line.trim_start();
+        !line.starts_with("at ") && !line.starts_with("Node.js v") && !line.starts_with("(")
+    });
+    let told: Vec<&str> = said.lines().chain(complained).collect();
+    let told: String = told.join("\n").trim().chars().take(LONGEST).collect();
     Ok(if told.is_empty() {
         Verdict::Unknown("the check itself failed")
     } else {

@@ -5,16 +5,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermes_core::{Notice, Tool, ToolContext, ToolError};
 use hermes_exec::{FileStamp, Files, FilesError, Located, NativeFiles};
-use hermes_policy::{CrossProfile, FileRules, Names, may_read, may_write};
+use hermes_policy::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
 use hermes_secrets::{RedactorHandle, Scope, markers};
 use serde_json::{Value as Json, json};
 
 use super::seen::State;
-use super::{FileRegistry, Lint, Seen};
+use super::{FileRegistry, FileSandbox, Lint, Seen};
 use crate::checkpoints::Checkpoints;
 use crate::patch::Patch;
 use crate::read_file::ReadFile;
 use crate::search_files::SearchFiles;
+use crate::workplace::no_checkpoint;
 use crate::write_file::WriteFile;
 
 /// The largest file that is edited.
@@ -66,8 +67,14 @@ pub struct FileServices {
     pub checkpoints: Option<Arc<Checkpoints>>,
     /// How much is shown.
     pub limits: FileLimits,
+    /// The sandbox of commands, which these tools keep to as well. Only on this machine.
+    pub sandbox: Option<FileSandbox>,
     /// The Python interpreter that checks changed programs, when there is one.
     pub python: Option<PathBuf>,
+    /// The same for JavaScript.
+    pub node: Option<PathBuf>,
+    /// The same for shell scripts.
+    pub bash: Option<PathBuf>,
 }
 
 impl Default for FileServices {
@@ -84,6 +91,9 @@ impl Default for FileServices {
             checkpoints: None,
             limits: FileLimits::default(),
             python: None,
+            node: None,
+            bash: None,
+            sandbox: None,
         }
     }
 }
@@ -134,6 +144,8 @@ impl Shared {
     pub(crate) fn lint(&self) -> Lint {
         Lint {
             python: self.services.python.clone(),
+            node: self.services.node.clone(),
+            bash: self.services.bash.clone(),
         }
     }
 
@@ -214,14 +226,24 @@ impl Shared {
                 (self.located(&files, text, context).await?, files)
             }
         };
-        may_read(names(&place), &self.rules(&place))
+        self.may_see(names(&place), &self.rules(&place))
             .map_err(|refusal| refused(refusal.to_string()))?;
         Ok((place, files))
     }
 
-    /// The file a call may write.
+    /// Whether a file may be shown.
+    pub(crate) fn may_see(&self, names: Names<'_>, rules: &FileRules) -> Result<(), PathRefusal> {
+        may_read(names, rules)?;
+        match &self.services.sandbox {
+            Some(sandbox) => sandbox.confinement.may_read(names),
+            None => Ok(()),
+        }
+    }
+
+    /// The file a call of this tool may write.
     pub(crate) async fn writable(
         &self,
+        tool: &'static str,
         text: &str,
         context: &ToolContext,
         cross_profile: bool,
@@ -232,8 +254,14 @@ impl Shared {
         } else {
             CrossProfile::Refuse
         };
-        may_write(names(&place), &self.rules(&place), cross)
-            .map_err(|refusal| refused(refusal.to_string()))?;
+        let rules = self.rules(&place);
+        may_write(names(&place), &rules, cross).map_err(|refusal| refused(refusal.to_string()))?;
+        if let Some(sandbox) = &self.services.sandbox {
+            let leaving = sandbox.confinement.may_write(names(&place), &rules);
+            if let Some(leaving) = leaving.map_err(|refusal| refused(refusal.to_string()))? {
+                sandbox.ask(tool, &place, &leaving, context).await?;
+            }
+        }
         Ok(place)
     }
 
@@ -315,9 +343,12 @@ impl Shared {
         if let Some(checkpoints) = &self.services.checkpoints {
             for path in paths {
                 let directory = path.parent().unwrap_or(Path::new("/"));
-                checkpoints
+                let missing = checkpoints
                     .before_change(directory, &context.session, context.turn, &context.cancel)
                     .await;
+                if let Some(error) = missing {
+                    context.host.show(context, no_checkpoint(&error)).await;
+                }
             }
         }
     }

@@ -1,5 +1,8 @@
 //! What is asked of the guard, and what it answers.
 
+use hermes_core::Reach;
+use hermes_policy::Leaving;
+
 /// Something a tool wants to do.
 pub(crate) struct Action<'a> {
     pub(super) tool: &'static str,
@@ -15,6 +18,20 @@ pub(super) enum Kind<'a> {
     Script,
     /// A command the sandbox refused, and the line that says so.
     Outside(&'a str),
+    /// A change of a file that the sandbox would not let a command make.
+    Change(&'a Leaving),
+}
+
+impl Kind<'_> {
+    /// How far a yes may reach, for what leaves the sandbox. One refusal of a command says nothing about the
+    /// next one.
+    pub(super) fn leaves(&self) -> Option<Reach> {
+        match self {
+            Self::Command | Self::Script => None,
+            Self::Outside(_) | Self::Change(Leaving::Guarded(_)) => Some(Reach::Once),
+            Self::Change(Leaving::Outside { .. }) => Some(Reach::Session),
+        }
+    }
 }
 
 impl<'a> Action<'a> {
@@ -35,6 +52,12 @@ impl<'a> Action<'a> {
         let kind = Kind::Outside(line);
         Self { tool, text, kind }
     }
+
+    /// Changing a file outside the sandbox. The text names the file.
+    pub(crate) fn change(tool: &'static str, text: &'a str, leaving: &'a Leaving) -> Self {
+        let kind = Kind::Change(leaving);
+        Self { tool, text, kind }
+    }
 }
 
 /// What came of asking.
@@ -52,4 +75,6 @@ pub(crate) struct Cleared {
     pub(crate) note: Option<String>,
     /// Whether files may be other ones after it.
     pub(crate) changes_files: bool,
+    /// Whether functions or aliases of the shell may be other ones after it.
+    pub(crate) defines: bool,
 }

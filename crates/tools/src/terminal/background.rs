@@ -53,7 +53,10 @@ pub(super) async fn start(
         .start(StartProcess {
             session: context.session.to_string(),
             command: asked.command.clone(),
-            directory: place.directory(),
+            directory: match &asked.workdir {
+                Some(workdir) => place.directory().join(workdir),
+                None => place.directory(),
+            },
             backend: place.backend.clone(),
             launch,
             notify_on_complete: notify,

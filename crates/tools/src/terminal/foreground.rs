@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use hermes_core::{ToolContext, ToolOutcome};
-use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout};
+use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout, output_scope};
 use hermes_exec::sandbox::denied;
-use hermes_exec::{Command, Exit, Finished, Shell, strip_ansi};
-use hermes_secrets::Scope;
+use hermes_exec::{Command, Ended, Exit, Finished, Shell, strip_ansi};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 
 use super::sudo::{self, Password};
+use super::unsent::Unsent;
 use super::{Asked, failed};
 use crate::arguments::text;
 use crate::guard::{Action, Clearance, Cleared};
@@ -48,8 +48,13 @@ pub(super) async fn run(
     if cleared.changes_files {
         place.before_change(asked.workdir.as_deref(), context).await;
     }
-    let password = sudo::password(place, &asked.command, context).await;
-    let command = || Command {
+    let inside = confined.confinement().is_some();
+    // No sandbox lets `sudo` gain rights, and a function made inside would only read what was typed.
+    let mut password = match inside {
+        true => Password::None,
+        false => sudo::password(place, &asked.command, context).await,
+    };
+    let command = |password: &Password| Command {
         text: asked.command.clone(),
         workdir: asked.workdir.clone(),
         timeout,
@@ -58,11 +63,15 @@ pub(super) async fn run(
         sudo_password: password.secret(),
         confinement: confined.confinement(),
     };
-    let first = match follow(place, &place.shell, command(), context).await {
+    let ran = follow(place, &place.shell, command(&password), context).await;
+    if cleared.defines {
+        place.defined.outdate();
+    }
+    let first = match ran {
         Ok(finished) => finished,
         Err(error) => return Ok(failed("error", &error.to_string())),
     };
-    let inside = confined.confinement().is_some();
+    let mut kept_inside = None;
     let (finished, outside) = match refused_by_sandbox(&first, inside) {
         None => (first, false),
         Some(line) => {
@@ -70,18 +79,22 @@ pub(super) async fn run(
             let action = Action::outside("terminal", &asked.command, &line);
             match place.guard.clear(&action, place, context).await {
                 Clearance::Cleared(_) => {
+                    password = sudo::password(place, &asked.command, context).await;
                     let here = place.directory().display().to_string();
                     let freed = Command {
                         workdir: Some(asked.workdir.clone().unwrap_or(here)),
                         confinement: None,
-                        ..command()
+                        ..command(&password)
                     };
                     match follow(place, &place.outside, freed, context).await {
                         Ok(finished) => (finished, true),
                         Err(error) => return Ok(failed("error", &error.to_string())),
                     }
                 }
-                Clearance::Refused(_) => (first, false),
+                Clearance::Refused(why) => {
+                    kept_inside = Some(why);
+                    (first, false)
+                }
             }
         }
     };
@@ -89,9 +102,13 @@ pub(super) async fn run(
         true => "outside the sandbox, as allowed",
         false => confined.words(),
     };
-    Ok(text(
-        present(place, &asked, &finished, &cleared, &password, sandbox).to_string(),
-    ))
+    let mut answer = present(
+        place, &asked, &finished, timeout, &cleared, &password, sandbox,
+    );
+    if let Some(why) = kept_inside {
+        answer.insert("sandbox_note".to_owned(), why.into());
+    }
+    Ok(text(Json::Object(answer).to_string()))
 }
 
 /// Runs a command and shows what it prints while it does.
@@ -103,19 +120,17 @@ async fn follow(
 ) -> Result<Finished, hermes_exec::ExecError> {
     let (pieces, mut waiting) = mpsc::channel::<String>(PIECES);
     let redactor = place.redactor.snapshot();
-    let scope = scope_of(&command.text);
-    let mut unsent = String::new();
+    let scope = output_scope(&command.text);
+    let mut unsent = Unsent::default();
     let mut on_output = |piece: &str| {
-        unsent.push_str(piece);
-        // Only whole lines: a secret must not be cut in two before it is masked.
-        let Some(end) = unsent.rfind('\n') else {
+        unsent.push(piece);
+        let Ok(permit) = pieces.try_reserve() else {
             return;
         };
-        let line = redactor
-            .redact_in(scope, &strip_ansi(&unsent[..=end]))
-            .into_owned();
-        if pieces.try_send(line).is_ok() {
-            unsent.drain(..=end);
+        if let Some(ready) = unsent.ready() {
+            let length = ready.len();
+            permit.send(redactor.redact_in(scope, &strip_ansi(ready)).into_owned());
+            unsent.sent(length);
         }
     };
     let running = shell.run(command, &context.cancel, &mut on_output);
@@ -128,13 +143,13 @@ async fn follow(
     }
 }
 
-/// Commands that print the environment print names with values, and those are looked at harder.
-fn scope_of(command: &str) -> Scope {
-    const DUMPS: [&str; 5] = ["env", "printenv", "set", "export", "declare"];
-    let dumps = command
-        .split(|c: char| c.is_whitespace() || ";|&()".contains(c))
-        .any(|word| DUMPS.contains(&word));
-    if dumps { Scope::Chat } else { Scope::Code }
+/// What stands at the end of the output of a command that did not end by itself.
+fn marker(ended: Ended, limit: Duration) -> Option<String> {
+    match ended {
+        Ended::Done => None,
+        Ended::TimedOut => Some(format!("[timed out after {} s]", limit.as_secs())),
+        Ended::Interrupted => Some("[interrupted]".to_owned()),
+    }
 }
 
 fn refused_by_sandbox(finished: &Finished, confined: bool) -> Option<String> {
@@ -148,16 +163,23 @@ fn present(
     place: &Workplace,
     asked: &Asked,
     finished: &Finished,
+    limit: Duration,
     cleared: &Cleared,
     password: &Password,
     sandbox: &str,
-) -> Json {
+) -> Map<String, Json> {
     let stripped = strip_ansi(&finished.output.text);
-    let output = place
+    let mut output = place
         .redactor
         .snapshot()
-        .redact_in(scope_of(&asked.command), stripped.trim())
+        .redact_in(output_scope(&asked.command), stripped.trim())
         .into_owned();
+    if let Some(marker) = marker(finished.ended, limit) {
+        if !output.is_empty() {
+            output.push('\n');
+        }
+        output.push_str(&marker);
+    }
     let mut answer = Map::new();
     let rejected = password.was_rejected(place, &output);
     answer.insert("output".to_owned(), output.into());
@@ -183,9 +205,11 @@ fn present(
     }
     if rejected {
         add("sudo_auth_failed", true.into());
-        add("sudo_cache_cleared", true.into());
+        if matches!(password, Password::Typed(_)) {
+            add("sudo_cache_cleared", true.into());
+        }
     }
     add("backend", place.place().into());
     add("sandbox", sandbox.into());
-    Json::Object(answer)
+    answer
 }

@@ -10,12 +10,13 @@ use hermes_exec::{
     Backend, BackendConfig, DockerConfig, FramedFiles, Processes, ProcessesOptions, Shell,
     ShellOptions, SshConfig, Startup, open,
 };
-use hermes_policy::Unattended;
+use hermes_policy::{Isolation, Unattended};
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
 use hermes_testkit::{Dockerd, Sshd};
 use hermes_tools::{
-    Confined, FileServices, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo, Workplace,
+    Confined, Defined, FileServices, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo,
+    Workplace,
 };
 
 /// The machine behind a server.
@@ -97,6 +98,7 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
             environment: Vec::new(),
             startup: Startup::Nothing,
             output_limit: 50_000,
+            folder: backend.scratch(),
             random: Arc::new(SystemRandom),
         })
     };
@@ -107,7 +109,7 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
         allow: Vec::new(),
         home: "/root".to_owned(),
         product_home: String::new(),
-        mounts: false,
+        isolation: Isolation::Full,
     };
     let guard = Guard::new(
         settings,
@@ -121,10 +123,12 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
         backend: backend.clone(),
         shell: shell(),
         outside: shell(),
+        defined: Defined::default(),
         confinement: LazyConfined::new(Arc::new(|| Confined::Not("the place itself".to_owned()))),
         environment: Vec::new(),
         processes: Processes::new(ProcessesOptions {
             store,
+            redactor: RedactorHandle::default(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             logs: folder.join("logs"),

@@ -341,3 +341,52 @@ async fn nothing_is_taken_where_it_would_be_too_much_and_no_change_fails() {
         .await;
     assert!(matches!(outcome, Err(CheckpointError::Cancelled)));
 }
+
+// EX-50: a git that was killed leaves its lock behind, and snapshots go on all the same.
+#[tokio::test]
+async fn a_lock_left_by_a_killed_git_does_not_end_snapshots() {
+    let mut rig = Rig::new(|_| {});
+    rig.bench.put("Makefile", "all:\n");
+    rig.write("a.txt", "one\n").await;
+    let store = rig._store.path().join("checkpoints/store");
+    let index = std::fs::read_dir(store.join("indexes")).unwrap().next();
+    let index = index.unwrap().unwrap().path();
+    std::fs::write(format!("{}.lock", index.display()), "").unwrap();
+    rig.next_turn();
+    rig.write("a.txt", "two\n").await;
+    let known = rig.checkpoints.list(rig.root(), &rig.cancel).await.unwrap();
+    assert_eq!(known.len(), 2);
+}
+
+// EX-50: the limit on all snapshots holds when one is made, not a day later.
+#[tokio::test]
+async fn snapshots_that_take_too_much_room_go_when_the_next_one_is_made() {
+    let mut rig = Rig::new(|settings| {
+        settings.most_bytes = Some(300_000);
+        settings.largest_file = None;
+    });
+    rig.bench.put("Makefile", "all:\n");
+    let mut noise = 1_u64;
+    for turn in 0..8 {
+        let mut text = String::new();
+        for _ in 0..8_000 {
+            noise = noise
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(turn);
+            text.push_str(&format!("{:x}\n", noise >> 8));
+        }
+        rig.write("a.txt", &text).await;
+        rig.next_turn();
+    }
+    let mut bytes = u64::MAX;
+    for _ in 0..600 {
+        bytes = rig.checkpoints.status(&rig.cancel).await.unwrap().bytes;
+        if bytes <= 300_000 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(bytes <= 300_000, "{bytes}");
+    let known = rig.checkpoints.list(rig.root(), &rig.cancel).await.unwrap();
+    assert!(!known.is_empty() && known.len() < 8, "{}", known.len());
+}

@@ -369,3 +369,46 @@ async fn scripts_run_in_a_container_with_large_replies_and_the_same_limits() {
     runs_scripts(&backend, "/workspace", 987_652).await;
     backend.close().await.unwrap();
 }
+
+// EX-6, EX-23: a call that is dropped halfway leaves nothing of its script behind.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_script_whose_call_was_dropped_ends() {
+    let server = Sshd::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let backend = away::ssh(&server, &server.user().unwrap());
+    let place = Arc::new(away::workplace(&backend, root.to_str().unwrap(), &root));
+    let settings = CodeSettings {
+        in_project: true,
+        timeout: Duration::from_secs(600),
+        most_calls: 5,
+        passthrough: Vec::new(),
+        time_zone: None,
+        project_environment: None,
+    };
+    let tool = ExecuteCode::new(place, settings);
+    let context = context("one", Path::new("/"));
+    let code = "import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
+                open('begun', 'w').write(str(os.getpid()))\nos.rename('begun', 'pid')\ntime.sleep(500)\n";
+    let begun = async {
+        loop {
+            if let Ok(pid) = std::fs::read_to_string(root.join("pid")) {
+                return pid.parse::<i32>().unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let pid = tokio::select! {
+        ended = tool.call(json!({ "code": code }), &context) => panic!("{:?}", ended.map(|one| one.content)),
+        pid = begun => pid,
+    };
+    let gone = async {
+        while hermes_testkit::process::alive(pid) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .unwrap();
+    backend.close().await.unwrap();
+}

@@ -1,7 +1,7 @@
 //! `write_file`.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use hermes_tools::FileServices;
 use serde_json::json;
@@ -252,4 +252,51 @@ async fn a_full_disk_leaves_the_old_content() {
     );
     assert_eq!((f.as_str(), g.as_str()), ("old\n", "old\n"));
     assert_eq!(left.len(), 2, "{left:?}");
+}
+
+// EX-49: programs that are there check what they know, without running it.
+#[tokio::test]
+async fn scripts_of_other_languages_are_checked_when_their_program_is_there() {
+    let found = |name: &str| {
+        let folders = ["/usr/bin", "/bin", "/usr/local/bin"];
+        let mut paths = folders.iter().map(|folder| Path::new(folder).join(name));
+        paths.find(|path| path.is_file())
+    };
+    let bench = Bench::with(FileServices {
+        bash: found("bash"),
+        node: found("node"),
+        ..FileServices::default()
+    });
+    let lint = async |path: &str, content: &str| {
+        let written = bench
+            .done("write_file", json!({"path": path, "content": content}))
+            .await;
+        written["lint"].clone()
+    };
+    let marker = bench.path("ran");
+    let harmless = format!("touch {}\n", marker.display());
+    assert_eq!(lint("a.sh", &harmless).await["status"], "ok");
+    let broken = lint("a.sh", "if true; then\n").await;
+    assert_eq!(broken["status"], "error", "{broken}");
+    // Broken before, broken now: nothing new.
+    assert_eq!(lint("a.sh", "\nif true; then\n").await["status"], "ok");
+    if found("node").is_none() {
+        assert_eq!(lint("a.js", "let a = ;\n").await["status"], "skipped");
+        return;
+    }
+    let broken = lint("a.js", "let a = ;\n").await;
+    assert_eq!(broken["status"], "error", "{broken}");
+    assert!(!broken.to_string().contains("node:internal"), "{broken}");
+    for (path, fine) in [
+        ("b.js", "const fs = require('fs');\n"),
+        ("c.js", "import x from 'y';\nawait x;\n"),
+        ("d.mjs", "import x from 'y';\n"),
+    ] {
+        assert_eq!(lint(path, fine).await["status"], "ok", "{path}");
+    }
+    assert_eq!(
+        lint("e.cjs", "import x from 'y';\n").await["status"],
+        "error"
+    );
+    assert!(!marker.exists());
 }

@@ -4,6 +4,7 @@
 //! by `matches`, so that memory stays small however much is found and the totals are right.
 
 mod matches;
+mod stoppable;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -15,6 +16,8 @@ use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkMatch};
 use ignore::{DirEntry, WalkBuilder, WalkState};
 use tokio_util::sync::CancellationToken;
+
+use stoppable::look;
 
 use crate::files::search::{NamePattern, matcher, sort};
 use crate::files::{FilesError, FoundFile, Search, SearchFor, SearchFound};
@@ -192,8 +195,12 @@ impl Worker<'_> {
                     first_only: self.tally.search.what == SearchFor::Files,
                     stop: self.tally.stop,
                 };
-                // A file that cannot be read has no matches.
-                let _ = self.searcher.search_path(matcher, path, &mut counter);
+                let stop = self.tally.stop;
+                let read = look(&mut self.searcher, matcher, path, stop, &mut counter);
+                // A file that cannot be read has no matches; one that was not read to its end may have more.
+                if read.is_err() && stop.now() {
+                    self.tally.incomplete.store(true, Ordering::Relaxed);
+                }
                 counter.count
             }
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 
+use super::stoppable::look;
 use super::{Stop, searcher};
 use crate::files::search::shown;
 use crate::files::{FoundFile, FoundLine, Search};
@@ -43,7 +44,7 @@ pub(super) fn page(
         };
         skip = 0;
         // A file that went away since it was counted has nothing to show.
-        let _ = searcher.search_path(matcher, &file.path, &mut collector);
+        let _ = look(&mut searcher, matcher, &file.path, stop, &mut collector);
     }
     matches
 }

@@ -1,0 +1,73 @@
+//! What the tools for files and scripts of one session are made from.
+
+use std::sync::Arc;
+
+use hermes_config::CodeMode;
+use hermes_exec::{Files, FramedFiles, NativeFiles};
+use hermes_secrets::Scope;
+use hermes_tools::{CodeSettings, FileLimits, FileSandbox, FileServices, Workplace};
+
+use super::Hands;
+use super::places::{self, found};
+
+impl Hands {
+    pub(super) fn file_services(&self, place: &Arc<Workplace>, here: bool) -> FileServices {
+        let output = &self.config.tool_output;
+        let files: Arc<dyn Files> = match here {
+            true => Arc::new(NativeFiles::new(self.user_home.clone())),
+            false => Arc::new(FramedFiles::new(place.backend.clone(), self.random.clone())),
+        };
+        let shell = place.clone();
+        FileServices {
+            files,
+            // A path means the same to the file tools as to the next command.
+            directory: Some(Arc::new(move || shell.directory())),
+            kept_results: Some(self.home.cache_dir().join("tool-results")),
+            rules: self.rules.clone(),
+            registry: self.registry.clone(),
+            redactor: self.redactor.clone(),
+            masking: match self.config.security.redact_secrets {
+                true => Scope::Code,
+                false => Scope::Known,
+            },
+            checkpoints: self.checkpoints.clone().filter(|_| here),
+            limits: FileLimits {
+                lines: output.max_lines as usize,
+                line_length: output.max_line_length as usize,
+                characters: self.config.file_read_max_chars as usize,
+            },
+            python: found("python3", &self.environment),
+            node: found("node", &self.environment),
+            bash: found("bash", &self.environment),
+            sandbox: here.then(|| self.file_sandbox(place)).flatten(),
+        }
+    }
+
+    /// What keeps the file tools where commands are kept, whether or not this machine can confine those.
+    fn file_sandbox(&self, place: &Arc<Workplace>) -> Option<FileSandbox> {
+        let around = places::surroundings(
+            &self.config,
+            &place.directory(),
+            place.backend.scratch(),
+            self.user_home.clone(),
+            self.home.path().to_owned(),
+        );
+        let confinement = places::confined_files(&self.config, around)?;
+        Some(FileSandbox {
+            confinement: Arc::new(confinement),
+            place: place.clone(),
+        })
+    }
+
+    pub(super) fn code_settings(&self) -> CodeSettings {
+        let code = &self.config.code_execution;
+        CodeSettings {
+            in_project: code.mode == CodeMode::Project,
+            timeout: code.timeout,
+            most_calls: code.max_tool_calls,
+            passthrough: self.config.terminal.env_passthrough.clone(),
+            time_zone: Some(self.config.timezone.clone()).filter(|zone| !zone.is_empty()),
+            project_environment: self.project_environment.clone(),
+        }
+    }
+}
