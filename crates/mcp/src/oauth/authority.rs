@@ -61,8 +61,8 @@ struct Inner {
 
 #[derive(Default)]
 pub(super) struct State {
-    /// The token file as it was last read.
-    read: Option<(Stamp, Tokens)>,
+    /// The token file as it was last read, also when it held no token.
+    read: Option<(Stamp, Option<Tokens>)>,
     /// A refresh token that the server refused. Sending it again would only raise suspicion.
     pub(super) dead: Option<String>,
     /// Recoveries under way, by the token that was refused.
@@ -114,19 +114,21 @@ impl OAuth {
     pub(super) async fn current(&self) -> Result<Option<Tokens>, OAuthError> {
         let known = self.state().read.clone();
         let files = self.0.files.clone();
-        let read = blocking(move || {
+        let (stamp, tokens) = blocking(move || {
             let Some(stamp) = files.stamp() else {
-                return Ok(None);
+                return Ok((None, Ok(None)));
             };
-            match known {
-                Some((old, tokens)) if old == stamp => Ok(Some((stamp, tokens))),
-                Some(_) | None => Ok(files.tokens()?.map(|tokens| (stamp, tokens))),
-            }
+            let tokens = match known {
+                Some((old, Some(tokens))) if old == stamp => Ok(Some(tokens)),
+                Some(_) | None => files.tokens(),
+            };
+            Ok((Some(stamp), tokens))
         })
         .await?;
-        let tokens = read.as_ref().map(|(_, tokens)| tokens.clone());
-        self.state().read = read;
-        Ok(tokens)
+        // A file without a token has been seen as well: only another one is worth another attempt.
+        let found = tokens.as_ref().ok().cloned().flatten();
+        self.state().read = stamp.map(|stamp| (stamp, found));
+        tokens
     }
 
     /// Writes down the result of a login, all of it or nothing that matters: tokens come last.

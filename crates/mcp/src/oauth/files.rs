@@ -33,6 +33,8 @@ pub(super) struct Stamp {
     modified: SystemTime,
     length: u64,
     inode: u64,
+    /// Also moves when the file becomes readable.
+    touched: (i64, i64),
 }
 
 /// What the names of a server's files begin with.
@@ -98,6 +100,7 @@ impl TokenFiles {
             modified: found.modified().ok()?,
             length: found.len(),
             inode: found.ino(),
+            touched: (found.ctime(), found.ctime_nsec()),
         })
     }
 

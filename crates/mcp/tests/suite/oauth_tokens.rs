@@ -132,6 +132,34 @@ async fn a_token_file_that_changes_is_used_at_once() {
     assert_eq!(fixture.server.stats().token_requests, 0);
 }
 
+// MCP-69
+#[tokio::test]
+async fn a_token_file_without_a_token_is_no_news_until_it_changes() {
+    let fixture = Fixture::new();
+    let oauth = fixture.authority(None);
+    let unread: [fn(&Fixture); 2] = [
+        |fixture| fixture.write("s.json", &json!({ "access_token": 7 })),
+        // Something that cannot be read at all.
+        |fixture| {
+            std::fs::remove_file(fixture.path("s.json")).unwrap();
+            std::fs::create_dir(fixture.path("s.json")).unwrap();
+        },
+    ];
+    for spoil in unread {
+        spoil(&fixture);
+        assert!(oauth.bearer().await.is_err());
+        let soon = Duration::from_millis(800);
+        let woken = tokio::time::timeout(soon, oauth.changed()).await;
+        assert!(woken.is_err(), "the same file woke the server again");
+    }
+    std::fs::remove_dir(fixture.path("s.json")).unwrap();
+    fixture.server.add_client("known", None);
+    fixture.write_tokens(3600);
+    let limit = Duration::from_secs(30);
+    tokio::time::timeout(limit, oauth.changed()).await.unwrap();
+    assert!(oauth.bearer().await.unwrap().is_some());
+}
+
 // MCP-70
 #[tokio::test]
 async fn nobody_there_means_an_answer_at_once_and_nothing_opened() {
