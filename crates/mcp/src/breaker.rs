@@ -6,6 +6,10 @@ use tokio::time::Instant;
 
 use crate::RecoveryPolicy;
 
+/// Tells a call from the others of its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CallNumber(pub(crate) u64);
+
 /// Counts failures in a row and refuses calls while there are too many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Breaker {
@@ -14,8 +18,8 @@ pub(crate) struct Breaker {
     failures: u32,
     /// When the last failure that left it open was.
     opened: Option<Instant>,
-    /// Whether a call is finding out how things are, after the cooldown.
-    probing: bool,
+    /// The call that is finding out how things are, after the cooldown.
+    probing: Option<CallNumber>,
 }
 
 /// What the breaker says to a call.
@@ -36,18 +40,19 @@ impl Breaker {
             cooldown: policy.breaker_cooldown,
             failures: 0,
             opened: None,
-            probing: false,
+            probing: None,
         }
     }
 
-    /// Asks for a call.
-    pub(crate) fn admit(&mut self, now: Instant) -> Gate {
+    /// Asks for a call; one that probes may ask again.
+    pub(crate) fn admit(&mut self, call: CallNumber, now: Instant) -> Gate {
         let Some(opened) = self.opened else {
             return Gate::Closed;
         };
         let wait = self.cooldown.saturating_sub(now.duration_since(opened));
-        if wait.is_zero() && !self.probing {
-            self.probing = true;
+        let free = wait.is_zero() && self.probing.is_none();
+        if free || self.probing == Some(call) {
+            self.probing = Some(call);
             return Gate::Probe;
         }
         Gate::Open {
@@ -56,9 +61,9 @@ impl Breaker {
     }
 
     /// A call failed in a way that says something about the server.
-    pub(crate) fn strike(&mut self, now: Instant) {
+    pub(crate) fn strike(&mut self, call: CallNumber, now: Instant) {
         self.failures = self.failures.saturating_add(1);
-        self.probing = false;
+        self.give_back(call);
         if self.failures >= self.threshold {
             self.opened = Some(now);
         }
@@ -68,12 +73,14 @@ impl Breaker {
     pub(crate) fn reset(&mut self) {
         self.failures = 0;
         self.opened = None;
-        self.probing = false;
+        self.probing = None;
     }
 
-    /// A probe ended without saying anything, such as by a stop: the next call may probe.
-    pub(crate) fn give_back(&mut self) {
-        self.probing = false;
+    /// A call ended without saying anything, such as by a stop: if it was the probe, the next may be.
+    pub(crate) fn give_back(&mut self, call: CallNumber) {
+        if self.probing == Some(call) {
+            self.probing = None;
+        }
     }
 
     /// Failures in a row.
@@ -86,6 +93,9 @@ impl Breaker {
 mod tests {
     use super::*;
 
+    const ONE: CallNumber = CallNumber(1);
+    const OTHER: CallNumber = CallNumber(2);
+
     fn breaker() -> (Breaker, Instant) {
         (Breaker::new(&RecoveryPolicy::default()), Instant::now())
     }
@@ -93,8 +103,8 @@ mod tests {
     fn opened() -> (Breaker, Instant) {
         let (mut breaker, now) = breaker();
         for _ in 0..3 {
-            assert_eq!(breaker.admit(now), Gate::Closed);
-            breaker.strike(now);
+            assert_eq!(breaker.admit(ONE, now), Gate::Closed);
+            breaker.strike(ONE, now);
         }
         (breaker, now)
     }
@@ -105,19 +115,22 @@ mod tests {
         let wait = |seconds| Gate::Open {
             wait: Duration::from_secs(seconds),
         };
-        assert_eq!(breaker.admit(now), wait(60));
-        assert_eq!(breaker.admit(now + Duration::from_secs(50)), wait(10));
-        assert_eq!(breaker.admit(now + Duration::from_millis(59_900)), wait(1));
+        assert_eq!(breaker.admit(ONE, now), wait(60));
+        assert_eq!(breaker.admit(ONE, now + Duration::from_secs(50)), wait(10));
+        assert_eq!(
+            breaker.admit(ONE, now + Duration::from_millis(59_900)),
+            wait(1)
+        );
     }
 
     #[test]
     fn after_the_cooldown_one_call_probes_and_the_others_wait() {
         let (mut breaker, now) = opened();
         let later = now + Duration::from_secs(60);
-        assert_eq!(breaker.admit(later), Gate::Probe);
-        assert!(matches!(breaker.admit(later), Gate::Open { .. }));
+        assert_eq!(breaker.admit(ONE, later), Gate::Probe);
+        assert!(matches!(breaker.admit(OTHER, later), Gate::Open { .. }));
         breaker.reset();
-        assert_eq!(breaker.admit(later), Gate::Closed);
+        assert_eq!(breaker.admit(ONE, later), Gate::Closed);
         assert_eq!(breaker.failures(), 0);
     }
 
@@ -125,29 +138,50 @@ mod tests {
     fn a_failed_probe_starts_the_cooldown_again() {
         let (mut breaker, now) = opened();
         let later = now + Duration::from_secs(60);
-        assert_eq!(breaker.admit(later), Gate::Probe);
-        breaker.strike(later);
-        assert!(matches!(breaker.admit(later), Gate::Open { .. }));
-        assert_eq!(breaker.admit(later + Duration::from_secs(60)), Gate::Probe);
+        assert_eq!(breaker.admit(ONE, later), Gate::Probe);
+        breaker.strike(ONE, later);
+        assert!(matches!(breaker.admit(ONE, later), Gate::Open { .. }));
+        assert_eq!(
+            breaker.admit(ONE, later + Duration::from_secs(60)),
+            Gate::Probe
+        );
     }
 
     #[test]
     fn a_probe_that_was_stopped_lets_the_next_call_probe() {
         let (mut breaker, now) = opened();
         let later = now + Duration::from_secs(60);
-        assert_eq!(breaker.admit(later), Gate::Probe);
-        breaker.give_back();
-        assert_eq!(breaker.admit(later), Gate::Probe);
+        assert_eq!(breaker.admit(ONE, later), Gate::Probe);
+        breaker.give_back(ONE);
+        assert_eq!(breaker.admit(ONE, later), Gate::Probe);
+    }
+
+    // MCP-37
+    #[test]
+    fn only_the_probe_itself_makes_room_for_another() {
+        let (mut breaker, now) = opened();
+        let later = now + Duration::from_secs(60);
+        assert_eq!(breaker.admit(ONE, later), Gate::Probe);
+        breaker.give_back(OTHER);
+        assert!(matches!(breaker.admit(OTHER, later), Gate::Open { .. }));
+        breaker.strike(OTHER, later);
+        let still_later = later + Duration::from_secs(60);
+        assert!(matches!(
+            breaker.admit(OTHER, still_later),
+            Gate::Open { .. }
+        ));
+        // The probe found no session, waited for one, and asks again.
+        assert_eq!(breaker.admit(ONE, still_later), Gate::Probe);
     }
 
     #[test]
     fn a_success_in_between_starts_the_count_anew() {
         let (mut breaker, now) = breaker();
         for _ in 0..10 {
-            breaker.strike(now);
-            breaker.strike(now);
+            breaker.strike(ONE, now);
+            breaker.strike(ONE, now);
             breaker.reset();
         }
-        assert_eq!(breaker.admit(now), Gate::Closed);
+        assert_eq!(breaker.admit(ONE, now), Gate::Closed);
     }
 }

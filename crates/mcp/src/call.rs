@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value as Json;
 
+use crate::breaker::CallNumber;
 use crate::requests::Caller;
 use crate::session::{Patience, Session};
 use crate::state::State;
@@ -17,29 +18,35 @@ impl Handle {
     /// Does an operation and answers with the result as the server sent it. An answer in which a tool says
     /// that it failed is an answer.
     pub async fn call(&self, operation: Operation, caller: Caller) -> Result<Json, Trouble> {
+        let asking = self.shared.callers.asking();
+        let cancel = caller.cancel.clone();
+        let entered = self.shared.callers.enter(caller);
+        let number = entered.number();
         let call = Call {
             handle: self,
+            number,
             operation: &operation,
             patience: Patience {
                 limit: self.shared.policy.call_timeout,
-                cancel: caller.cancel.clone(),
-                asking: Some(self.shared.callers.asking()),
+                cancel,
+                asking: Some(asking),
             },
         };
-        let _entered = self.shared.callers.enter(caller);
         let mut turn = Turn {
             handle: self,
+            number,
             settled: false,
         };
         let ended = call.run().await;
         turn.settled = true;
         match &ended {
             Ok(_) => {
-                self.command(Command::Report(Verdict::Answered)).await;
+                self.command(Command::Report(number, Verdict::Answered))
+                    .await;
             }
             Err(End { verdict, .. }) => {
                 if let Some(verdict) = verdict {
-                    self.command(Command::Report(*verdict)).await;
+                    self.command(Command::Report(number, *verdict)).await;
                 }
             }
         }
@@ -50,6 +57,7 @@ impl Handle {
 /// One call on its way.
 struct Call<'a> {
     handle: &'a Handle,
+    number: CallNumber,
     operation: &'a Operation,
     patience: Patience,
 }
@@ -77,7 +85,7 @@ impl End {
     }
 
     /// A failure that nothing can be done about.
-    fn of(failure: &Failure, operation: &Operation) -> Self {
+    fn of(failure: &Failure, call: &Call<'_>) -> Self {
         let verdict = match failure.is_strike() {
             true => Verdict::Strike,
             // A call that was stopped says nothing; an error of the caller's was an answer.
@@ -85,7 +93,7 @@ impl End {
             false => Verdict::Answered,
         };
         Self {
-            trouble: trouble(failure, operation),
+            trouble: call.trouble(failure),
             verdict: Some(verdict),
         }
     }
@@ -94,13 +102,14 @@ impl End {
 /// Makes sure that a call that is dropped on its way does not keep the breaker waiting.
 struct Turn<'a> {
     handle: &'a Handle,
+    number: CallNumber,
     settled: bool,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         if !self.settled {
-            self.handle.report_now(Verdict::Nothing);
+            self.handle.report_now(self.number, Verdict::Nothing);
         }
     }
 }
@@ -159,6 +168,7 @@ impl Call<'_> {
             },
             State::NeedsAuth => Err(End::strike(Trouble::NeedsReauth {
                 why: view.last_error.unwrap_or_default(),
+                how: self.handle.server().way_in(),
             })),
             State::Stopping | State::Stopped => Err(End::silent(Trouble::NotConnected)),
             State::Connecting { .. }
@@ -172,33 +182,32 @@ impl Call<'_> {
         let asked = tokio::select! {
             biased;
             () = self.patience.cancel.cancelled() => return Err(self.ended(Failure::Cancelled)),
-            asked = self.handle.begin() => asked,
+            asked = self.handle.begin(self.number) => asked,
         };
         asked.ok_or_else(|| End::silent(Trouble::NotConnected))
     }
 
     fn ended(&self, failure: Failure) -> End {
-        End::of(&failure, self.operation)
+        End::of(&failure, self)
+    }
+
+    /// What the model is told about a failure.
+    fn trouble(&self, failure: &Failure) -> Trouble {
+        let (kind, text) = (failure.kind().to_owned(), failure.to_string());
+        match failure {
+            Failure::Cancelled => Trouble::Interrupted,
+            Failure::Auth { .. } => Trouble::NeedsReauth {
+                why: text,
+                how: self.handle.server().way_in(),
+            },
+            _ if failure.may_have_run() && !self.operation.is_repeatable() => {
+                Trouble::OutcomeUnknown { kind, text }
+            }
+            _ => Trouble::Failed { kind, text },
+        }
     }
 }
 
 fn open(failures: u32, retry_in: Duration) -> End {
     End::silent(Trouble::Unreachable { failures, retry_in })
-}
-
-/// What the model is told about a failure.
-fn trouble(failure: &Failure, operation: &Operation) -> Trouble {
-    match failure {
-        Failure::Cancelled => Trouble::Interrupted,
-        Failure::Auth { text, .. } => Trouble::NeedsReauth { why: text.clone() },
-        Failure::TransportDied { text, .. } | Failure::Interrupted { text, .. }
-            if failure.may_have_run() && !operation.is_repeatable() =>
-        {
-            Trouble::OutcomeUnknown { text: text.clone() }
-        }
-        _ => Trouble::Failed {
-            kind: failure.kind().to_owned(),
-            text: failure.to_string(),
-        },
-    }
 }

@@ -20,10 +20,21 @@ pub(crate) async fn all(
     let mut entries: Vec<Json> = Vec::new();
     let mut seen = BTreeSet::new();
     let mut cursor = None;
+    let mut bytes = 0;
     for number in 1..=policy.list_pages {
         let mut answer = session.ask(request(cursor.take()), patience).await?;
         match answer.get_mut(key).map(Json::take) {
-            Some(Json::Array(some)) => entries.extend(some),
+            Some(Json::Array(some)) => {
+                for entry in some {
+                    bytes = size(&entry).saturating_add(bytes);
+                    if bytes > policy.list_bytes {
+                        let (kept, most) = (entries.len(), policy.list_bytes);
+                        tracing::warn!(key, kept, most, "a list has too many bytes and is cut");
+                        return Ok(json!({ key: entries }));
+                    }
+                    entries.push(entry);
+                }
+            }
             Some(_) | None if number == 1 => {
                 return Err(Failure::Protocol {
                     text: format!("the server's list has no {key}"),
@@ -50,6 +61,25 @@ pub(crate) async fn all(
         cursor = Some(next.to_owned());
     }
     Ok(json!({ key: entries }))
+}
+
+/// How many bytes an entry takes when it is written.
+fn size(entry: &Json) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, entry) {
+        Ok(()) => count.0,
+        Err(_) => usize::MAX,
+    }
 }
 
 /// The tools of a server. An entry that is not one is left out with a warning.

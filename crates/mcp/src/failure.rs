@@ -1,5 +1,7 @@
 //! What went wrong, named where it is seen: at the edge of a transport. Texts are looked at last.
 
+mod words;
+
 use std::error::Error as _;
 use std::time::Duration;
 
@@ -13,6 +15,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use crate::AuthError;
 use crate::transport::WireError;
+pub(crate) use words::{quoted, too_long};
 
 /// Texts with which servers say that they do not know our session. They say so instead of doing what was
 /// asked, so it may be asked again.
@@ -96,10 +99,12 @@ pub enum Failure {
         text: String,
     },
     /// No answer in time.
-    #[error("no answer within {} s", after.as_secs_f32())]
+    #[error("no answer within {} s{}", after.as_secs_f32(), words::far(said.as_deref()))]
     Timeout {
         /// The limit.
         after: Duration,
+        /// How far the server said it was, in quotes.
+        said: Option<String>,
     },
     /// A person stopped it.
     #[error("interrupted")]
@@ -154,6 +159,11 @@ pub(crate) const FIRST: Edge = Edge {
 };
 
 impl Failure {
+    /// No answer within this time, and not a word about it.
+    pub(crate) fn timeout(after: Duration) -> Self {
+        Self::Timeout { after, said: None }
+    }
+
     /// The name of the kind, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -227,6 +237,9 @@ impl Failure {
     /// An error the server answered with, on a request that did or did not carry a session id.
     pub(crate) fn from_rpc(code: i32, message: &str, session_id: bool) -> Self {
         let text = clipped(message);
+        if code == words::TOO_LONG {
+            return Self::Protocol { text };
+        }
         let low = text.to_lowercase();
         if is_expiry(&low, session_id) {
             return Self::RejectedBeforeExecution { text };
@@ -255,7 +268,7 @@ impl Failure {
                 sent: edge.sent,
                 text: "the server closed the connection before it answered".to_owned(),
             },
-            ServiceError::Timeout { timeout } => Self::Timeout { after: *timeout },
+            ServiceError::Timeout { timeout } => Self::timeout(*timeout),
             ServiceError::Cancelled { .. } => Self::Cancelled,
             other => Self::Protocol {
                 text: clipped(&other.to_string()),
@@ -367,7 +380,7 @@ impl Failure {
         let text = with_causes(error);
         match error {
             HttpError::Cancelled => Self::Cancelled,
-            HttpError::Timeout { after, .. } => Self::Timeout { after: *after },
+            HttpError::Timeout { after, .. } => Self::timeout(*after),
             HttpError::Dns { .. } | HttpError::Connect { .. } => {
                 Self::Interrupted { sent: false, text }
             }

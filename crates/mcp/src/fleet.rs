@@ -19,7 +19,7 @@ use crate::server::Kind;
 use crate::supervisor::{Shared, Supervisor};
 use crate::tool::{McpTool, Offer};
 use crate::transport::{HttpRoute, Route, StderrLog, StdioRoute};
-use crate::{Caller, Handle, Namespace, Operation, Server, Trouble};
+use crate::{Caller, Handle, Namespace, Operation, Server, State, Trouble};
 pub use status::{Status, StatusWord, Unavailable};
 pub use surroundings::{Gatekeeper, Surroundings};
 
@@ -177,6 +177,7 @@ impl Fleet {
             server: server.name().into(),
             tools_changed: Arc::default(),
             callers: Arc::clone(&callers),
+            progress: Arc::default(),
             sampling: self.sampling(&server),
             elicitation: server.elicitation(),
             directory: surroundings.directory.clone(),
@@ -320,10 +321,11 @@ impl Fleet {
             .collect()
     }
 
-    /// Asks every server that has no session to try now.
+    /// Asks every server that has no session to try now. A program that was closed because nobody used it
+    /// stays so until somebody does.
     pub async fn nudge(&self) {
         for handle in self.handles() {
-            if !handle.view().is_ready() {
+            if !matches!(handle.view().state, State::Ready | State::Recycled) {
                 handle.reconnect().await;
             }
         }

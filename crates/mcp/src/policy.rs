@@ -56,6 +56,8 @@ pub struct RecoveryPolicy {
     pub list_pages: usize,
     /// Most entries of one list.
     pub list_items: usize,
+    /// Most bytes of one list, all pages together.
+    pub list_bytes: usize,
     /// How long a program may take to end after its input was closed, and again after it was asked to.
     pub child_grace: Duration,
     /// How long a reconnect that calls asked for in vain is not repeated for the same error text.
@@ -95,6 +97,7 @@ impl Default for RecoveryPolicy {
             discovery_total: Duration::from_secs(120),
             list_pages: 50,
             list_items: 2048,
+            list_bytes: 4 << 20,
             child_grace: Duration::from_secs(2),
             same_text_memory: Duration::from_secs(60),
             call_reconnects: 3,
@@ -148,6 +151,7 @@ mod tests {
         assert_eq!(seconds(policy.stream_read_timeout), 300);
         assert_eq!(seconds(policy.discovery_total), 120);
         assert_eq!(policy.list_pages, 50);
+        assert_eq!(policy.list_bytes, 4 * 1024 * 1024);
         assert_eq!(seconds(policy.child_grace), 2);
         assert_eq!(seconds(policy.same_text_memory), 60);
         assert_eq!(policy.call_reconnects, 3);

@@ -3,6 +3,7 @@
 mod callers;
 mod elicitation;
 mod log;
+mod progress;
 mod sampling;
 
 use std::path::PathBuf;
@@ -14,7 +15,8 @@ use hermes_secrets::RedactorHandle;
 use rmcp::ClientHandler;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
-    ErrorData, Implementation, ProtocolVersion, RootsCapabilities, SamplingCapability,
+    ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam,
+    ProtocolVersion, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
 };
 #[expect(
     deprecated,
@@ -30,6 +32,7 @@ use url::Url;
 
 pub use callers::Caller;
 pub(crate) use callers::Callers;
+pub(crate) use progress::Progress;
 pub(crate) use sampling::SamplingDesk;
 pub use sampling::{Sample, Sampled, Sampler, SamplingCounts};
 
@@ -40,6 +43,7 @@ pub(crate) struct Ears {
     /// Told that the server's tools are others now.
     pub(crate) tools_changed: Arc<Notify>,
     pub(crate) callers: Arc<Callers>,
+    pub(crate) progress: Arc<Progress>,
     pub(crate) sampling: Option<Arc<SamplingDesk>>,
     pub(crate) elicitation: McpElicitation,
     pub(crate) directory: PathBuf,
@@ -93,6 +97,14 @@ impl ClientHandler for Ears {
         log::pass_on(&self.server, &params, self.log_text, &self.redactor);
     }
 
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.progress.note(&self.server, &params, &self.redactor);
+    }
+
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
         // The refresh happens elsewhere: asking the server from here would wait for ourselves.
         self.tools_changed.notify_one();
@@ -106,10 +118,11 @@ impl ClientHandler for Ears {
             sampling.tools = Some(serde_json::Map::new());
             sampling
         });
-        capabilities.elicitation = self
-            .elicitation
-            .enabled
-            .then(ElicitationCapability::default);
+        capabilities.elicitation = self.elicitation.enabled.then(|| {
+            ElicitationCapability::new()
+                .with_form(FormElicitationCapability::default())
+                .with_url(UrlElicitationCapability::default())
+        });
         ClientConfig::new(
             capabilities,
             Implementation::new("hermes", env!("CARGO_PKG_VERSION")),

@@ -70,6 +70,29 @@ impl Server {
         self.settings.auth.trim().eq_ignore_ascii_case("oauth")
     }
 
+    /// What a person can do when the server does not let us in.
+    pub fn way_in(&self) -> String {
+        let name = &self.name;
+        if self.wants_oauth() {
+            return format!("run `hermes mcp login {name}`");
+        }
+        let headers: Vec<&str> = self.settings.headers.keys().map(String::as_str).collect();
+        let missing = unresolved(&self.settings);
+        match (headers.is_empty(), missing.first()) {
+            (_, Some(missing)) => format!(
+                "set {}, which {} of mcp_servers.{name} refers to",
+                missing.name, missing.place
+            ),
+            (false, None) => format!(
+                "check what mcp_servers.{name}.headers sends as {}",
+                headers.join(", ")
+            ),
+            (true, None) => format!(
+                "give mcp_servers.{name} a header, or `auth: oauth` and run `hermes mcp login {name}`"
+            ),
+        }
+    }
+
     /// Which of its tools are offered.
     pub fn filter(&self) -> ToolFilter {
         ToolFilter::new(self.settings.tools.as_ref())

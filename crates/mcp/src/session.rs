@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::Failure;
 use crate::failure::Edge;
+use crate::requests::Progress;
 use crate::transport::Marks;
 
 /// How long telling a server that nobody waits any more may take.
@@ -25,6 +26,7 @@ pub(crate) struct Session {
     pub(crate) peer: Peer<RoleClient>,
     pub(crate) marks: Arc<Marks>,
     pub(crate) piped: bool,
+    pub(crate) progress: Arc<Progress>,
     pub(crate) tasks: TaskTracker,
 }
 
@@ -91,6 +93,7 @@ impl Session {
             Ok(handle) => handle,
             Err(error) => return Err(self.failure(&error, None)),
         };
+        let following = self.progress.follow(handle.progress_token.clone());
         let answer = tokio::select! {
             biased;
             () = patience.cancel.cancelled() => Err(Failure::Cancelled),
@@ -106,7 +109,10 @@ impl Session {
                     return Err(self.failure(&ServiceError::TransportClosed, Some(&handle.id)));
                 }
             },
-            () = patience.over() => Err(Failure::Timeout { after: patience.limit }),
+            () = patience.over() => Err(Failure::Timeout {
+                after: patience.limit,
+                said: following.last(),
+            }),
         };
         self.abandon(handle);
         answer

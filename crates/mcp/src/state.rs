@@ -39,7 +39,8 @@ pub enum State {
 pub(crate) enum Setback {
     /// It may work the next time.
     Passing,
-    /// It will not work before something is changed, such as the address.
+    /// It will not work before something is changed, such as the address. Believed of a server that never
+    /// was up.
     Lasting,
     /// The server wants to know who we are.
     Auth,
@@ -118,8 +119,12 @@ pub(crate) fn step(state: State, event: Event, policy: &RecoveryPolicy) -> (Stat
             |failures| S::Connecting { failures },
             policy,
         ),
+        // It worked with the same settings before, so whatever it is may pass: a proxy's page, say.
         (S::Reconnecting { failures }, E::Failed(setback)) => failed(
-            setback,
+            match setback {
+                Setback::Lasting => Setback::Passing,
+                Setback::Passing | Setback::Auth => setback,
+            },
             failures,
             policy.reconnect_retries,
             |failures| S::Reconnecting { failures },

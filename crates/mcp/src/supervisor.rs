@@ -48,6 +48,12 @@ pub(crate) struct Shared {
     pub(crate) memory: Option<Memory>,
 }
 
+/// What went wrong last, as it may be shown.
+struct Mishap {
+    for_people: String,
+    for_models: String,
+}
+
 /// See the module.
 pub(crate) struct Supervisor {
     shared: Arc<Shared>,
@@ -68,7 +74,7 @@ pub(crate) struct Supervisor {
     /// Signs of life that led to a new session, in a row.
     lifeless: u32,
     failed_attempts: u64,
-    last_error: Option<String>,
+    last_error: Option<Mishap>,
     shutdown: CancellationToken,
     commands: mpsc::Receiver<Command>,
     notes: (mpsc::Sender<Note>, mpsc::Receiver<Note>),
@@ -126,7 +132,10 @@ impl Supervisor {
             Happening::Done(done) => self.done(done),
             Happening::Ended(why) => {
                 tracing::warn!(server = self.name(), why, "MCP session lost");
-                self.last_error = Some(why);
+                self.blame(&Failure::TransportDied {
+                    sent: true,
+                    text: why,
+                });
                 self.apply(Event::Lost);
             }
             Happening::Upkeep => self.look_after(),
@@ -141,6 +150,8 @@ impl Supervisor {
             Happening::Due => self.apply(Event::Due),
             Happening::CredentialsChanged => self.apply(Event::Urged),
             Happening::Shutdown => {
+                // Calls that come from now on hear at once that nobody is there.
+                self.commands.close();
                 self.stop_work.cancel();
                 self.apply(Event::Shutdown);
                 self.timer = Some(Instant::now() + self.shared.policy.shutdown_one);
@@ -217,14 +228,14 @@ impl Supervisor {
             Done::Connected(fresh) => self.connected(*fresh),
             Done::Failed(failure) => {
                 self.failed_attempts += 1;
-                let setback = match failure {
+                let setback = match &failure {
                     Failure::Auth { .. } => Setback::Auth,
                     Failure::Unusable { .. } => Setback::Lasting,
                     _ => Setback::Passing,
                 };
                 let kind = failure.kind();
                 tracing::warn!(server = self.name(), kind, %failure, "MCP server not reached");
-                self.last_error = Some(format!("{kind}: {failure}"));
+                self.blame(&failure);
                 self.apply(Event::Failed(setback));
             }
         }
@@ -252,6 +263,15 @@ impl Supervisor {
         self.remember();
     }
 
+    /// Remembers what went wrong, without secrets and with a server's words as such.
+    fn blame(&mut self, failure: &Failure) {
+        let redactor = self.shared.ears.redactor.snapshot();
+        self.last_error = Some(Mishap {
+            for_people: failure.told(&redactor),
+            for_models: failure.in_our_words(),
+        });
+    }
+
     fn name(&self) -> &str {
         self.shared.server.name()
     }
@@ -266,11 +286,13 @@ impl Supervisor {
             .as_ref()
             .and_then(|live| live.connection.info.clone());
         let about = info.as_ref().and_then(|info| info.server_info.as_ref());
+        let error = self.last_error.as_ref();
         self.view.send_replace(View {
             state: self.state,
             generation: self.generation,
             catalog: Arc::clone(&self.catalog),
-            last_error: self.last_error.clone(),
+            last_error: error.map(|error| error.for_people.clone()),
+            last_failure: error.map(|error| error.for_models.clone()),
             next_try,
             failed_attempts: self.failed_attempts,
             failures: self.breaker.failures(),

@@ -146,7 +146,7 @@ impl McpTool {
         if trusted || self.spec.effect == Effect::ReadOnly {
             return Ok(());
         }
-        let shown: String = arguments.to_string().chars().take(SHOWN).collect();
+        let shown = shown(&arguments.to_string());
         let server = self.offer.server.name();
         let question = Question {
             id: QuestionId(self.offer.random.next_u64()),
@@ -174,6 +174,16 @@ impl McpTool {
             }),
         }
     }
+}
+
+/// The beginning of a text, and how much of it is not shown.
+fn shown(text: &str) -> String {
+    let hidden = text.chars().count().saturating_sub(SHOWN);
+    if hidden == 0 {
+        return text.to_owned();
+    }
+    let head: String = text.chars().take(SHOWN).collect();
+    format!("{head}… ({hidden} more characters are not shown)")
 }
 
 fn spec(wire: &str, server: &str, tool: &RemoteTool) -> ToolSpec {
@@ -218,5 +228,20 @@ impl Tool for McpTool {
 
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(self.run(arguments, context))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_shown_of_arguments_is_counted() {
+        assert_eq!(shown("{\"a\":1}"), "{\"a\":1}");
+        let long = shown(&"ä".repeat(SHOWN + 7));
+        assert!(
+            long.ends_with("ä… (7 more characters are not shown)"),
+            "{long}"
+        );
     }
 }

@@ -7,6 +7,7 @@ mod child;
 mod http;
 mod last_words;
 mod marks;
+mod overlong;
 mod sse;
 mod stdio;
 mod stream;
@@ -22,6 +23,7 @@ use rmcp::service::{
     ClientInitializeError, Peer, QuitReason, RunningService, RunningServiceCancellationToken,
 };
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -36,6 +38,8 @@ pub(crate) use wire::WireError;
 
 /// How long a session of ours may take to say goodbye before it is dropped.
 const GOODBYE: Duration = Duration::from_secs(6);
+/// How long looking at a program before it is started may take; whoever looks has shorter limits of his own.
+const LONGEST_LOOK: Duration = Duration::from_secs(15);
 
 /// How a server is reached; makes any number of connections, one after the other.
 pub(crate) enum Route {
@@ -44,6 +48,20 @@ pub(crate) enum Route {
 }
 
 impl Route {
+    /// Whether it may be gone at all. Looking takes its own time, which is not that of the attempt.
+    pub(crate) async fn clear(&self, stop: &CancellationToken) -> Result<(), Failure> {
+        match self {
+            Self::Stdio(route) => tokio::select! {
+                biased;
+                () = stop.cancelled() => Err(Failure::Cancelled),
+                cleared = tokio::time::timeout(LONGEST_LOOK, route.clear()) => {
+                    cleared.unwrap_or_else(|_| Err(Failure::timeout(LONGEST_LOOK)))
+                }
+            },
+            Self::Http(_) => Ok(()),
+        }
+    }
+
     /// Makes a connection. When it fails, nothing of it is left: a program has ended before this returns.
     pub(crate) async fn open(&self, ears: Ears, effort: &Effort) -> Result<Connection, Failure> {
         match self {
@@ -99,7 +117,10 @@ impl Route {
 /// What an attempt to connect may take, and who owns its tasks.
 #[derive(Clone)]
 pub(crate) struct Effort {
+    /// How long all of it may take.
     pub(crate) limit: Duration,
+    /// When that time is over.
+    pub(crate) until: Instant,
     pub(crate) stop: CancellationToken,
     pub(crate) tasks: TaskTracker,
 }
@@ -110,8 +131,8 @@ impl Effort {
         tokio::select! {
             biased;
             () = self.stop.cancelled() => Err(Failure::Cancelled),
-            done = tokio::time::timeout(self.limit, work) => {
-                done.map_err(|_| Failure::Timeout { after: self.limit })
+            done = tokio::time::timeout_at(self.until, work) => {
+                done.map_err(|_| Failure::timeout(self.limit))
             }
         }
     }

@@ -15,8 +15,10 @@ pub struct View {
     pub generation: u64,
     /// What it offers; empty while it is given up.
     pub catalog: Arc<Catalog>,
-    /// What went wrong last, until the next session.
+    /// What went wrong last, until the next session; for people, with what the server said in quotes.
     pub last_error: Option<String>,
+    /// The same for the model, in our own words only.
+    pub last_failure: Option<String>,
     /// When it is tried again, if that is known.
     pub next_try: Option<Timestamp>,
     /// Failed attempts to connect since the start.
@@ -38,6 +40,7 @@ impl View {
             generation: 0,
             catalog: Arc::default(),
             last_error: None,
+            last_failure: None,
             next_try: None,
             failed_attempts: 0,
             failures: 0,

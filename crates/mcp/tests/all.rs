@@ -5,11 +5,13 @@ mod suite {
     mod auth;
     mod breaker;
     mod chaos;
+    mod ending;
     mod expiry;
     mod fixture;
     mod gatekeeping;
     mod healing;
     mod keepalive;
+    mod limits;
     mod malware;
     mod memory;
     mod network;

@@ -97,6 +97,11 @@ fn everything(lab: &Lab) {
         ("get-roots-list", json!({}), "file://"),
         ("trigger-elicitation-request", json!({}), "Ada"),
         (
+            "trigger-url-elicitation",
+            json!({"url": "https://example.test/sign-in"}),
+            "completed",
+        ),
+        (
             "trigger-sampling-request",
             json!({"prompt": "say something"}),
             "from the model",

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::{Call, End};
 use crate::failure::Remedy;
 use crate::session::Session;
-use crate::supervisor::{Begin, Cause, Command, Verdict};
+use crate::supervisor::{Begin, Cause, Command};
 use crate::{Failure, Recovery, State, Trouble, View};
 
 impl Call<'_> {
@@ -56,7 +56,10 @@ impl Call<'_> {
             () = self.patience.cancel.cancelled() => return Err(self.ended(Failure::Cancelled)),
             decided = tokio::time::timeout(limit, decision) => decided,
         };
-        let refused = |why: String| End::strike(Trouble::NeedsReauth { why });
+        let refused = |why: String| {
+            let how = self.handle.server().way_in();
+            End::strike(Trouble::NeedsReauth { why, how })
+        };
         match decided {
             Ok(Recovery::Possible) => {}
             Ok(Recovery::NeedsLogin { why }) => return Err(refused(why)),
@@ -109,7 +112,7 @@ impl Call<'_> {
                 .await;
             return Err(self.ended(failure));
         }
-        self.handle.command(Command::Report(Verdict::Strike)).await;
+        // Counted once, by how the call ends.
         if self.works(session).await {
             return self
                 .attempt(session)
@@ -122,11 +125,7 @@ impl Call<'_> {
                 .attempt(&fresh)
                 .await
                 .map_err(|second| self.ended(second)),
-            // Counted already.
-            None => Err(End {
-                verdict: None,
-                ..self.ended(failure)
-            }),
+            None => Err(self.ended(failure)),
         }
     }
 

@@ -20,7 +20,7 @@ pub struct Status {
     pub disabled: bool,
     /// What it is doing.
     pub status: StatusWord,
-    /// What went wrong last.
+    /// What went wrong last; what the server said is in quotes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// When it is tried again.
@@ -120,7 +120,7 @@ fn word(view: &View) -> StatusWord {
 pub struct Unavailable {
     /// Its name.
     pub server: String,
-    /// Why, and what would help.
+    /// Why, and what would help; in our own words, never in the server's.
     pub why: String,
 }
 
@@ -132,13 +132,18 @@ impl Unavailable {
             Member::Refused(_, why) => why.clone(),
             Member::On(handle) => {
                 let view = handle.view();
-                let error = view.last_error.unwrap_or_default();
+                let error = view.last_failure.unwrap_or_default();
                 match view.state {
                     State::Ready | State::Recycled => return None,
                     State::Connecting { .. } | State::Reconnecting { .. } => {
                         "it is being connected".to_owned()
                     }
-                    State::NeedsAuth => format!("it needs a login: hermes mcp login {server}"),
+                    State::NeedsAuth => {
+                        format!(
+                            "it does not let us in; the user can {}",
+                            handle.server().way_in()
+                        )
+                    }
                     State::Parked => format!("it cannot be reached ({error})"),
                     State::Stopping | State::Stopped => "it is being ended".to_owned(),
                 }

@@ -7,6 +7,8 @@ use hermes_core::{Asker, SessionId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::breaker::CallNumber;
+
 /// Who calls.
 #[derive(Clone)]
 pub struct Caller {
@@ -68,6 +70,13 @@ impl Callers {
 pub(crate) struct Entered {
     callers: Arc<Callers>,
     number: u64,
+}
+
+impl Entered {
+    /// Tells it from the other calls of the server.
+    pub(crate) fn number(&self) -> CallNumber {
+        CallNumber(self.number)
+    }
 }
 
 impl Drop for Entered {

@@ -35,11 +35,15 @@ pub enum Trouble {
     NeedsReauth {
         /// Why.
         why: String,
+        /// What the person can do, as the end of a sentence.
+        how: String,
     },
     /// There is no such server.
     NotConnected,
-    /// The connection broke after the call was sent.
+    /// It failed after the call was sent, so it may have been carried out.
     OutcomeUnknown {
+        /// What kind of failure, in a word.
+        kind: String,
         /// What was seen.
         text: String,
     },
@@ -72,10 +76,10 @@ impl Trouble {
                  {}s before trying again",
                 seconds(*wait)
             ) }),
-            Self::NeedsReauth { why } => json!({
+            Self::NeedsReauth { why, how } => json!({
                 "error": format!(
-                    "MCP server '{server}' does not accept the login any more ({}). The user has to run \
-                     `hermes mcp login {server}`; do not retry before that",
+                    "MCP server '{server}' does not let us in ({}). The user has to {how}; do not retry \
+                     before that",
                     clean(redactor, why)
                 ),
                 "needs_reauth": true,
@@ -84,10 +88,10 @@ impl Trouble {
             Self::NotConnected => {
                 json!({ "error": format!("MCP server '{server}' is not connected") })
             }
-            Self::OutcomeUnknown { text } => json!({
+            Self::OutcomeUnknown { kind, text } => json!({
                 "error": format!(
-                    "the connection to MCP server '{server}' broke while the call ran ({}); it may or may \
-                     not have taken effect. Check before repeating it",
+                    "MCP call failed: {kind}: {}. MCP server '{server}' had been sent the call, which may or \
+                     may not have taken effect; check before repeating it",
                     clean(redactor, text)
                 ),
                 "outcome_unknown": true,

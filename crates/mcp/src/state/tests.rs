@@ -118,6 +118,13 @@ fn what_cannot_work_is_not_tried_again_at_once() {
 }
 
 #[test]
+fn what_worked_before_is_tried_again_whatever_it_answers() {
+    let lasting = Event::Failed(Setback::Lasting);
+    let state = after(State::Reconnecting { failures: 0 }, &[lasting]);
+    assert_eq!(state, State::Reconnecting { failures: 1 });
+}
+
+#[test]
 fn a_recycled_server_keeps_its_tools_and_wakes_for_a_call() {
     let (state, effects) = step(State::Ready, Event::Unused, &policy());
     assert_eq!(state, State::Recycled);

@@ -136,14 +136,16 @@ async fn connect(shared: &Shared, stop: &CancellationToken) -> Result<Fresh, Fai
 
 /// The handshake and the tools.
 async fn attempt(shared: &Shared, stop: &CancellationToken) -> Result<Fresh, Failure> {
-    let begun = Instant::now();
+    shared.route.clear(stop).await?;
+    let limit = shared.policy.connect_timeout;
     let effort = Effort {
-        limit: shared.policy.connect_timeout,
+        limit,
+        until: Instant::now() + limit,
         stop: stop.clone(),
         tasks: shared.tasks.clone(),
     };
     let connection = shared.route.open(shared.ears.clone(), &effort).await?;
-    let left = effort.limit.saturating_sub(begun.elapsed());
+    let left = effort.until.saturating_duration_since(Instant::now());
     let patience = Patience {
         limit: left.max(LEAST_FOR_TOOLS),
         cancel: stop.clone(),
@@ -175,9 +177,9 @@ async fn catalog(
             patience.limit,
             discover::tools(&session, patience, &shared.policy),
         );
-        let found = found.await.unwrap_or(Err(Failure::Timeout {
-            after: patience.limit,
-        }))?;
+        let found = found
+            .await
+            .unwrap_or(Err(Failure::timeout(patience.limit)))?;
         let filter = shared.server.filter();
         catalog.tools = found
             .into_iter()
@@ -195,6 +197,7 @@ impl Session {
             peer: connection.peer.clone(),
             marks: Arc::clone(&connection.marks),
             piped: shared.route.is_piped(),
+            progress: Arc::clone(&shared.ears.progress),
             tasks: shared.tasks.clone(),
         }
     }

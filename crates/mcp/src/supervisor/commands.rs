@@ -8,16 +8,16 @@ use tokio::time::Instant;
 
 use super::Supervisor;
 use crate::State;
-use crate::breaker::Gate;
+use crate::breaker::{CallNumber, Gate};
 use crate::session::Session;
 use crate::state::Event;
 
 /// A request of a call or of a person.
 pub(crate) enum Command {
-    /// May a call be made?
-    Begin(oneshot::Sender<Begin>),
-    /// How a call ended.
-    Report(Verdict),
+    /// May this call be made?
+    Begin(CallNumber, oneshot::Sender<Begin>),
+    /// How this call ended.
+    Report(CallNumber, Verdict),
     /// A call found no session and waits for one.
     Wake,
     /// The session of this generation does not work any more. Answers whether a newer one is there or on
@@ -73,16 +73,19 @@ pub(crate) enum Cause {
 
 impl Supervisor {
     pub(super) fn obey(&mut self, command: Command) {
+        if !self.state.is_alive() {
+            return;
+        }
         let now = Instant::now();
         match command {
-            Command::Begin(reply) => {
-                let answer = self.admit(now);
-                if let Err(Begin::Go(_)) = reply.send(answer) {
+            Command::Begin(call, reply) => {
+                let answer = self.admit(call, now);
+                if reply.send(answer).is_err() {
                     // The caller went away in this moment, and may have been the one to probe.
-                    self.breaker.give_back();
+                    self.breaker.give_back(call);
                 }
             }
-            Command::Report(verdict) => self.judge(verdict, now),
+            Command::Report(call, verdict) => self.judge(call, verdict, now),
             Command::Wake => {
                 if matches!(
                     self.state,
@@ -106,8 +109,8 @@ impl Supervisor {
         }
     }
 
-    fn admit(&mut self, now: Instant) -> Begin {
-        if let Gate::Open { wait } = self.breaker.admit(now) {
+    fn admit(&mut self, call: CallNumber, now: Instant) -> Begin {
+        if let Gate::Open { wait } = self.breaker.admit(call, now) {
             return Begin::Open {
                 failures: self.breaker.failures(),
                 wait,
@@ -125,15 +128,15 @@ impl Supervisor {
         }
     }
 
-    fn judge(&mut self, verdict: Verdict, now: Instant) {
+    fn judge(&mut self, call: CallNumber, verdict: Verdict, now: Instant) {
         let before = self.breaker.failures();
         match verdict {
             Verdict::Answered => {
                 self.breaker.reset();
                 self.lifeless = 0;
             }
-            Verdict::Strike => self.breaker.strike(now),
-            Verdict::Nothing => self.breaker.give_back(),
+            Verdict::Strike => self.breaker.strike(call, now),
+            Verdict::Nothing => self.breaker.give_back(call),
         }
         if let Some(live) = &mut self.live {
             live.used(now);
@@ -145,9 +148,6 @@ impl Supervisor {
 
     /// Calls of one generation that fail together share one new session.
     fn replace(&mut self, failed: u64, cause: Cause, now: Instant) -> bool {
-        if !self.state.is_alive() {
-            return false;
-        }
         let newer = self.generation > failed && self.state == State::Ready;
         if newer || self.state.is_on_its_way() {
             return true;

@@ -7,6 +7,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::{Begin, Cause, Command, Shared, Verdict};
+use crate::breaker::CallNumber;
 use crate::{SamplingCounts, Server, State, View};
 
 /// A way to one server. Clones are the same way; the last one to go ends the server.
@@ -96,18 +97,19 @@ impl Handle {
     }
 
     /// For guards that cannot wait. A full queue loses it, which the next report makes good.
-    pub(crate) fn report_now(&self, verdict: Verdict) {
-        if self.commands.try_send(Command::Report(verdict)).is_err() {
+    pub(crate) fn report_now(&self, call: CallNumber, verdict: Verdict) {
+        let report = Command::Report(call, verdict);
+        if self.commands.try_send(report).is_err() {
             tracing::debug!(server = self.name(), "a report about a call was lost");
         }
     }
 
-    pub(crate) async fn begin(&self) -> Option<Begin> {
+    pub(crate) async fn begin(&self, call: CallNumber) -> Option<Begin> {
         if self.is_stopping() {
             return None;
         }
         let (reply, answer) = oneshot::channel();
-        self.command(Command::Begin(reply)).await;
+        self.command(Command::Begin(call, reply)).await;
         answer.await.ok()
     }
 

@@ -1,5 +1,6 @@
 //! What a supervisor waits for.
 
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::attempt::Done;
@@ -55,17 +56,23 @@ impl Supervisor {
             () = shutdown.cancelled(), if state.is_alive() => Happening::Shutdown,
             Some(done) = finished(work) => Happening::Done(done),
             why = ended(live) => Happening::Ended(why),
-            command = commands.recv(), if state.is_alive() => match command {
-                Some(command) => Happening::Command(command),
-                // Nobody can ask for anything any more.
-                None => Happening::Shutdown,
-            },
+            happening = asked(commands, *state) => happening,
             Some(note) = notes.1.recv() => Happening::Note(note),
             () = shared.ears.tools_changed.notified(), if next_look.is_some() => Happening::ToolsChanged,
             () = at(next_look) => Happening::Upkeep,
             () = at(*timer) => Happening::Due,
             () = shared.route.credentials_changed(), if wants_login => Happening::CredentialsChanged,
         }
+    }
+}
+
+/// The next command, also at the end: whoever waits for a reply must not wait for the rest of it.
+async fn asked(commands: &mut mpsc::Receiver<Command>, state: State) -> Happening {
+    match commands.recv().await {
+        Some(command) => Happening::Command(command),
+        // Nobody can ask for anything any more.
+        None if state.is_alive() => Happening::Shutdown,
+        None => std::future::pending().await,
     }
 }
 

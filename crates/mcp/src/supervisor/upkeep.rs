@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::attempt::Old;
 use super::happening::Note;
-use super::{Shared, Supervisor};
+use super::{Cause, Shared, Supervisor};
 use crate::keepalive::{Pulse, Sign, interval, probe};
 use crate::session::{Patience, Session};
 use crate::state::Event;
@@ -30,8 +30,17 @@ pub(super) struct Live {
     check_at: Instant,
     /// When it is looked whether the program is still needed.
     recycle_at: Option<Instant>,
-    probing: bool,
+    probing: Option<Asked>,
     refresh: Refresh,
+}
+
+/// Who wants to know whether the session works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    /// We, after a silence.
+    Ourselves,
+    /// A call that got no answer; the new sessions that calls may cause are counted.
+    ACall,
 }
 
 /// Whether the tools are being read again.
@@ -60,7 +69,7 @@ impl Live {
             sign: Sign::default(),
             check_at: now + interval(&shared.policy, lifeless),
             recycle_at: None,
-            probing: false,
+            probing: None,
             refresh: Refresh::No,
         };
         live.recycle_at = live.unneeded_at(shared);
@@ -123,7 +132,7 @@ impl Supervisor {
             live.check_at = now + interval(&self.shared.policy, self.lifeless);
             // Traffic is a sign of life, and a call in flight will tell.
             if !live.is_busy() && !live.connection.marks.was_heard() {
-                self.check();
+                self.check(Asked::Ourselves);
             }
         }
     }
@@ -131,15 +140,15 @@ impl Supervisor {
     /// A call got no answer.
     pub(super) fn doubt(&mut self, generation: u64) {
         if self.generation == generation {
-            self.check();
+            self.check(Asked::ACall);
         }
     }
 
-    fn check(&mut self) {
-        let Some(live) = self.live.as_mut().filter(|live| !live.probing) else {
+    fn check(&mut self, asked: Asked) {
+        let Some(live) = self.live.as_mut().filter(|live| live.probing.is_none()) else {
             return;
         };
-        live.probing = true;
+        live.probing = Some(asked);
         let (sign, generation) = (live.sign, live.session.generation);
         // One of its own, so that the supervisor does not take it for a call.
         let session = Session::of(&live.connection, generation, &self.shared);
@@ -220,7 +229,7 @@ impl Supervisor {
         let Some(live) = &mut self.live else {
             return;
         };
-        live.probing = false;
+        let asked = live.probing.take();
         match pulse {
             Pulse::Alive(sign) => {
                 live.sign = sign;
@@ -230,7 +239,14 @@ impl Supervisor {
                 let kind = failure.kind();
                 let server = self.shared.server.name();
                 tracing::warn!(server, kind, %failure, "MCP server shows no sign of life");
-                self.last_error = Some(format!("{kind}: {failure}"));
+                if asked == Some(Asked::ACall) {
+                    let cause = Cause::Said(failure.to_string());
+                    if !self.ration.take(&cause, Instant::now()) {
+                        tracing::warn!(server, "calls have caused enough new sessions for now");
+                        return;
+                    }
+                }
+                self.blame(&failure);
                 self.lifeless = self.lifeless.saturating_add(1);
                 self.apply(Event::Wanted);
             }

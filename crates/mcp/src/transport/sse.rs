@@ -54,7 +54,7 @@ impl EventTransport {
         // The address of requests names the session.
         marks.got_session_id();
         let body = response.stream(usize::MAX)?;
-        let mut stream = events(body.into_stream(), MOST_BYTES, marks);
+        let mut stream = events(body.into_stream(), MOST_BYTES, marks, None);
         while let Some(event) = stream.next().await {
             let event = event.map_err(|error| WireError::Malformed(error.to_string()))?;
             if event.event.as_deref() == Some(ENDPOINT) {

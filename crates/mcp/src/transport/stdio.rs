@@ -14,6 +14,8 @@ use tokio_util::task::TaskTracker;
 
 use super::child::Voice;
 use super::last_words::{LastWords, listen};
+use super::overlong::Overlong;
+use super::stream::MOST_BYTES;
 use super::{Child, Connection, Effort, Marks, StderrLog, handshake};
 use crate::fleet::Surroundings;
 use crate::requests::Ears;
@@ -27,6 +29,7 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 const NODE_TOOLS: [&str; 3] = ["npx", "npm", "node"];
 
 /// The way to a server that is a program.
+#[derive(Clone)]
 pub(crate) struct StdioRoute {
     server: Server,
     surroundings: Arc<Surroundings>,
@@ -42,34 +45,25 @@ impl StdioRoute {
         }
     }
 
+    /// Whether the program may be started.
+    pub(super) async fn clear(&self) -> Result<(), Failure> {
+        let cleared = self.surroundings.gatekeeper.clear(&self.server).await;
+        cleared.map_err(|text| Failure::Unusable { text })
+    }
+
     pub(super) async fn open(&self, ears: Ears, effort: &Effort) -> Result<Connection, Failure> {
         let tasks = &effort.tasks;
-        let mut environment =
-            child_environment(&self.surroundings.environment, self.server.settings());
-        let path = environment.get("PATH").cloned().unwrap_or_default();
-        let program = self.find(&path)?;
-        if let Some(folder) = program.parent().and_then(Path::to_str) {
-            environment.insert("PATH".to_owned(), in_front(folder, &path));
-        }
-        effort
-            .bound(self.surroundings.gatekeeper.clear(&self.server))
-            .await?
-            .map_err(|text| Failure::Unusable { text })?;
-        let process = self.start(&program, environment).await?;
-        let Process {
-            pid,
-            output,
-            errors,
-            input,
-            exit,
-            control,
-        } = process;
-        let voice = self.listen(errors, tasks);
-        let child = Child::new(pid, control, exit, voice, tasks);
+        // A start that comes too late is ended when its task is done: nobody takes what it answers.
+        let (own, for_child) = (self.clone(), tasks.clone());
+        let starting = tasks.spawn(async move { own.start(&for_child).await });
+        let started = effort.bound(starting).await?;
+        let (child, output, input) = started.map_err(|error| Failure::Protocol {
+            text: format!("the start broke off: {error}"),
+        })??;
         let marks = Arc::<Marks>::default();
-        let input = input.unwrap_or_else(|| Box::new(tokio::io::sink()));
         let pipes = Pipes {
-            inner: AsyncRwTransport::new_client(output, input),
+            inner: AsyncRwTransport::new_client(Overlong::new(output), input)
+                .with_max_line_length(MOST_BYTES),
             marks: Arc::clone(&marks),
         };
         let ended = child.exited();
@@ -84,13 +78,16 @@ impl StdioRoute {
         }
     }
 
-    async fn start(
-        &self,
-        program: &Path,
-        environment: std::collections::BTreeMap<String, String>,
-    ) -> Result<Process, Failure> {
+    async fn start(&self, tasks: &TaskTracker) -> Result<(Child, Reader, Writer), Failure> {
+        let settings = self.server.settings();
+        let mut environment = child_environment(&self.surroundings.environment, settings);
+        let path = environment.get("PATH").cloned().unwrap_or_default();
+        let program = self.find(&path)?;
+        if let Some(folder) = program.parent().and_then(Path::to_str) {
+            environment.insert("PATH".to_owned(), in_front(folder, &path));
+        }
         let mut argv = vec![program.display().to_string()];
-        argv.extend(self.server.settings().args.iter().cloned());
+        argv.extend(settings.args.iter().cloned());
         self.log.header(self.server.name());
         let launch = Launch {
             id: RunId::new(format!("mcp{:016x}", self.surroundings.random.next_u64())),
@@ -101,10 +98,21 @@ impl StdioRoute {
             confinement: None,
         };
         let started = self.surroundings.backend.spawn(launch).await;
-        started.map_err(|error| Failure::Interrupted {
+        let Process {
+            pid,
+            output,
+            errors,
+            input,
+            exit,
+            control,
+        } = started.map_err(|error| Failure::Interrupted {
             sent: false,
             text: error.to_string(),
-        })
+        })?;
+        let voice = self.listen(errors, tasks);
+        let child = Child::new(pid, control, exit, voice, tasks);
+        let input = input.unwrap_or_else(|| Box::new(tokio::io::sink()));
+        Ok((child, output, input))
     }
 
     /// Follows what the program says besides its answers.
@@ -202,7 +210,7 @@ fn in_front(folder: &str, path: &str) -> String {
 
 /// A program's pipes, with notes about what went through them.
 struct Pipes {
-    inner: AsyncRwTransport<RoleClient, Reader, Writer>,
+    inner: AsyncRwTransport<RoleClient, Overlong<Reader>, Writer>,
     marks: Arc<Marks>,
 }
 

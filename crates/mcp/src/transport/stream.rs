@@ -2,24 +2,31 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use futures_util::stream::{BoxStream, Stream, StreamExt};
 use hermes_http::HttpError;
+use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use sse_stream::{Error, Sse, SseStream};
 
 use super::Marks;
+use crate::failure::too_long;
 
 /// Largest event of a stream, and largest answer outside of one.
 pub(super) const MOST_BYTES: usize = 16 << 20;
 
-/// Reads events from a body; an event over the limit ends the stream.
+/// Reads events from a body; an event over the limit ends the stream. When the stream answers one request,
+/// that is told as its answer.
 pub(super) fn events(
     body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static,
     limit: usize,
     marks: Arc<Marks>,
+    answers: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, Error>> {
     let start = (EventSize::default(), false);
+    let overlong = Arc::new(AtomicBool::new(false));
+    let found = Arc::clone(&overlong);
     let bounded = body.scan(start, move |(size, failed), chunk| {
         let checked = match chunk {
             _ if *failed => None,
@@ -27,15 +34,27 @@ pub(super) fn events(
                 marks.hear();
                 Some(Ok(chunk))
             }
-            Ok(_) => Some(Err(io::Error::other(format!(
-                "an event is larger than {limit} bytes"
-            )))),
+            Ok(_) => {
+                found.store(true, Ordering::Relaxed);
+                Some(Err(io::Error::other(format!(
+                    "an event is larger than {limit} bytes"
+                ))))
+            }
             Err(error) => Some(Err(io::Error::other(error))),
         };
         *failed = !matches!(checked, Some(Ok(_)));
         std::future::ready(checked)
     });
-    SseStream::from_bytes_stream(bounded).boxed()
+    SseStream::from_bytes_stream(bounded)
+        .map(move |event| match (&answers, event) {
+            (Some(id), Err(_)) if overlong.load(Ordering::Relaxed) => {
+                let answer = ServerJsonRpcMessage::error(too_long(limit), Some(id.clone()));
+                let answer = serde_json::to_string(&answer).unwrap_or_default();
+                Ok(Sse::default().data(answer))
+            }
+            (_, event) => event,
+        })
+        .boxed()
 }
 
 /// Counts the bytes since the last empty line, which ends an event.
@@ -77,7 +96,7 @@ mod tests {
             .build()
             .unwrap();
         runtime.block_on(async {
-            events(body, limit, Arc::default())
+            events(body, limit, Arc::default(), None)
                 .map(|event| event.ok().and_then(|event| event.data))
                 .collect()
                 .await

@@ -1,12 +1,14 @@
 //! An MCP server as a program, whose faults are set by its environment and by files.
 //!
 //! `SX_STATE` names a directory: each start is a line in `starts` (its process id), a start while an
-//! earlier one still runs is a line in `overlaps`, each request a line in `requests`, the text of each call of
-//! `echo`, which stands for tools that change something, a line in `echoed`. A file `broken` makes
-//! every start fail, `hang` makes the handshake hang. `SX_FAULTS` holds words: `die` (exits in the middle of
-//! every call after writing a line to `done`), `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense),
+//! earlier one still runs is a line in `overlaps`, what the client can do a line in `capabilities`, each
+//! request a line in `requests`, the text of each call of `echo`, which stands for tools that change
+//! something, a line in `echoed`. A file `broken` makes every start fail, `hang` makes the handshake hang.
+//! `SX_FAULTS` holds words: `die` (exits in the middle of every call after writing a line to `done`),
+//! `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense), `stays` (does not end with its input),
 //! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
-//! the client: its user or its model, and answer with what came back).
+//! the client: its user or its model, and answer with what came back), `heavy` (offers more than anybody wants
+//! to read). A call may ask for its `progress` to be told and for an answer of so many `bytes`.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, Write};
@@ -86,6 +88,9 @@ impl Program {
             let own = Arc::clone(self);
             thread::spawn(move || own.handle(&message));
         }
+        if self.has("stays") {
+            thread::sleep(Duration::from_secs(600));
+        }
         Ok(ExitCode::SUCCESS)
     }
 
@@ -148,15 +153,26 @@ impl Program {
             })
         };
         Ok(Some(match method {
-            "initialize" => json!({
-                "protocolVersion": params["protocolVersion"],
-                "capabilities": { "tools": {} },
-                "serverInfo": { "name": "stdio fixture", "version": "1" },
-            }),
+            "initialize" => {
+                self.note("capabilities", &params["capabilities"].to_string())?;
+                json!({
+                    "protocolVersion": params["protocolVersion"],
+                    "capabilities": { "tools": {} },
+                    "serverInfo": { "name": "stdio fixture", "version": "1" },
+                })
+            }
             "ping" if !self.has("no-ping") => json!({}),
             "tools/list" if self.has("asks") => json!({ "tools": [
                 tool("ask", true), tool("sample", true),
             ] }),
+            "tools/list" if self.has("heavy") => {
+                let heavy = |number| {
+                    let mut tool = tool(&format!("tool{number}"), true);
+                    tool["description"] = "x".repeat(1 << 20).into();
+                    tool
+                };
+                json!({ "tools": (0..9).map(heavy).collect::<Vec<_>>() })
+            }
             "tools/list" => json!({ "tools": [
                 tool("echo", false), tool("read", true), tool("wait", true),
             ] }),
@@ -187,10 +203,23 @@ impl Program {
             let reply = self.ask(method, &arguments["question"])?;
             return Ok(json!({ "content": [{ "type": "text", "text": reply.to_string() }] }));
         }
+        if let Some(message) = arguments["progress"].as_str() {
+            let token = &params["_meta"]["progressToken"];
+            let params = json!({
+                "progressToken": token, "progress": 1, "total": 4, "message": message,
+            });
+            let told = json!({
+                "jsonrpc": "2.0", "method": "notifications/progress", "params": params,
+            });
+            self.say(&told.to_string())?;
+        }
         if let Some(millis) = arguments["millis"].as_u64() {
             thread::sleep(Duration::from_millis(millis));
         }
+        let bytes = arguments["bytes"].as_u64().unwrap_or_default();
+        let long = "x".repeat(usize::try_from(bytes).unwrap_or_default());
         let text = arguments["text"].as_str().unwrap_or("ok");
+        let text = format!("{text}{long}");
         Ok(json!({ "content": [{ "type": "text", "text": text }] }))
     }
 

@@ -188,13 +188,34 @@ async fn a_server_that_lets_nobody_in_waits_and_comes_back() {
         })
         .await;
     assert!(view.next_try.is_some());
-    assert!(
-        bench.fleet.unavailable()[0]
-            .why
-            .contains("hermes mcp login one")
-    );
+    let why = bench.fleet.unavailable()[0].why.clone();
+    assert!(why.contains("give mcp_servers.one a header"), "{why}");
     server.set_token(None);
     bench.handle("one").reconnect().await;
     bench.ready("one").await;
     assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+}
+
+/// A login in the browser does not help where a header is what is shown.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refused_header_is_named_instead_of_a_login() {
+    let server = remote(Profile::default());
+    let mut bench = Bench::new(quick());
+    for (value, words) in [
+        ("Bearer stale", "mcp_servers.one.headers sends as X-Key"),
+        ("Bearer ${MY_KEY}", "set MY_KEY, which headers.X-Key"),
+    ] {
+        let mut one = at(server.url("/mcp"));
+        one.headers.insert("X-Key".to_owned(), value.to_owned());
+        bench.add("one", one).await;
+        bench.ready("one").await;
+        server.arm("tools/call", refused(), 1);
+        let answer = bench.echo("x").await;
+        assert_eq!(answer["needs_reauth"], json!(true), "{answer}");
+        let text = error(&answer);
+        assert!(
+            text.contains(words) && !text.contains("mcp login"),
+            "{text}"
+        );
+    }
 }

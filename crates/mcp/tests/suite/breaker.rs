@@ -1,13 +1,16 @@
 //! A server that keeps failing is left alone for a while, and then asked once.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::join_all;
+use hermes_core::Tool;
 use hermes_mcp::RecoveryPolicy;
 use hermes_testkit::mcp_server::{McpServer, Mode, Profile};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use super::fixture::{Bench, PATIENCE, at, error, quick, remote};
+use super::fixture::{Bench, PATIENCE, at, context, error, quick, read, remote};
 
 const COOLDOWN: Duration = Duration::from_millis(1_500);
 
@@ -100,6 +103,22 @@ async fn a_success_after_a_new_session_forgets_earlier_failures() {
 
 // MCP-36
 #[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_fails_twice_counts_once() {
+    let server = remote(Profile::default());
+    let bench = Bench::connected(quick(), server.url("/mcp")).await;
+    server.arm("tools/call", Mode::Cut, 2);
+    let answer = bench.call("read", json!({ "text": "r" })).await;
+    assert!(error(&answer).contains("MCP call failed"), "{answer}");
+    assert_eq!(server.stats().calls, 2);
+    // Whatever was reported about the call is counted before the next one begins.
+    server.arm("tools/call", Mode::Cut, 1);
+    let answer = bench.echo("x").await;
+    assert!(error(&answer).contains("MCP call failed"), "{answer}");
+    bench.failures(2).await;
+}
+
+// MCP-36
+#[tokio::test(flavor = "multi_thread")]
 async fn a_tool_that_says_it_failed_has_answered() {
     let server = remote(Profile::default());
     let bench = Bench::connected(quick(), server.url("/mcp")).await;
@@ -116,10 +135,9 @@ async fn a_tool_that_says_it_failed_has_answered() {
     bench.failures(0).await;
 }
 
-// MCP-24, the reference's test_half_open_probe_on_dead_session_requests_reconnect
-// MCP-25, the reference's test_half_open_dead_session_recovers_after_reconnect
-#[tokio::test(flavor = "multi_thread")]
-async fn a_probe_without_a_session_asks_for_one_and_the_next_call_goes_through() {
+/// A program that has died and cannot be started, with a breaker that its calls have opened. The tools of a
+/// parked server are not offered, so one is kept from before.
+async fn dead() -> (Bench, Arc<dyn Tool>) {
     let policy = RecoveryPolicy {
         reconnect_retries: 0,
         breaker_threshold: 2,
@@ -130,33 +148,45 @@ async fn a_probe_without_a_session_asks_for_one_and_the_next_call_goes_through()
     let mut bench = Bench::new(policy);
     bench.add("one", bench.program("one", "")).await;
     let pid = bench.ready("one").await.pid.unwrap();
-    let broken = bench.state("one").join("broken");
-    std::fs::write(&broken, "").unwrap();
-    // The tools of a parked server are not offered, so this one is kept from before.
     let tool = bench.tool("mcp__one__echo");
-    let call = || async {
-        let around = super::fixture::context(tokio_util::sync::CancellationToken::new());
-        super::fixture::read(tool.call(json!({ "text": "x" }), &around).await)
-    };
+    std::fs::write(bench.state("one").join("broken"), "").unwrap();
     end(pid);
     bench.parked("one").await;
     for _ in 0..2 {
-        let text = error(&call().await);
+        let text = error(&again(&tool).await);
         assert!(text.contains("reconnect"), "{text}");
     }
-    assert!(error(&call().await).contains("unreachable"));
+    assert!(error(&again(&tool).await).contains("unreachable"));
+    (bench, tool)
+}
+
+async fn again(tool: &Arc<dyn Tool>) -> serde_json::Value {
+    let around = context(CancellationToken::new());
+    read(tool.call(json!({ "text": "x" }), &around).await)
+}
+
+// MCP-24, the reference's test_half_open_probe_on_dead_session_requests_reconnect
+#[tokio::test(flavor = "multi_thread")]
+async fn a_probe_without_a_session_asks_for_exactly_one() {
+    let (bench, tool) = dead().await;
     let requests = bench.lines("one", "requests").len();
     let starts = bench.lines("one", "starts").len();
     tokio::time::sleep(COOLDOWN).await;
-    let text = error(&call().await);
+    let text = error(&again(&tool).await);
     assert!(text.contains("reconnect"), "{text}");
     assert_eq!(bench.lines("one", "starts").len(), starts + 1);
     assert_eq!(bench.lines("one", "requests").len(), requests);
+}
 
-    std::fs::remove_file(&broken).unwrap();
+// MCP-25, the reference's test_half_open_dead_session_recovers_after_reconnect
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_goes_through_as_soon_as_the_session_is_back() {
+    let (bench, tool) = dead().await;
+    std::fs::remove_file(bench.state("one").join("broken")).unwrap();
     bench.handle("one").reconnect().await;
     bench.ready("one").await;
-    assert_eq!(call().await, json!({ "result": "x" }));
+    assert_eq!(again(&tool).await, json!({ "result": "x" }));
+    bench.failures(0).await;
 }
 
 // MCP-29

@@ -105,3 +105,33 @@ async fn nobody_is_pinged_while_a_call_runs_or_answers_come() {
     assert_eq!(answer, json!({ "result": "w" }));
     assert_eq!(server.stats().initialize, 1);
 }
+
+// MCP-82
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_without_an_answer_cause_only_so_many_new_sessions() {
+    let server = remote(Profile::default());
+    let policy = RecoveryPolicy {
+        call_timeout: Duration::from_millis(100),
+        keepalive_timeout: Duration::from_millis(50),
+        breaker_threshold: 1_000,
+        ..quick()
+    };
+    let bench = Bench::connected(policy, server.url("/mcp")).await;
+    let hold = Mode::Hold {
+        millis: 20_000,
+        then: None,
+    };
+    // The server takes every session and answers nothing else.
+    server.arm("tools/call", hold.clone(), 1_000);
+    server.arm("ping", hold, 1_000);
+    let deadline = std::time::Instant::now() + PATIENCE;
+    while server.stats().of("ping") < 8 {
+        assert!(
+            std::time::Instant::now() < deadline,
+            "{:?}",
+            server.stats().methods
+        );
+        bench.echo("x").await;
+    }
+    assert_eq!(server.stats().initialize, 4, "the first and three more");
+}

@@ -1,9 +1,11 @@
 //! Programs of servers: none is left behind, and never two of one server.
 
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_mcp::RecoveryPolicy;
+use futures_core::future::BoxFuture;
+use hermes_mcp::{Authority, Gatekeeper, RecoveryPolicy, Server, View};
 use hermes_testkit::process::Process;
 use serde_json::json;
 
@@ -168,4 +170,34 @@ async fn a_missing_program_is_named() {
         error.contains("no-such-program-anywhere was not found"),
         "{error}"
     );
+}
+
+/// Looks at every program for a while before it lets it start.
+struct Careful(Duration);
+
+impl Gatekeeper for Careful {
+    fn authority(&self, _: &Server) -> Option<Arc<dyn Authority>> {
+        None
+    }
+
+    fn clear<'a>(&'a self, _: &'a Server) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async {
+            tokio::time::sleep(self.0).await;
+            Ok(())
+        })
+    }
+}
+
+// MCP-46
+#[tokio::test(flavor = "multi_thread")]
+async fn looking_at_a_program_does_not_take_the_time_of_its_start() {
+    let policy = RecoveryPolicy {
+        connect_timeout: Duration::from_secs(3),
+        ..quick()
+    };
+    let careful = Careful(Duration::from_secs(4));
+    let mut bench = Bench::with_gatekeeper(policy, Arc::new(careful));
+    bench.add("one", bench.program("one", "")).await;
+    let view = bench.until("one", "settled", View::is_settled).await;
+    assert!(view.is_ready() && view.failed_attempts == 0, "{view:?}");
 }

@@ -96,6 +96,9 @@ async fn a_question_reaches_the_person_and_stops_the_clock_of_the_call() {
     });
     assert_eq!(heard(&bench, &yes, link).await["action"], json!("accept"));
     bench.failures(0).await;
+    // Servers ask only in the ways that were announced.
+    let announced: Json = serde_json::from_str(&bench.lines("one", "capabilities")[0]).unwrap();
+    assert_eq!(announced["elicitation"], json!({ "form": {}, "url": {} }));
 }
 
 // MCP-75

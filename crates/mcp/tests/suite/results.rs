@@ -245,6 +245,7 @@ fn troubles_say_what_the_model_should_do() {
     assert!(says(&down, "reconnect"), "{down}");
     let reauth = shown(Trouble::NeedsReauth {
         why: "expired".to_owned(),
+        how: "run `hermes mcp login s`".to_owned(),
     });
     assert!(says(&reauth, "hermes mcp login s"), "{reauth}");
     assert_eq!(
@@ -252,8 +253,13 @@ fn troubles_say_what_the_model_should_do() {
         (&json!(true), &json!("s"))
     );
     let unknown = shown(Trouble::OutcomeUnknown {
+        kind: "ConnectionLost".to_owned(),
         text: "cut".to_owned(),
     });
+    assert!(
+        says(&unknown, "MCP call failed: ConnectionLost: cut"),
+        "{unknown}"
+    );
     assert_eq!(
         (&unknown["outcome_unknown"], &unknown["server"]),
         (&json!(true), &json!("s"))

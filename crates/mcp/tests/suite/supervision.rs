@@ -177,6 +177,44 @@ async fn a_write_that_may_have_happened_is_not_repeated_and_a_read_is() {
     assert_eq!(bench.lines("one", "done"), ["echo", "read", "read"]);
 }
 
+// MCP-35
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_without_an_answer_or_with_a_server_error_may_have_happened() {
+    let server = remote(Profile::default());
+    let policy = RecoveryPolicy {
+        call_timeout: Duration::from_millis(300),
+        ..quick()
+    };
+    let bench = Bench::connected(policy, server.url("/mcp")).await;
+    let hold = Mode::Hold {
+        millis: 20_000,
+        then: None,
+    };
+    let failed = |status| Mode::Status {
+        status,
+        body: "no".to_owned(),
+    };
+    for (mode, word, unknown) in [
+        (hold, "Timeout", true),
+        (failed(502), "HTTP 502", true),
+        (failed(422), "HTTP 422", false),
+    ] {
+        server.arm("tools/call", mode.clone(), 1);
+        let answer = bench.echo("x").await;
+        let text = answer["error"].as_str().unwrap();
+        assert!(
+            text.starts_with("MCP call failed") && text.contains(word),
+            "{text}"
+        );
+        assert_eq!(answer["outcome_unknown"] == json!(true), unknown, "{text}");
+        // A read may simply be repeated.
+        server.arm("tools/call", mode, 1);
+        let answer = bench.call("read", json!({})).await;
+        assert_eq!(answer.get("outcome_unknown"), None, "{answer}");
+        assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_breaks_off_over_http_keeps_the_session() {
     let server = remote(Profile::default());
@@ -216,6 +254,12 @@ async fn an_unused_program_is_closed_and_the_next_call_starts_it() {
     .unwrap();
     assert_eq!(bench.fleet.status()[0].status, StatusWord::Recycled);
     assert!(bench.fleet.unavailable().is_empty());
+    // Trying what is down again does not start what nobody uses.
+    bench.fleet.nudge().await;
+    let soon = Duration::from_millis(500);
+    let awake = |view: &View| view.state != State::Recycled;
+    let view = bench.handle("one").wait_for(soon, awake).await;
+    assert_eq!(view.state, State::Recycled);
     assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
     bench.failures(0).await;
     assert_eq!(bench.lines("one", "starts").len(), 2);

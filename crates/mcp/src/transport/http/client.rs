@@ -251,7 +251,11 @@ impl Client {
             let body = response
                 .stream(usize::MAX)
                 .map_err(|error| StreamableHttpError::Client(error.into()))?;
-            let stream = events(body.into_stream(), limit, Arc::clone(&self.marks));
+            let id = match message {
+                JsonRpcMessage::Request(request) => Some(request.id.clone()),
+                _ => None,
+            };
+            let stream = events(body.into_stream(), limit, Arc::clone(&self.marks), id);
             return Ok(StreamableHttpPostResponse::Sse(stream, session_id));
         }
         if !kind.starts_with(JSON_MIME_TYPE) {
@@ -368,7 +372,12 @@ impl StreamableHttpClient for Client {
                     .0
                     .stream(usize::MAX)
                     .map_err(|error| StreamableHttpError::Client(error.into()))?;
-                let stream = events(body.into_stream(), MOST_BYTES, Arc::clone(&self.marks));
+                let stream = events(
+                    body.into_stream(),
+                    MOST_BYTES,
+                    Arc::clone(&self.marks),
+                    None,
+                );
                 // When this breaks, so has whatever else is kept open to the server; the next call must
                 // not find out by losing its request.
                 let http = self.http.clone();

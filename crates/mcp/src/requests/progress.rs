@@ -1,0 +1,65 @@
+//! How far calls say they are. It changes nothing about how long they may take; the last word is kept for the
+//! error of a call whose time is over.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hermes_secrets::RedactorHandle;
+use rmcp::model::{ProgressNotificationParam, ProgressToken};
+
+use crate::failure::quoted;
+
+/// The last word of each request under way.
+#[derive(Default)]
+pub(crate) struct Progress(Mutex<HashMap<ProgressToken, Option<String>>>);
+
+impl Progress {
+    /// Listens for a request until the guard is dropped.
+    pub(crate) fn follow(self: &Arc<Self>, token: ProgressToken) -> Following {
+        self.known().insert(token.clone(), None);
+        Following {
+            progress: Arc::clone(self),
+            token,
+        }
+    }
+
+    /// Passes a message on to our own log, and keeps it where somebody waits for the answer.
+    pub(super) fn note(
+        &self,
+        server: &str,
+        said: &ProgressNotificationParam,
+        redactor: &RedactorHandle,
+    ) {
+        let total = said.total.map(|total| format!(" of {total}"));
+        let count = format!("{}{}", said.progress, total.unwrap_or_default());
+        let words = said.message.as_deref().unwrap_or_default();
+        let words = quoted(&redactor.snapshot(), &format!("{count} {words}"));
+        tracing::debug!(server, "progress: {words}");
+        if let Some(last) = self.known().get_mut(&said.progress_token) {
+            *last = Some(words);
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<ProgressToken, Option<String>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that is listened for.
+pub(crate) struct Following {
+    progress: Arc<Progress>,
+    token: ProgressToken,
+}
+
+impl Following {
+    /// What was said last.
+    pub(crate) fn last(&self) -> Option<String> {
+        self.progress.known().get(&self.token).cloned().flatten()
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.progress.known().remove(&self.token);
+    }
+}

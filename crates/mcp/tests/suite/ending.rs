@@ -1,0 +1,90 @@
+//! Calls that meet the end of a server are answered, and at once.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use hermes_testkit::mcp_server::{Mode, Profile};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::fixture::{Bench, context, error, quick, read, remote};
+
+// MCP-10, the reference's test_session_expired_handler_returns_none_without_loop
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_during_the_shutdown_is_answered_at_once() {
+    let server = remote(Profile::default());
+    let bench = Bench::connected(quick(), server.url("/mcp")).await;
+    let tool = bench.tool("mcp__one__echo");
+    let hold = Mode::Hold {
+        millis: 20_000,
+        then: Some("Invalid or expired session".to_owned()),
+    };
+    server.arm("tools/call", hold, 1);
+    let around = context(CancellationToken::new());
+    let running = async {
+        let answer = read(tool.call(json!({}), &around).await);
+        (answer, Instant::now())
+    };
+    let ((answer, answered), asked) = tokio::join!(running, async {
+        while server.stats().calls == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let asked = Instant::now();
+        bench.fleet.shutdown().await;
+        asked
+    });
+    assert!(!error(&answer).is_empty());
+    let took = answered.duration_since(asked);
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    let late = Instant::now();
+    let answer = read(tool.call(json!({}), &around).await);
+    assert!(error(&answer).contains("not connected"), "{answer}");
+    assert!(late.elapsed() < Duration::from_secs(1));
+    assert_eq!(server.stats().initialize, 1);
+}
+
+// MCP-10
+// On one thread, so that the calls are in the queue before the supervisor hears of the end.
+#[tokio::test]
+async fn calls_that_wait_in_the_queue_are_answered_before_the_program_has_ended() {
+    let policy = hermes_mcp::RecoveryPolicy {
+        child_grace: Duration::from_secs(6),
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    bench.add("one", bench.program("one", "stays")).await;
+    bench.ready("one").await;
+    let tool = bench.tool("mcp__one__echo");
+    let around = context(CancellationToken::new());
+    let begun = Instant::now();
+    let calls = join_all((0..20).map(|_| tool.call(json!({}), &around)));
+    let calls = async { (calls.await, begun.elapsed()) };
+    let ((answers, took), ()) = tokio::join!(calls, bench.fleet.shutdown());
+    for answer in answers {
+        let answer = read(answer);
+        assert!(error(&answer).contains("not connected"), "{answer}");
+    }
+    let ended = begun.elapsed();
+    assert!(
+        ended > Duration::from_secs(5),
+        "it ended too soon: {ended:?}"
+    );
+    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(bench.lines("one", "done").is_empty());
+}
+
+// MCP-11, the reference's test_session_expired_handler_returns_none_without_server_record
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_of_a_removed_server_is_not_connected() {
+    let server = remote(Profile::default());
+    let mut bench = Bench::connected(quick(), server.url("/mcp")).await;
+    let stale = bench.tool("mcp__one__echo");
+    bench.remove("one").await;
+    let answer = read(
+        stale
+            .call(json!({}), &context(CancellationToken::new()))
+            .await,
+    );
+    assert!(error(&answer).contains("not connected"), "{answer}");
+    assert!(bench.names().is_empty());
+}
