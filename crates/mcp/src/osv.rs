@@ -5,12 +5,14 @@
 
 mod package;
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use hermes_core::Clock;
 use hermes_http::{HttpClient, HttpError, Timeouts};
 use hermes_store::Store;
+use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 use url::Url;
 
@@ -26,6 +28,10 @@ const LONGEST_QUERY: Duration = Duration::from_secs(10);
 const LONGEST_CHECK: Duration = Duration::from_secs(12);
 /// How long an answer is good.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
+/// How long it is not asked again about a package after it could not be.
+const PAUSE: Duration = Duration::from_secs(300);
+/// Most packages such a pause is remembered for.
+const MOST_PAUSES: usize = 64;
 /// Most pages of an answer that are read.
 const MOST_PAGES: usize = 5;
 /// Most bytes of one page.
@@ -57,6 +63,8 @@ pub struct Osv {
     store: Option<Store>,
     clock: Arc<dyn Clock>,
     limit: Duration,
+    /// Packages nobody could be asked about, since when, and why.
+    pauses: Mutex<BTreeMap<String, (Timestamp, String)>>,
 }
 
 impl Osv {
@@ -73,6 +81,7 @@ impl Osv {
             store,
             clock,
             limit: LONGEST_CHECK,
+            pauses: Mutex::default(),
         }
     }
 
@@ -81,12 +90,40 @@ impl Osv {
         let Some(package) = Package::of(command, arguments) else {
             return Verdict::Clean;
         };
-        match tokio::time::timeout(self.limit, self.judge(&package)).await {
+        let name = package.to_string();
+        if let Some(why) = self.paused(&name) {
+            return Verdict::Unknown { why };
+        }
+        let verdict = match tokio::time::timeout(self.limit, self.judge(&package)).await {
             Ok(verdict) => verdict,
             Err(_) => Verdict::Unknown {
                 why: format!("no answer within {} s", self.limit.as_secs()),
             },
+        };
+        if let Verdict::Unknown { why } = &verdict {
+            self.pause(name, why.clone());
         }
+        verdict
+    }
+
+    /// Why nobody is asked about a package at the moment. A server that dies often is not held up each time.
+    fn paused(&self, package: &str) -> Option<String> {
+        let now = self.clock.now();
+        let mut pauses = self.pauses();
+        pauses.retain(|_, (since, _)| now.duration_since(*since).unsigned_abs() < PAUSE);
+        pauses.get(package).map(|(_, why)| why.clone())
+    }
+
+    fn pause(&self, package: String, why: String) {
+        let now = self.clock.now();
+        let mut pauses = self.pauses();
+        if pauses.len() < MOST_PAUSES {
+            pauses.insert(package, (now, why));
+        }
+    }
+
+    fn pauses(&self) -> MutexGuard<'_, BTreeMap<String, (Timestamp, String)>> {
+        self.pauses.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn judge(&self, package: &Package) -> Verdict {
