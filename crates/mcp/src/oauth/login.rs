@@ -69,13 +69,35 @@ struct WayBack {
     uri: String,
 }
 
+/// How one way through the browser ended.
+enum Visit {
+    SignedIn(LoggedIn),
+    /// The server has forgotten our registration, which is out of use now.
+    Forgotten(OAuthError),
+}
+
 impl OAuth {
-    /// Signs in with a person. What was kept before stays until the new login is complete.
+    /// Signs in with a person. What was kept before stays until the new login is complete. A server that has
+    /// forgotten us is told once more who we are, and the person goes there once more.
     pub(super) async fn sign_in(
         &self,
         asked: &Challenge,
         cancel: &CancellationToken,
     ) -> Result<LoggedIn, OAuthError> {
+        if let Visit::SignedIn(signed) = self.visit(asked, cancel).await? {
+            return Ok(signed);
+        }
+        match self.visit(asked, cancel).await? {
+            Visit::SignedIn(signed) => Ok(signed),
+            Visit::Forgotten(error) => Err(error),
+        }
+    }
+
+    async fn visit(
+        &self,
+        asked: &Challenge,
+        cancel: &CancellationToken,
+    ) -> Result<Visit, OAuthError> {
         let parts = self.parts();
         let asked = match asked.resource_metadata {
             Some(_) => asked.clone(),
@@ -128,11 +150,19 @@ impl OAuth {
             verifier,
             redirect: &way.uri,
         };
-        let given = desk.exchange(&client, code).await?;
+        let given = match desk.exchange(&client, code).await {
+            Err(error) if error.is_unknown_client() && client.registration.is_some() => {
+                let files = self.files().clone();
+                blocking(move || files.discard_client()).await?;
+                return Ok(Visit::Forgotten(error));
+            }
+            given => given?,
+        };
         let mut tokens = Tokens::given(given, parts.clock.now(), None)?;
         tokens.assume_scope(scope.as_deref());
         self.keep(&tokens, Some(&client), &found.metadata).await?;
-        Ok(LoggedIn::of(&tokens, tokens.left(parts.clock.now())))
+        let left = tokens.left(parts.clock.now());
+        Ok(Visit::SignedIn(LoggedIn::of(&tokens, left)))
     }
 
     /// How the server refuses somebody it does not know. What cannot be learned is looked up elsewhere.

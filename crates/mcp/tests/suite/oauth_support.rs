@@ -192,6 +192,7 @@ impl Person for Scripted {
     fn show(&self, _server: &str, address: &Url, opened: bool) {
         assert_eq!(opened, matches!(self.does, Does::Watches));
         self.shown.lock().unwrap().push(address.clone());
+        *self.typed.lock().unwrap() = false;
         self.wake.notify_one();
     }
 

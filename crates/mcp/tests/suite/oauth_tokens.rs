@@ -223,6 +223,53 @@ async fn a_forgotten_client_is_registered_again() {
 
 // MCP-71
 #[tokio::test]
+async fn a_client_that_is_found_to_be_forgotten_during_the_login_is_registered_again() {
+    let forgotten = |times| vec![(401, "invalid_client".to_owned()); times];
+    let fixture = Fixture::signed_in(-10);
+    let failures = forgotten(1);
+    fixture
+        .server
+        .switch(|switches| switches.token_failures = failures);
+    let person = Scripted::new(Does::Visits);
+    let oauth = fixture.authority(Some(person.clone()));
+    let cancel = tokio_util::sync::CancellationToken::new();
+    oauth.login(&cancel).await.unwrap();
+    assert_eq!(person.shown().len(), 2);
+    assert_eq!(fixture.server.stats().registrations, 1);
+    assert_eq!(fixture.read("s.client.json.bak")["client_id"], "known");
+    assert_ne!(fixture.read("s.client.json")["client_id"], "known");
+    assert_eq!(call(&fixture, &oauth).await.0.status, 200);
+
+    // Once is enough, and what was there before is still there.
+    let fixture = Fixture::signed_in(-10);
+    let before = fixture.read("s.json");
+    let failures = forgotten(9);
+    fixture
+        .server
+        .switch(|switches| switches.token_failures = failures);
+    let person = Scripted::new(Does::Visits);
+    let oauth = fixture.authority(Some(person.clone()));
+    let refused = oauth.login(&cancel).await.unwrap_err();
+    assert!(refused.to_string().contains("invalid_client"), "{refused}");
+    assert_eq!(person.shown().len(), 2);
+    assert_eq!(fixture.read("s.json"), before);
+
+    // A configured client is the user's own, who alone can change it.
+    let mut fixture = Fixture::signed_in(-10);
+    fixture.oauth.client_id = "known".to_owned();
+    let failures = forgotten(9);
+    fixture
+        .server
+        .switch(|switches| switches.token_failures = failures);
+    let person = Scripted::new(Does::Visits);
+    let oauth = fixture.authority(Some(person.clone()));
+    assert!(oauth.login(&cancel).await.is_err());
+    assert_eq!(person.shown().len(), 1);
+    assert!(fixture.path("s.client.json").exists());
+}
+
+// MCP-71
+#[tokio::test]
 async fn a_configured_client_is_left_alone() {
     let mut fixture = Fixture::signed_in(-10);
     fixture.oauth.client_id = "known".to_owned();
