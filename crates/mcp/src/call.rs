@@ -20,11 +20,12 @@ impl Handle {
     pub async fn call(&self, operation: Operation, caller: Caller) -> Result<Json, Trouble> {
         let asking = self.shared.callers.asking();
         let cancel = caller.cancel.clone();
-        let entered = self.shared.callers.enter(caller);
+        let entered = self.shared.callers.enter(caller.clone());
         let number = entered.number();
         let call = Call {
             handle: self,
             number,
+            caller,
             operation: &operation,
             patience: Patience {
                 limit: self.shared.policy.call_timeout,
@@ -58,6 +59,7 @@ impl Handle {
 struct Call<'a> {
     handle: &'a Handle,
     number: CallNumber,
+    caller: Caller,
     operation: &'a Operation,
     patience: Patience,
 }

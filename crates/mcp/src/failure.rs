@@ -1,5 +1,6 @@
 //! What went wrong, named where it is seen: at the edge of a transport. Texts are looked at last.
 
+mod remedy;
 mod words;
 
 use std::error::Error as _;
@@ -8,13 +9,14 @@ use std::time::Duration;
 use hermes_http::HttpError;
 use hermes_secrets::Secret;
 use rmcp::ServiceError;
-use rmcp::model::ErrorCode;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
+use serde_json::Value as Json;
 
 use crate::AuthError;
 use crate::transport::WireError;
+pub(crate) use remedy::Remedy;
 pub(crate) use words::{quoted, too_long};
 
 /// Texts with which servers say that they do not know our session. They say so instead of doing what was
@@ -39,8 +41,10 @@ const BROKEN: [&str; 6] = [
 ];
 /// Says the same as `EXPIRED`, but only to a request that carried a session id.
 const MISSING_ID: &str = "missing session id";
-/// How a lost session can look too; believed only when nothing else works either.
-const SUSPICIOUS: &str = "invalid request parameters";
+/// The code with which a server says that a person has to open a page first.
+const VISIT: i32 = -32_042;
+/// Most pages of one such error.
+const MOST_LINKS: usize = 5;
 /// Most of a server's text that is kept.
 const MOST_TEXT: usize = 2000;
 
@@ -90,6 +94,14 @@ pub enum Failure {
         /// What the server said.
         message: String,
     },
+    /// The server wants a person to open pages before it does anything.
+    #[error("{text}")]
+    NeedsVisit {
+        /// What it said.
+        text: String,
+        /// The pages.
+        links: Vec<Link>,
+    },
     /// The server answered with an HTTP status that is a failure.
     #[error("HTTP {status}: {text}")]
     Status {
@@ -123,21 +135,13 @@ pub enum Failure {
     },
 }
 
-/// What a failed call leads to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Remedy {
-    /// Ask for another token, connect again, try again.
-    Reauthenticate,
-    /// Connect again and try again: nothing was done.
-    Reconnect,
-    /// Connect again; try again only what may be done twice.
-    ReconnectCarefully,
-    /// Look whether the session works; if not, as above.
-    Check,
-    /// As `Check`, but nothing was done in any case.
-    CheckRejected,
-    /// Tell whoever asked.
-    None,
+/// A page a server wants a person to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// What the server says about it.
+    pub message: String,
+    /// Its address.
+    pub url: String,
 }
 
 /// What is known about a request at the edge of its transport.
@@ -173,64 +177,12 @@ impl Failure {
             Self::Interrupted { .. } => "ConnectionInterrupted",
             Self::Auth { .. } => "AuthenticationRequired",
             Self::Rpc { .. } => "McpError",
+            Self::NeedsVisit { .. } => "VisitRequired",
             Self::Status { .. } => "HttpError",
             Self::Timeout { .. } => "Timeout",
             Self::Cancelled => "Interrupted",
             Self::Unusable { .. } => "Unusable",
             Self::Protocol { .. } => "ProtocolError",
-        }
-    }
-
-    pub(crate) fn remedy(&self) -> Remedy {
-        match self {
-            Self::Auth { .. } => Remedy::Reauthenticate,
-            Self::SessionExpired | Self::RejectedBeforeExecution { .. } => Remedy::Reconnect,
-            Self::TransportDied { sent: false, .. } => Remedy::Reconnect,
-            Self::TransportDied { sent: true, .. } => Remedy::ReconnectCarefully,
-            Self::Interrupted { .. } => Remedy::Check,
-            Self::Rpc { message, .. } if message.to_lowercase().contains(SUSPICIOUS) => {
-                Remedy::CheckRejected
-            }
-            Self::Rpc { .. }
-            | Self::Status { .. }
-            | Self::Timeout { .. }
-            | Self::Cancelled
-            | Self::Unusable { .. }
-            | Self::Protocol { .. } => Remedy::None,
-        }
-    }
-
-    /// Whether it says something bad about the server.
-    pub(crate) fn is_strike(&self) -> bool {
-        match self {
-            // The caller asked for something wrong; the server is fine.
-            Self::Rpc { code, .. } => {
-                *code != ErrorCode::METHOD_NOT_FOUND.0 && *code != ErrorCode::INVALID_PARAMS.0
-            }
-            Self::Cancelled => false,
-            Self::SessionExpired
-            | Self::RejectedBeforeExecution { .. }
-            | Self::TransportDied { .. }
-            | Self::Interrupted { .. }
-            | Self::Auth { .. }
-            | Self::Status { .. }
-            | Self::Timeout { .. }
-            | Self::Unusable { .. }
-            | Self::Protocol { .. } => true,
-        }
-    }
-
-    /// Whether the request may have been carried out.
-    pub(crate) fn may_have_run(&self) -> bool {
-        match self {
-            Self::TransportDied { sent, .. } | Self::Interrupted { sent, .. } => *sent,
-            Self::Timeout { .. } | Self::Protocol { .. } | Self::Cancelled => true,
-            Self::Status { status, .. } => *status >= 500,
-            Self::SessionExpired
-            | Self::RejectedBeforeExecution { .. }
-            | Self::Auth { .. }
-            | Self::Rpc { .. }
-            | Self::Unusable { .. } => false,
         }
     }
 
@@ -256,6 +208,10 @@ impl Failure {
     /// What a request of a running session failed with.
     pub(crate) fn from_service(error: &ServiceError, edge: Edge) -> Self {
         match error {
+            ServiceError::McpError(error) if error.code.0 == VISIT => Self::NeedsVisit {
+                text: clipped(&error.message),
+                links: links(error.data.as_ref()),
+            },
             ServiceError::McpError(error) => {
                 Self::from_rpc(error.code.0, &error.message, edge.session_id)
             }
@@ -420,6 +376,20 @@ pub(crate) fn names_bad_session(low: &str) -> bool {
             .iter()
             .any(|word| low.contains(word))
         || low.contains("mcp-session-id")
+}
+
+/// The pages that an error names.
+fn links(data: Option<&Json>) -> Vec<Link> {
+    let named = data.and_then(|data| data.get("elicitations")?.as_array());
+    let read = |entry: &Json| {
+        let text = |key: &str| entry.get(key).and_then(Json::as_str);
+        Some(Link {
+            message: clipped(text("message").unwrap_or_default()),
+            url: text("url")?.to_owned(),
+        })
+    };
+    let links = named.into_iter().flatten().filter_map(read);
+    links.take(MOST_LINKS).collect()
 }
 
 fn not_mcp(found: Option<&str>) -> String {

@@ -60,7 +60,7 @@ pub use authority::{AuthError, Authority, Recovery, Refusal};
 pub use catalog::{Catalog, RemoteTool};
 pub use clean::clean;
 pub use environment::{Unresolved, child_environment, unresolved};
-pub use failure::Failure;
+pub use failure::{Failure, Link};
 pub use filter::{ToolFilter, allows_utility};
 pub use fleet::{Fleet, Gatekeeper, Reload, Status, StatusWord, Surroundings, Unavailable};
 pub use gate::{Gate, Logins};

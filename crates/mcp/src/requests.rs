@@ -30,6 +30,7 @@ use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use tokio::sync::Notify;
 use url::Url;
 
+use crate::Link;
 pub use callers::Caller;
 pub(crate) use callers::Callers;
 pub(crate) use progress::Progress;
@@ -50,6 +51,13 @@ pub(crate) struct Ears {
     pub(crate) redactor: RedactorHandle,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) log_text: usize,
+}
+
+impl Ears {
+    /// Lets the person of a call open what a server names.
+    pub(crate) async fn visited(&self, caller: &Caller, links: &[Link]) -> bool {
+        elicitation::visited(self, caller, links).await
+    }
 }
 
 #[expect(

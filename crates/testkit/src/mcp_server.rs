@@ -43,25 +43,31 @@ impl McpServer {
 
     /// Starts a server on this port; 0 takes a free one.
     pub fn start_on(port: u16, profile: Profile) -> anyhow::Result<Self> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()?;
         let server = Arc::new(Server::new(profile));
-        let router = router(Arc::clone(&server));
-        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))
-            .context("no port for the MCP server")?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
-        runtime.spawn(async move {
-            let listener = TcpListener::from_std(listener)?;
-            axum::serve(listener, router).await
-        });
+        let (runtime, address) = serve(port, &server)?;
         Ok(Self {
             address,
             server,
             runtime: Some(runtime),
         })
+    }
+
+    /// Ends and starts again on the same port: connections break, sessions are gone, and what was seen and
+    /// armed is still known.
+    pub fn restart(&mut self) -> anyhow::Result<()> {
+        self.end();
+        self.server.drop_sessions();
+        let (runtime, _) = serve(self.port(), &self.server)?;
+        self.runtime = Some(runtime);
+        Ok(())
+    }
+
+    fn end(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // A thread of its own, because a runtime must not be ended from within another one.
+            let ending = thread::spawn(move || runtime.shutdown_timeout(SHUTDOWN_LIMIT));
+            let _ = ending.join();
+        }
     }
 
     /// Its port.
@@ -112,12 +118,26 @@ impl McpServer {
 
 impl Drop for McpServer {
     fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            // A thread of its own, because a runtime must not be ended from within another one.
-            let ending = thread::spawn(move || runtime.shutdown_timeout(SHUTDOWN_LIMIT));
-            let _ = ending.join();
-        }
+        self.end();
     }
+}
+
+/// Listens on a port; 0 takes a free one.
+fn serve(port: u16, server: &Arc<Server>) -> anyhow::Result<(Runtime, SocketAddr)> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
+    let router = router(Arc::clone(server));
+    let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .context("no port for the MCP server")?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    runtime.spawn(async move {
+        let listener = TcpListener::from_std(listener)?;
+        axum::serve(listener, router).await
+    });
+    Ok((runtime, address))
 }
 
 fn router(server: Arc<Server>) -> Router {

@@ -18,6 +18,7 @@ impl Call<'_> {
     ) -> Result<Json, End> {
         match failure.remedy() {
             Remedy::Reauthenticate => self.with_another_token(session, failure).await,
+            Remedy::Visit => self.after_a_visit(session, failure).await,
             Remedy::Reconnect => self.on_a_new_session(session, failure).await,
             Remedy::ReconnectCarefully if self.operation.is_repeatable() => {
                 self.on_a_new_session(session, failure).await
@@ -79,6 +80,19 @@ impl Call<'_> {
         self.attempt(&fresh)
             .await
             .map_err(|second| self.ended(second))
+    }
+
+    /// Once more, when the person has opened what the server names.
+    async fn after_a_visit(&self, session: &Arc<Session>, failure: Failure) -> Result<Json, End> {
+        let Failure::NeedsVisit { links, .. } = &failure else {
+            return Err(self.ended(failure));
+        };
+        let ears = &self.handle.shared.ears;
+        if !ears.visited(&self.caller, links).await {
+            return Err(self.ended(failure));
+        }
+        let again = self.attempt(session).await;
+        again.map_err(|second| self.ended(second))
     }
 
     /// A new session, once more. Nothing was carried out before, or it may be carried out twice.

@@ -40,6 +40,7 @@ impl Failure {
             | Self::Interrupted { .. }
             | Self::Auth { .. }
             | Self::Rpc { .. }
+            | Self::NeedsVisit { .. }
             | Self::Status { .. }
             | Self::Unusable { .. }
             | Self::Protocol { .. } => format!("{kind}: {}", quoted(redactor, &self.to_string())),
@@ -56,6 +57,7 @@ impl Failure {
             Self::Interrupted { sent: true, .. } => "the connection broke off".to_owned(),
             Self::Auth { .. } => "it does not let us in".to_owned(),
             Self::Rpc { code, .. } => format!("it answered with error {code}"),
+            Self::NeedsVisit { .. } => "it wants a page to be opened first".to_owned(),
             Self::Status { status, .. } => format!("it answered with HTTP {status}"),
             Self::Timeout { after, .. } => Self::timeout(*after).to_string(),
             Self::Cancelled => "the attempt was stopped".to_owned(),

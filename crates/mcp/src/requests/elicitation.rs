@@ -8,6 +8,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{Caller, Ears};
+use crate::Link;
 
 /// Most fields of a form that are asked for.
 const MOST_FIELDS: usize = 30;
@@ -54,6 +55,27 @@ pub(super) async fn answer(
         }
         () = gone.cancelled() => ElicitResult::new(ElicitationAction::Cancel),
     }
+}
+
+/// Shows the pages a server wants to be opened before it does what was asked; whether all were dealt with.
+pub(super) async fn visited(ears: &Ears, caller: &Caller, links: &[Link]) -> bool {
+    if !ears.elicitation.enabled || links.is_empty() {
+        return false;
+    }
+    let limit = ears.elicitation.timeout;
+    let asking = Asking {
+        ears,
+        caller: caller.clone(),
+        limit,
+    };
+    for link in links {
+        let asked = asking.link(&link.message, link.url.clone());
+        let answered = tokio::time::timeout(limit + GUARD, asked).await;
+        if !answered.is_ok_and(|result| result.action == ElicitationAction::Accept) {
+            return false;
+        }
+    }
+    true
 }
 
 struct Asking<'a> {

@@ -3,7 +3,8 @@
 //! `SX_STATE` names a directory: each start is a line in `starts` (its process id), a start while an
 //! earlier one still runs is a line in `overlaps`, what the client can do a line in `capabilities`, each
 //! request a line in `requests`, the text of each call of `echo`, which stands for tools that change
-//! something, a line in `echoed`. A file `broken` makes every start fail, `hang` makes the handshake hang.
+//! something, a line in `echoed`. A file `broken` makes every start fail, `hang` makes the handshake hang,
+//! `half` makes the program end in the middle of an answer, `visit` makes a call ask for a page to be opened.
 //! `SX_FAULTS` holds words: `die` (exits in the middle of every call after writing a line to `done`),
 //! `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense), `stays` (does not end with its input),
 //! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
@@ -134,6 +135,18 @@ impl Program {
         if method == "ping" && self.has("deaf") {
             return Ok(());
         }
+        // Once: the page has been opened when the same comes again.
+        if method == "tools/call" && fs::remove_file(self.state.join("visit")).is_ok() {
+            let page = json!({
+                "mode": "url", "message": "Sign in", "url": "https://h.example.test/x?state=1",
+                "elicitationId": "1",
+            });
+            let error = json!({
+                "code": -32042, "message": "a page first", "data": { "elicitations": [page] },
+            });
+            let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
+            return self.say(&answer.to_string());
+        }
         let answer = match self.result(method, &message["params"])? {
             Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
             None => json!({
@@ -191,6 +204,12 @@ impl Program {
         if self.has("die") || self.state.join("die").exists() {
             // Only once when it was asked for by a file.
             let _ = fs::remove_file(self.state.join("die"));
+            self.exit();
+        }
+        if fs::remove_file(self.state.join("half")).is_ok() {
+            let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+            out.write_all(b"{\"jsonrpc\":\"2.0\",\"result\":{\"content\"")?;
+            out.flush()?;
             self.exit();
         }
         let arguments = &params["arguments"];

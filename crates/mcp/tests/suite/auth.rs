@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use futures_util::future::join_all;
 use hermes_core::{Clock as _, SystemClock};
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use hermes_mcp::{Authority, OAuth, OAuthParts, OAuthSettings, State};
@@ -151,6 +152,30 @@ async fn a_second_refusal_asks_for_a_login_and_counts_as_the_first_failure() {
     assert!(error(&answer).contains("hermes mcp login one"), "{answer}");
     bench.failures(1).await;
     assert_eq!(server.stats().initialize, 2);
+}
+
+// MCP-81
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_calls_with_a_refused_token_cost_one_renewal_and_one_session() {
+    let Pair {
+        server,
+        issuer,
+        bench,
+        _home,
+    } = pair("/mcp").await;
+    // All of them have been refused before the new token is there.
+    issuer.switch(|switches| switches.token_delay_ms = 2_000);
+    server.arm("tools/call", refused(), 10);
+    let calls = (0..10).map(|number| {
+        let bench = &bench;
+        async move { bench.echo(&number.to_string()).await }
+    });
+    for (number, answer) in join_all(calls).await.into_iter().enumerate() {
+        assert_eq!(answer, json!({ "result": number.to_string() }));
+    }
+    assert_eq!(issuer.stats().token_requests, 1);
+    let stats = server.stats();
+    assert_eq!((stats.initialize, stats.calls), (2, 20));
 }
 
 // MCP-80

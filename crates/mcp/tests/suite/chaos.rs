@@ -2,7 +2,10 @@
 //!
 //! The measuring program runs the same file with more of everything.
 
-use std::collections::{BTreeMap, BTreeSet};
+#[path = "victim.rs"]
+mod victim;
+
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use futures_core::future::BoxFuture;
-use hermes_config::McpServer;
 use hermes_core::{
     Answer, AnsweredBy, Asker, Question, Random as _, Reply, SeededRandom, SessionId, SystemClock,
     SystemRandom,
@@ -22,13 +24,11 @@ use hermes_mcp::{
     ShelfFolders, Surroundings, View,
 };
 use hermes_secrets::RedactorHandle;
-use hermes_testkit::mcp_server::{McpServer as Remote, Mode, Profile};
-use hermes_testkit::process::find_by_env_marker;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::{Map, json};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use victim::Victim;
 
 /// Calls under way at once.
 const CALLERS: usize = 8;
@@ -89,7 +89,7 @@ fn policy() -> RecoveryPolicy {
         keepalive_floor: Duration::from_millis(100),
         keepalive_timeout: Duration::from_secs(1),
         child_grace: Duration::from_millis(500),
-        call_reconnects: 1_000,
+        call_reconnect_window: Duration::from_secs(2),
         ..RecoveryPolicy::default()
     }
 }
@@ -114,127 +114,6 @@ impl Asker for Open {
                 by: AnsweredBy::Runtime,
             }
         })
-    }
-}
-
-/// One server and how it is hurt.
-enum Victim {
-    Program(PathBuf),
-    Address(Remote),
-}
-
-impl Victim {
-    /// The entry of the `number`th server; the transports take turns.
-    fn new(number: usize, rig: &Rig, home: &Path) -> anyhow::Result<(Self, McpServer)> {
-        if number.is_multiple_of(3) {
-            let state = home.join(format!("state-{number}"));
-            std::fs::create_dir_all(&state)?;
-            let entry = McpServer {
-                command: rig.program.display().to_string(),
-                env: BTreeMap::from([("SX_STATE".to_owned(), state.display().to_string())]),
-                ..McpServer::default()
-            };
-            return Ok((Self::Program(state), entry));
-        }
-        let remote = Remote::start(Profile {
-            streams: number.is_multiple_of(2),
-            kept_requests: 0,
-            ..Profile::default()
-        })?;
-        let older = number % 3 == 2;
-        let entry = McpServer {
-            url: remote.url(if older { "/sse" } else { "/mcp" }),
-            transport: if older { "sse" } else { "" }.to_owned(),
-            ..McpServer::default()
-        };
-        Ok((Self::Address(remote), entry))
-    }
-
-    fn hurt(&self, random: &SeededRandom) -> anyhow::Result<()> {
-        let status = |status| Mode::Status {
-            status,
-            body: String::new(),
-        };
-        match (self, random.below(8)) {
-            (Self::Program(state), 0..=2) => {
-                for process in find_by_env_marker("SX_STATE", &state.display().to_string()) {
-                    // It may have ended by itself since.
-                    let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
-                }
-            }
-            (Self::Program(state), 3 | 4) => std::fs::write(state.join("broken"), "")?,
-            (Self::Program(state), 5 | 6) => std::fs::write(state.join("die"), "")?,
-            (Self::Program(state), _) => std::fs::write(state.join("hang"), "")?,
-            (Self::Address(remote), 0) => remote.drop_sessions(),
-            (Self::Address(remote), 1) => remote.set_down(true),
-            (Self::Address(remote), 2) => remote.arm("*", status(401), 2),
-            (Self::Address(remote), 3) => remote.arm("*", status(500), 2),
-            (Self::Address(remote), 4) => remote.arm(
-                "*",
-                Mode::Hold {
-                    millis: 1_500,
-                    then: None,
-                },
-                1,
-            ),
-            (Self::Address(remote), 5) => remote.arm(
-                "tools/call",
-                Mode::Error {
-                    code: -32602,
-                    message: "Session expired".to_owned(),
-                },
-                1,
-            ),
-            (Self::Address(remote), _) => remote.arm("tools/call", Mode::Cut, 1),
-        }
-        Ok(())
-    }
-
-    fn mend(&self) {
-        match self {
-            Self::Program(state) => {
-                for file in ["broken", "die", "hang"] {
-                    // Most of the time it is not there.
-                    let _ = std::fs::remove_file(state.join(file));
-                }
-            }
-            Self::Address(remote) => {
-                remote.disarm();
-                remote.set_down(false);
-            }
-        }
-    }
-
-    /// What was changed more than once.
-    fn doubled(&self) -> Vec<String> {
-        match self {
-            Self::Program(state) => {
-                let echoed = std::fs::read_to_string(state.join("echoed")).unwrap_or_default();
-                let mut once = BTreeSet::new();
-                let twice = echoed.lines().filter(|line| !once.insert(*line));
-                twice.map(str::to_owned).collect()
-            }
-            Self::Address(remote) => remote.stats().doubled,
-        }
-    }
-
-    fn overlaps(&self) -> usize {
-        match self {
-            Self::Program(state) => std::fs::read_to_string(state.join("overlaps"))
-                .unwrap_or_default()
-                .lines()
-                .count(),
-            Self::Address(_) => 0,
-        }
-    }
-
-    fn orphans(&self) -> usize {
-        match self {
-            Self::Program(state) => {
-                find_by_env_marker("SX_STATE", &state.display().to_string()).len()
-            }
-            Self::Address(_) => 0,
-        }
     }
 }
 
@@ -365,7 +244,7 @@ pub(crate) async fn run(rig: &Rig) -> anyhow::Result<Report> {
             (report.descriptors.0, report.memory.0) = (descriptors()?, memory()?);
         }
         let place = usize::try_from(random.below(u64::try_from(victims.len())?))?;
-        let victim = victims.get(place).context("no such server")?;
+        let victim = victims.get_mut(place).context("no such server")?;
         // Half of the time the last fault is over when the next one comes.
         if random.below(2) == 0 {
             victim.mend();
@@ -377,10 +256,12 @@ pub(crate) async fn run(rig: &Rig) -> anyhow::Result<Report> {
     let mended = Instant::now();
     let back = all_ready(&handles).await;
     report.back_after = mended.elapsed();
-    let lost = handles.iter().zip(back).filter(|(_, ready)| !ready);
-    report.lost = lost
-        .map(|(handle, _)| format!("{}: {:?}", handle.name(), handle.view()))
-        .collect();
+    for (handle, ready) in handles.iter().zip(back) {
+        if !ready || !answers(handle).await {
+            let lost = format!("{}: {:?}", handle.name(), handle.view());
+            report.lost.push(lost);
+        }
+    }
     load.over.store(true, Ordering::Relaxed);
     while let Some(slowest) = callers.join_next().await {
         report.slowest = report.slowest.max(slowest?);
@@ -411,6 +292,18 @@ async fn all_ready(handles: &[Handle]) -> Vec<bool> {
         ready.push(handle.wait_for(left, View::is_ready).await.is_ready());
     }
     ready
+}
+
+/// Whether a server answers, sooner or later: a session that has expired may have to be found out first.
+async fn answers(handle: &Handle) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    while Instant::now() < deadline {
+        if call(handle, false, 0).await {
+            return true;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    false
 }
 
 fn descriptors() -> anyhow::Result<usize> {

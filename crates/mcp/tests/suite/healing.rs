@@ -25,7 +25,7 @@ async fn every_server_comes_back_after_any_faults() {
         absent_session_wait: Duration::from_millis(100),
         keepalive_interval: Duration::from_millis(200),
         keepalive_timeout: Duration::from_millis(300),
-        call_reconnects: 100,
+        call_reconnect_window: Duration::from_secs(1),
         ..quick()
     };
     let server = remote(Profile::default());

@@ -1,7 +1,10 @@
 //! Tokens that are kept, renewed and shared.
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hermes_mcp::{AuthError, Authority as _, Recovery, Refusal};
@@ -160,11 +163,67 @@ async fn a_token_file_without_a_token_is_no_news_until_it_changes() {
     assert!(oauth.bearer().await.unwrap().is_some());
 }
 
+/// Looks all the time which sockets of this process wait for connections.
+struct Listeners {
+    before: BTreeSet<String>,
+    over: Arc<AtomicBool>,
+    looking: std::thread::JoinHandle<BTreeSet<String>>,
+}
+
+impl Listeners {
+    fn watch() -> Self {
+        let over = Arc::<AtomicBool>::default();
+        let until = Arc::clone(&over);
+        // A table that changes while it is read may lack a line.
+        let before: BTreeSet<String> = (0..20).flat_map(|_| listening()).collect();
+        let looking = std::thread::spawn(move || {
+            let mut seen = BTreeSet::new();
+            // Once more at the end.
+            while !until.load(Ordering::Relaxed) {
+                seen.extend(listening());
+            }
+            seen.extend(listening());
+            seen
+        });
+        Self {
+            before,
+            over,
+            looking,
+        }
+    }
+
+    /// Those that came since.
+    fn opened(self) -> BTreeSet<String> {
+        self.over.store(true, Ordering::Relaxed);
+        let seen = self.looking.join().unwrap();
+        seen.difference(&self.before).cloned().collect()
+    }
+}
+
+/// The sockets of this process that wait for connections.
+fn listening() -> BTreeSet<String> {
+    const LISTEN: &str = "0A";
+    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let waiting: BTreeSet<String> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|fields| fields.get(3) == Some(&LISTEN))
+        .filter_map(|fields| Some(format!("socket:[{}]", fields.get(9)?)))
+        .collect();
+    let own = std::fs::read_dir("/proc/self/fd").unwrap();
+    let own = own.filter_map(|entry| {
+        let target = std::fs::read_link(entry.ok()?.path()).ok()?;
+        Some(target.display().to_string())
+    });
+    own.filter(|socket| waiting.contains(socket)).collect()
+}
+
 // MCP-70
 #[tokio::test]
 async fn nobody_there_means_an_answer_at_once_and_nothing_opened() {
     let fixture = Fixture::new();
     let oauth = fixture.authority(None);
+    let watch = Listeners::watch();
     let begun = Instant::now();
     let refused = oauth.bearer().await.unwrap_err();
     assert!(matches!(refused, AuthError::NeedsLogin { .. }), "{refused}");
@@ -180,8 +239,26 @@ async fn nobody_there_means_an_answer_at_once_and_nothing_opened() {
     assert!(begun.elapsed() < Duration::from_secs(2));
     let stats = fixture.server.stats();
     assert_eq!((stats.registrations, stats.authorizations), (0, 0));
-    // A port would have been opened for a registration; none was made, and the code path needs a person.
     assert!(!fixture.path("s.client.json").exists());
+    assert_eq!(watch.opened(), BTreeSet::new(), "a port was opened");
+
+    // With a person there would have been one.
+    let watch = Listeners::watch();
+    let person = fixture.authority(Some(Scripted::new(Does::Waits)));
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let (login, found) = tokio::join!(person.login(&cancel), async {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        let found = loop {
+            let found = !listening().is_subset(&watch.before);
+            if found || Instant::now() > deadline {
+                break found;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        cancel.cancel();
+        found
+    });
+    assert!(login.is_err() && found);
 
     // A token that cannot be used any more is the same.
     let fixture = Fixture::signed_in(-10);

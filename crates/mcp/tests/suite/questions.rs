@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_config::{McpElicitation, McpSampling};
-use hermes_core::{Answer, AnsweredBy, Asker, FinishReason, Question, QuestionKind, Reply, Role};
+use hermes_core::{
+    Answer, AnsweredBy, Asker, CallId, FinishReason, Question, QuestionKind, Reply, Role, ToolCall,
+};
 use hermes_mcp::{RecoveryPolicy, Sample, Sampled, Sampler};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
@@ -133,6 +135,31 @@ async fn a_question_that_nobody_answers_is_withdrawn_and_a_forbidden_one_decline
     assert!(eager.asked.lock().unwrap().is_empty());
 }
 
+// MCP-75
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_that_must_be_opened_first_is_shown_and_the_call_made_again() {
+    let mut bench = Bench::new(quick());
+    bench.add("one", bench.program("one", "")).await;
+    bench.ready("one").await;
+    let tool = bench.tool("mcp__one__echo");
+    for (answer, works) in [(Answer::AllowOnce, true), (Answer::no(), false)] {
+        std::fs::write(bench.state("one").join("visit"), "").unwrap();
+        let person = somebody(Duration::ZERO, answer);
+        let mut around = context(CancellationToken::new());
+        around.asker = Arc::clone(&person) as Arc<dyn Asker>;
+        let called = read(tool.call(json!({ "text": "x" }), &around).await);
+        let asked = person.asked.lock().unwrap().clone();
+        let QuestionKind::Approval { action, .. } = &asked[0].kind else {
+            panic!("{asked:?}");
+        };
+        assert_eq!(action, "https://h.example.test/x?state=1");
+        assert_eq!(called == json!({ "result": "x" }), works, "{called}");
+    }
+    // What was refused was not done.
+    assert_eq!(bench.lines("one", "done"), ["echo"]);
+    bench.failures(0).await;
+}
+
 /// A model that repeats the question.
 #[derive(Default)]
 struct Parrot(Mutex<Vec<Sample>>);
@@ -217,4 +244,78 @@ async fn a_server_may_ask_a_model_within_its_limits() {
         (counts.requests, counts.errors, counts.tokens_used),
         (3, 2, 5)
     );
+}
+
+/// A model that always wants a tool, or never says anything.
+struct Stubborn(Option<Sampled>);
+
+impl Sampler for Stubborn {
+    fn sample(&self, _: Sample, _: CancellationToken) -> BoxFuture<'_, Result<Sampled, String>> {
+        Box::pin(async {
+            match &self.0 {
+                Some(sampled) => Ok(sampled.clone()),
+                None => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// What a server hears when it asks a model this often, with these limits.
+async fn sampled(model: Stubborn, limits: McpSampling, times: usize) -> Vec<Json> {
+    let mut bench = Bench::with(quick(), Arc::new(Gate(None)), Some(Arc::new(model)));
+    let mut server = bench.program("one", "asks");
+    server.sampling = Some(limits);
+    bench.add("one", server).await;
+    bench.ready("one").await;
+    let question = json!({
+        "messages": [{ "role": "user", "content": { "type": "text", "text": "hello" } }],
+        "maxTokens": 50,
+        "tools": [{ "name": "look", "inputSchema": { "type": "object" } }],
+    });
+    let mut heard = Vec::new();
+    for _ in 0..times {
+        let asked = json!({ "question": question.clone() });
+        let answer = bench.call("sample", asked).await;
+        let text = answer["result"].as_str();
+        heard.push(serde_json::from_str(text.unwrap_or_else(|| panic!("{answer}"))).unwrap());
+    }
+    heard
+}
+
+// MCP-74
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_does_not_answer_is_given_up_in_time() {
+    let limits = McpSampling {
+        timeout: Duration::from_millis(200),
+        ..McpSampling::default()
+    };
+    let heard = sampled(Stubborn(None), limits, 1).await;
+    assert_eq!(heard[0]["code"], json!(-1), "{heard:?}");
+    assert!(heard[0].to_string().contains("gave no answer"), "{heard:?}");
+}
+
+// MCP-74
+#[tokio::test(flavor = "multi_thread")]
+async fn rounds_of_tools_are_counted_until_the_model_speaks() {
+    let wants = Sampled {
+        model: "usual".to_owned(),
+        text: String::new(),
+        calls: vec![ToolCall {
+            id: CallId("1".to_owned()),
+            name: "look".to_owned(),
+            arguments: json!({}),
+        }],
+        finish: FinishReason::ToolCalls,
+        tokens: 5,
+    };
+    let limits = McpSampling {
+        max_tool_rounds: 2,
+        ..McpSampling::default()
+    };
+    let heard = sampled(Stubborn(Some(wants)), limits, 3).await;
+    for answer in heard.iter().take(2) {
+        assert_eq!(answer["stopReason"], json!("toolUse"), "{heard:?}");
+    }
+    let refused = heard[2]["message"].as_str().unwrap();
+    assert!(refused.contains("more than 2 rounds"), "{refused}");
 }

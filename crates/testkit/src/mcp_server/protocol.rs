@@ -145,7 +145,7 @@ async fn answered(server: &Server, method: &str, message: &Json) -> Answer {
         Some(Mode::Cut) => {
             // What was asked is done all the same; only nobody hears of it.
             let _ = result(server, method, &params).await;
-            return Answer::Whole(cut());
+            return Answer::Whole(cut(server.profile.streams));
         }
     }
     if method == "initialize" && server.stats().initialize > 1 {
@@ -157,14 +157,18 @@ async fn answered(server: &Server, method: &str, message: &Json) -> Answer {
     }
 }
 
-/// An answer that breaks off.
-fn cut() -> Response {
+/// An answer that breaks off in the middle of a message.
+fn cut(streams: bool) -> Response {
+    let (kind, half): (_, &[u8]) = match streams {
+        true => ("text/event-stream", b"event: message\ndata: {\"jsonrpc\""),
+        false => ("application/json", b"{\"jsonrpc\""),
+    };
     let broken = stream::iter([
-        Ok(Bytes::from_static(b"{\"jsonrpc\"")),
+        Ok(Bytes::from_static(half)),
         Err(std::io::Error::other("cut")),
     ]);
     let response = Response::builder()
-        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::CONTENT_TYPE, kind)
         .body(Body::from_stream(broken));
     response.unwrap_or_default()
 }

@@ -1,0 +1,145 @@
+//! The servers of the storm and what is done to them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use hermes_config::McpServer;
+use hermes_core::{Random as _, SeededRandom};
+use hermes_testkit::mcp_server::{McpServer as Remote, Mode, Profile};
+use hermes_testkit::process::find_by_env_marker;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use super::Rig;
+
+/// One server and how it is hurt.
+pub(super) enum Victim {
+    Program(PathBuf),
+    Address(Remote),
+}
+
+impl Victim {
+    /// The entry of the `number`th server; the transports take turns.
+    pub(super) fn new(number: usize, rig: &Rig, home: &Path) -> anyhow::Result<(Self, McpServer)> {
+        if number.is_multiple_of(3) {
+            let state = home.join(format!("state-{number}"));
+            std::fs::create_dir_all(&state)?;
+            let entry = McpServer {
+                command: rig.program.display().to_string(),
+                env: BTreeMap::from([("SX_STATE".to_owned(), state.display().to_string())]),
+                ..McpServer::default()
+            };
+            return Ok((Self::Program(state), entry));
+        }
+        let remote = Remote::start(Profile {
+            streams: number.is_multiple_of(2),
+            kept_requests: 0,
+            ..Profile::default()
+        })?;
+        let older = number % 3 == 2;
+        let entry = McpServer {
+            url: remote.url(if older { "/sse" } else { "/mcp" }),
+            transport: if older { "sse" } else { "" }.to_owned(),
+            ..McpServer::default()
+        };
+        Ok((Self::Address(remote), entry))
+    }
+
+    pub(super) fn hurt(&mut self, random: &SeededRandom) -> anyhow::Result<()> {
+        let status = |status, body: &str| Mode::Status {
+            status,
+            body: body.to_owned(),
+        };
+        match (self, random.below(10)) {
+            (Self::Program(state), 0..=2) => {
+                for process in find_by_env_marker("SX_STATE", &state.display().to_string()) {
+                    // It may have ended by itself since.
+                    let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
+                }
+            }
+            (Self::Program(state), 3 | 4) => std::fs::write(state.join("broken"), "")?,
+            (Self::Program(state), 5 | 6) => std::fs::write(state.join("die"), "")?,
+            (Self::Program(state), 7 | 8) => std::fs::write(state.join("half"), "")?,
+            (Self::Program(state), _) => std::fs::write(state.join("hang"), "")?,
+            (Self::Address(remote), 0) => remote.drop_sessions(),
+            (Self::Address(remote), 1) => remote.set_down(true),
+            (Self::Address(remote), 2) => remote.arm("*", status(401, ""), 2),
+            (Self::Address(remote), 3) => remote.arm("*", status(500, ""), 2),
+            (Self::Address(remote), 4) => remote.arm(
+                "*",
+                Mode::Hold {
+                    millis: 1_500,
+                    then: None,
+                },
+                1,
+            ),
+            (Self::Address(remote), 5) => remote.arm(
+                "tools/call",
+                Mode::Error {
+                    code: -32602,
+                    message: "Session expired".to_owned(),
+                },
+                1,
+            ),
+            (Self::Address(remote), 6) => {
+                remote.arm(
+                    "tools/call",
+                    status(400, "Bad Request: invalid session id"),
+                    1,
+                );
+            }
+            // A page of whoever stands before the server.
+            (Self::Address(remote), 7) => remote.arm("*", status(200, "<html>soon</html>"), 2),
+            (Self::Address(remote), 8) => remote.restart()?,
+            (Self::Address(remote), _) => remote.arm("tools/call", Mode::Cut, 1),
+        }
+        Ok(())
+    }
+
+    pub(super) fn mend(&self) {
+        match self {
+            Self::Program(state) => {
+                for file in ["broken", "die", "half", "hang"] {
+                    // Most of the time it is not there.
+                    let _ = std::fs::remove_file(state.join(file));
+                }
+            }
+            Self::Address(remote) => {
+                remote.disarm();
+                remote.set_down(false);
+            }
+        }
+    }
+
+    /// What was changed more than once.
+    pub(super) fn doubled(&self) -> Vec<String> {
+        match self {
+            Self::Program(state) => {
+                let echoed = std::fs::read_to_string(state.join("echoed")).unwrap_or_default();
+                let mut once = BTreeSet::new();
+                let twice = echoed.lines().filter(|line| !once.insert(*line));
+                twice.map(str::to_owned).collect()
+            }
+            Self::Address(remote) => remote.stats().doubled,
+        }
+    }
+
+    pub(super) fn overlaps(&self) -> usize {
+        match self {
+            Self::Program(state) => std::fs::read_to_string(state.join("overlaps"))
+                .unwrap_or_default()
+                .lines()
+                .count(),
+            Self::Address(_) => 0,
+        }
+    }
+
+    pub(super) fn orphans(&self) -> usize {
+        match self {
+            Self::Program(state) => {
+                find_by_env_marker("SX_STATE", &state.display().to_string()).len()
+            }
+            Self::Address(_) => 0,
+        }
+    }
+}
