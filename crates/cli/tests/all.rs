@@ -21,6 +21,7 @@ mod suite {
     mod logs;
     mod mcp;
     mod mcp_commands;
+    mod mcp_entries;
     mod mcp_lab;
     mod mcp_serve;
     mod mcp_strangers;

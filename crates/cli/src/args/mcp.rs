@@ -156,9 +156,10 @@ pub(crate) struct CallArgs {
     /// Call it so many times, one after the other
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) repeat: u32,
-    /// Answers to questions of the server: defaults, decline, or a JSON object of fields
-    #[arg(long, value_name = "HOW", default_value = "decline")]
-    pub(crate) elicit: Elicit,
+    /// Answers to questions of the server: defaults, decline, or a JSON object of fields; without it you are
+    /// asked at a terminal, and questions are declined elsewhere
+    #[arg(long, value_name = "HOW")]
+    pub(crate) elicit: Option<Elicit>,
 }
 
 #[derive(Debug, Args)]

@@ -1,20 +1,23 @@
-//! Signing in at the terminal: the address is shown, and the one the browser ended at can be pasted.
+//! Whoever sits at the terminal. Signing in: the address is shown, and the one the browser ended at can be
+//! pasted. Questions of servers: shown and answered with a line.
 
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
 use futures_core::future::BoxFuture;
+use hermes_core::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reply};
 use hermes_mcp::Person;
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::output::one_line;
-use crate::typed;
+use crate::typed::{self, Typed};
 
 /// Whoever started this command.
 #[derive(Default)]
 pub(crate) struct AtTerminal {
-    lines: OnceLock<Mutex<mpsc::Receiver<String>>>,
+    lines: OnceLock<Mutex<Typed>>,
 }
 
 impl Person for AtTerminal {
@@ -42,10 +45,48 @@ impl Person for AtTerminal {
             if !std::io::stdin().is_terminal() {
                 return std::future::pending().await;
             }
-            let lines = self.lines.get_or_init(|| Mutex::new(typed::lines()));
-            match lines.lock().await.recv().await {
+            match self.lines().lock().await.next().await {
                 Some(line) => line,
                 None => std::future::pending().await,
+            }
+        })
+    }
+}
+
+impl AtTerminal {
+    fn lines(&self) -> &Mutex<Typed> {
+        self.lines.get_or_init(|| Mutex::new(Typed::new()))
+    }
+}
+
+impl Asker for AtTerminal {
+    fn ask(&self, question: Question, cancel: CancellationToken) -> BoxFuture<'_, Reply> {
+        Box::pin(async move {
+            let nobody = Reply {
+                answer: Answer::no(),
+                by: AnsweredBy::Runtime,
+            };
+            // Standard output is for answers.
+            if typed::show(&question, &mut std::io::stderr()).is_err() {
+                return nobody;
+            }
+            let typed = async { self.lines().lock().await.fresh().await };
+            let said = tokio::select! {
+                biased;
+                () = cancel.cancelled() => None,
+                said = tokio::time::timeout(question.deadline, typed) => said.ok().flatten(),
+            };
+            let Some(said) = said else {
+                return nobody;
+            };
+            let is_field = matches!(question.kind, QuestionKind::Clarify { .. });
+            Reply {
+                answer: match said.trim() {
+                    // A field that is left empty gets what the server proposes.
+                    "" if is_field => Answer::Text(String::new()),
+                    said => typed::answer(&question, said),
+                },
+                by: AnsweredBy::Person("terminal".to_owned()),
             }
         })
     }

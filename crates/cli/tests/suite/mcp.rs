@@ -192,6 +192,31 @@ fn a_server_that_hangs_holds_nobody_up_and_everybody_is_told() {
     );
 }
 
+// MCP-61
+#[test]
+fn the_model_is_told_what_kind_of_trouble_a_server_has_and_nothing_the_server_said() {
+    let server = McpServer::start(Profile::default()).unwrap();
+    let lab = Lab::new(Scenario::new().reply(text("done")));
+    let url = server.url("/page");
+    lab.more(&format!(
+        "mcp_discovery_timeout: 60\nmcp_servers:\n  far:\n    url: '{url}'\n"
+    ));
+    go(&lab, &[]);
+    let request = lab.model.requests()[0].expect_json().to_string();
+    assert!(
+        request
+            .contains("MCP server far is unavailable: it cannot be reached (it cannot be used as"),
+        "{request}"
+    );
+    assert!(!request.contains("text/html"), "{request}");
+    let (_, status) = lab.mcp(&["status", "--json"]);
+    let error = status[0]["servers"][0]["error"].as_str().unwrap();
+    assert!(
+        error.starts_with("Unusable: \"") && error.contains("text/html"),
+        "{error}"
+    );
+}
+
 // MCP-76
 #[test]
 fn a_late_server_joins_the_next_turn_and_is_known_at_once_the_next_time() {
@@ -280,6 +305,26 @@ fn a_reload_adds_removes_and_revives_servers_while_the_conversation_goes_on() {
         all.iter().all(|name| has(request, name)).then_some(())
     })
     .unwrap();
+    // Another setting of one server: that one alone is connected anew.
+    let settings = lab.program.home.read("config.yaml").unwrap();
+    let url = server.url("/mcp");
+    let other = format!("{url}'\n    tools: {{include: [echo]}}");
+    let settings = settings.replace(&format!("{url}'"), &other);
+    lab.program.home.write_config(&settings).unwrap();
+    let starts = lab.lines("starts").len();
+    screen.send("/reload-mcp now\r").unwrap();
+    screen.wait_for_text("changed far; kept lab", LONG).unwrap();
+    eventually(LONG, "the change is there", || {
+        let request = turn();
+        let told = lab.model.requests()[request].expect_json().to_string();
+        assert!(has(request, "mcp__lab__echo"));
+        (has(request, "mcp__far__echo")
+            && !has(request, "mcp__far__read")
+            && told.contains("MCP servers changed: far"))
+        .then_some(())
+    })
+    .unwrap();
+    assert_eq!(lab.lines("starts").len(), starts);
     screen.send("/exit\r").unwrap();
     screen.wait_exit(LONG).unwrap();
     lab.is_gone(Duration::from_secs(5));

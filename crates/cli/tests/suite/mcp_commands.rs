@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use hermes_testkit::authorization_server::AuthorizationServer;
 use hermes_testkit::mcp_server::{McpServer, Profile};
 use hermes_testkit::model_server::{Scenario, Step, text};
+use hermes_testkit::pty::Terminal;
 use serde_json::json;
 
 use super::mcp_lab::{LONG, Lab, fixture};
@@ -217,6 +218,11 @@ fn a_login_with_a_browser_is_kept_and_without_one_the_answer_is_quick() {
         (1, &json!(true)),
         "{called:?}"
     );
+    let seconds = called[0]["seconds"].as_f64().unwrap();
+    assert!(
+        seconds < 2.0,
+        "{seconds} s besides the start of the program"
+    );
     assert_eq!(server.stats().authorizations, 0, "nobody was asked");
     let browser = lab.program.home.path().join("browser.py");
     let visit = "import sys, urllib.request\nurllib.request.urlopen(sys.argv[1]).read()\n";
@@ -286,6 +292,22 @@ fn a_question_of_a_server_is_accepted_filled_in_or_declined() {
         assert!(code == 0 && answer.contains(expected), "{how}: {asked:?}");
     }
     assert_eq!(lab.mcp(&["call", "lab", "ask", "--elicit", "perhaps"]).0, 2);
+    // Nobody is there to ask.
+    let (code, asked) = lab.mcp(&["call", "lab", "ask"]);
+    let answer = asked[0]["answer"]["result"].as_str().unwrap_or_default();
+    assert!(code == 0 && answer.contains("decline"), "{asked:?}");
+}
+
+// MCP-75
+#[test]
+fn a_question_of_a_server_is_put_to_whoever_sits_at_the_terminal() {
+    let lab = lab();
+    let command = lab.program.command(&["mcp", "call", "lab", "ask"]);
+    let screen = Terminal::spawn(&command, 120, 40).unwrap();
+    screen.wait_for_text("MCP server lab", LONG).unwrap();
+    screen.send("Ada\r").unwrap();
+    screen.wait_exit(LONG).unwrap();
+    screen.wait_for_text("Ada\\\"", LONG).unwrap();
 }
 
 // MCP-78

@@ -1,7 +1,9 @@
 //! What the tests about signing in have in common.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use futures_core::future::BoxFuture;
@@ -226,4 +228,63 @@ impl Person for Scripted {
             }
         })
     }
+}
+
+/// Looks all the time which sockets of this process wait for connections.
+pub(super) struct Listeners {
+    before: BTreeSet<String>,
+    over: Arc<AtomicBool>,
+    looking: std::thread::JoinHandle<BTreeSet<String>>,
+}
+
+impl Listeners {
+    pub(super) fn watch() -> Self {
+        let over = Arc::<AtomicBool>::default();
+        let until = Arc::clone(&over);
+        let before = all_listening();
+        let looking = std::thread::spawn(move || {
+            let mut seen = BTreeSet::new();
+            // Once more at the end.
+            while !until.load(Ordering::Relaxed) {
+                seen.extend(listening());
+            }
+            seen.extend(listening());
+            seen
+        });
+        Self {
+            before,
+            over,
+            looking,
+        }
+    }
+
+    /// Those that came since.
+    pub(super) fn opened(self) -> BTreeSet<String> {
+        self.over.store(true, Ordering::Relaxed);
+        let seen = self.looking.join().unwrap();
+        seen.difference(&self.before).cloned().collect()
+    }
+}
+
+/// As `listening`, several times: a table that changes while it is read may lack a line.
+pub(super) fn all_listening() -> BTreeSet<String> {
+    (0..20).flat_map(|_| listening()).collect()
+}
+
+/// The sockets of this process that wait for connections.
+pub(super) fn listening() -> BTreeSet<String> {
+    const LISTEN: &str = "0A";
+    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let waiting: BTreeSet<String> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|fields| fields.get(3) == Some(&LISTEN))
+        .filter_map(|fields| Some(format!("socket:[{}]", fields.get(9)?)))
+        .collect();
+    let own = std::fs::read_dir("/proc/self/fd").unwrap();
+    let own = own.filter_map(|entry| {
+        let target = std::fs::read_link(entry.ok()?.path()).ok()?;
+        Some(target.display().to_string())
+    });
+    own.filter(|socket| waiting.contains(socket)).collect()
 }

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hermes_mcp::{AuthError, Authority as _, Recovery, Refusal};
 use serde_json::json;
 
-use super::oauth_support::{Does, Fixture, Scripted, call, call_and_recover};
+use super::oauth_support::{
+    Does, Fixture, Listeners, Scripted, all_listening, call, call_and_recover, listening,
+};
 
 // MCP-67
 #[tokio::test]
@@ -163,61 +163,6 @@ async fn a_token_file_without_a_token_is_no_news_until_it_changes() {
     assert!(oauth.bearer().await.unwrap().is_some());
 }
 
-/// Looks all the time which sockets of this process wait for connections.
-struct Listeners {
-    before: BTreeSet<String>,
-    over: Arc<AtomicBool>,
-    looking: std::thread::JoinHandle<BTreeSet<String>>,
-}
-
-impl Listeners {
-    fn watch() -> Self {
-        let over = Arc::<AtomicBool>::default();
-        let until = Arc::clone(&over);
-        // A table that changes while it is read may lack a line.
-        let before: BTreeSet<String> = (0..20).flat_map(|_| listening()).collect();
-        let looking = std::thread::spawn(move || {
-            let mut seen = BTreeSet::new();
-            // Once more at the end.
-            while !until.load(Ordering::Relaxed) {
-                seen.extend(listening());
-            }
-            seen.extend(listening());
-            seen
-        });
-        Self {
-            before,
-            over,
-            looking,
-        }
-    }
-
-    /// Those that came since.
-    fn opened(self) -> BTreeSet<String> {
-        self.over.store(true, Ordering::Relaxed);
-        let seen = self.looking.join().unwrap();
-        seen.difference(&self.before).cloned().collect()
-    }
-}
-
-/// The sockets of this process that wait for connections.
-fn listening() -> BTreeSet<String> {
-    const LISTEN: &str = "0A";
-    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
-    let waiting: BTreeSet<String> = table
-        .lines()
-        .map(|line| line.split_whitespace().collect::<Vec<_>>())
-        .filter(|fields| fields.get(3) == Some(&LISTEN))
-        .filter_map(|fields| Some(format!("socket:[{}]", fields.get(9)?)))
-        .collect();
-    let own = std::fs::read_dir("/proc/self/fd").unwrap();
-    let own = own.filter_map(|entry| {
-        let target = std::fs::read_link(entry.ok()?.path()).ok()?;
-        Some(target.display().to_string())
-    });
-    own.filter(|socket| waiting.contains(socket)).collect()
-}
-
 // MCP-70
 #[tokio::test]
 async fn nobody_there_means_an_answer_at_once_and_nothing_opened() {
@@ -243,13 +188,13 @@ async fn nobody_there_means_an_answer_at_once_and_nothing_opened() {
     assert_eq!(watch.opened(), BTreeSet::new(), "a port was opened");
 
     // With a person there would have been one.
-    let watch = Listeners::watch();
+    let before = all_listening();
     let person = fixture.authority(Some(Scripted::new(Does::Waits)));
     let cancel = tokio_util::sync::CancellationToken::new();
     let (login, found) = tokio::join!(person.login(&cancel), async {
         let deadline = Instant::now() + Duration::from_secs(30);
         let found = loop {
-            let found = !listening().is_subset(&watch.before);
+            let found = !listening().is_subset(&before);
             if found || Instant::now() > deadline {
                 break found;
             }

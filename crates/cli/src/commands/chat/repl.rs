@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use hermes_core::{Answer, Event, Op, Question, QuestionKind, Reach, SessionId, TurnEnd};
+use hermes_core::{Answer, Event, Op, Question, SessionId, TurnEnd};
 
 use super::hands;
 use super::open::Conversation;
@@ -14,7 +14,7 @@ use crate::args::chat::RunArgs;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::{Output, Style, printable};
-use crate::typed::Typed;
+use crate::typed::{self, Typed};
 
 /// How long the end of a conversation waits for its title.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
@@ -320,14 +320,6 @@ fn finish(why: &TurnEnd, output: &mut Output) -> Outcome {
     Ok(output.flush()?)
 }
 
-fn ways_to_say_yes(reach: Reach) -> &'static str {
-    match reach {
-        Reach::Once => "y = this time, n or a reason = no",
-        Reach::Session => "y = this time, s = in this session, n or a reason = no",
-        Reach::Always => "y = this time, s = in this session, a = always, n or a reason = no",
-    }
-}
-
 /// What came of a question.
 enum Asked {
     Said(Answer),
@@ -338,55 +330,11 @@ enum Asked {
 }
 
 async fn answer(question: &Question, lines: &mut Typed, output: &mut Output) -> Outcome<Asked> {
-    let choices = match &question.kind {
-        QuestionKind::Clarify { question, choices } => {
-            output.line(format!("\n{}", printable(question)))?;
-            for (number, choice) in choices.iter().enumerate() {
-                output.line(format!("  {}. {}", number + 1, printable(choice)))?;
-            }
-            choices.clone()
-        }
-        QuestionKind::Approval {
-            action,
-            reasons,
-            reach,
-            ..
-        } => {
-            output.line(format!("\nMay I do this? {}", printable(action)))?;
-            output.line(format!("  {}", printable(&reasons.join("; "))))?;
-            output.line(format!("  {}", ways_to_say_yes(*reach)))?;
-            Vec::new()
-        }
-        QuestionKind::Secret { prompt } => {
-            output.line(format!("\n{}", printable(prompt)))?;
-            Vec::new()
-        }
-    };
-    write!(output, "? ")?;
-    output.flush()?;
+    typed::show(question, output)?;
     let said = tokio::select! {
         line = lines.fresh() => line.unwrap_or_default(),
         _ = tokio::signal::ctrl_c() => return Ok(Asked::Stopped),
         () = tokio::time::sleep(question.deadline) => return Ok(Asked::TooLate),
     };
-    let said = said.trim();
-    Ok(Asked::Said(match &question.kind {
-        QuestionKind::Approval { reach, .. } => match said {
-            "y" | "yes" => Answer::AllowOnce,
-            "s" if *reach >= Reach::Session => Answer::AllowSession,
-            "a" if *reach >= Reach::Always => Answer::AllowAlways,
-            "" | "n" | "no" => Answer::no(),
-            reason => Answer::Deny {
-                reason: Some(reason.to_owned()),
-            },
-        },
-        _ if said.is_empty() => Answer::no(),
-        _ => {
-            let picked = said
-                .parse::<usize>()
-                .ok()
-                .and_then(|number| choices.get(number.checked_sub(1)?));
-            Answer::Text(picked.map_or_else(|| said.to_owned(), Clone::clone))
-        }
-    }))
+    Ok(Asked::Said(typed::answer(question, &said)))
 }

@@ -1,10 +1,11 @@
 //! `hermes mcp call`
 
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hermes_core::{FailureKind, SessionId, SystemRandom};
+use hermes_core::{Asker, FailureKind, SessionId, SystemRandom};
 use hermes_mcp::{Answers, Caller, Handle, Operation, Sampler, Shelf, ShelfFolders, Utility, View};
 use hermes_store::Store;
 use serde_json::{Map, Value as Json, json};
@@ -16,7 +17,7 @@ use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::models::{Chosen, Models};
 use crate::output::Output;
-use crate::servers::{ModelSampler, ScriptedAsker, Wiring};
+use crate::servers::{AtTerminal, Elicit, ModelSampler, ScriptedAsker, Wiring};
 
 /// Longest wait for the first connection.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -51,6 +52,7 @@ pub(super) fn run(args: CallArgs, context: &Context, output: &mut Output) -> Out
                     handle,
                     answers,
                     session,
+                    asker: asker(args.elicit.as_ref()),
                     args: &args,
                 };
                 calls.make(&view, output).await
@@ -83,7 +85,17 @@ struct Calls<'a> {
     handle: Handle,
     answers: Answers,
     session: SessionId,
+    asker: Arc<dyn Asker>,
     args: &'a CallArgs,
+}
+
+/// Who answers the server's questions: what was said beforehand, else whoever sits at the terminal.
+fn asker(elicit: Option<&Elicit>) -> Arc<dyn Asker> {
+    match elicit {
+        Some(how) => Arc::new(ScriptedAsker(how.clone())),
+        None if std::io::stdin().is_terminal() => Arc::new(AtTerminal::default()),
+        None => Arc::new(ScriptedAsker(Elicit::Decline)),
+    }
 }
 
 impl Calls<'_> {
@@ -96,7 +108,7 @@ impl Calls<'_> {
             let cancel = CancellationToken::new();
             let caller = Caller {
                 session: self.session.clone(),
-                asker: Arc::new(ScriptedAsker(self.args.elicit.clone())),
+                asker: Arc::clone(&self.asker),
                 cancel: cancel.clone(),
             };
             let started = Instant::now();

@@ -67,7 +67,7 @@ pub(super) async fn connect(
     wiring.close().await;
     match view {
         Some(view) if view.is_ready() => Ok(Found { view, took }),
-        Some(view) => Err(failed(name, &view)),
+        Some(view) => Err(failed(server, &view, loaded)),
         None => Err(Complaint::new(
             FailureKind::Refused,
             format!("{name} is not started: {}", refused.unwrap_or_default()),
@@ -75,12 +75,24 @@ pub(super) async fn connect(
     }
 }
 
-fn failed(name: &str, view: &View) -> Complaint {
+fn failed(server: &Server, view: &View, loaded: &Loaded) -> Complaint {
+    let name = server.name();
     let why = view.last_error.as_deref().map(one_line);
+    let why = why.map(|why| list::as_written(&why, loaded));
     let why = why.unwrap_or_else(|| "it did not answer in time".to_owned());
     let complaint = Complaint::new(FailureKind::Unavailable, format!("{name}: {why}"));
     match view.state {
-        State::NeedsAuth => complaint.hint(format!("hermes mcp login {name}")),
+        State::NeedsAuth if server.wants_oauth() => {
+            complaint.hint(format!("hermes mcp login {name}"))
+        }
+        State::NeedsAuth => {
+            let variables = list::variables(server, loaded);
+            let from = match variables.is_empty() {
+                true => String::new(),
+                false => format!(", which comes from {}", variables.join(" and ")),
+            };
+            complaint.hint(format!("{}{from}", server.way_in()))
+        }
         _ => complaint.hint("what a program says is in logs/mcp-stderr.log of the home"),
     }
 }
@@ -111,7 +123,10 @@ pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Out
         return Ok(output.json(&described(&server, &found))?);
     }
     output.line(format!("transport  {}", server.kind().word()))?;
-    output.line(format!("where      {}", list::place(&server)))?;
+    output.line(format!(
+        "where      {}",
+        list::place(&server, &loaded, &context.redactor)
+    ))?;
     if let Some(info) = &found.view.server_info {
         output.line(format!("server     {}", one_line(info)))?;
     }

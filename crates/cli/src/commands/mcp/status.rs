@@ -5,7 +5,7 @@ use std::time::Duration;
 use hermes_mcp::Status;
 use serde_json::json;
 
-use super::runtime;
+use super::{list, runtime};
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::{Output, one_line};
@@ -30,8 +30,12 @@ pub(super) fn run(
         runtime.block_on(async {
             wiring.fleet.apply(servers).await;
             wiring.fleet.discovered(wait).await;
-            let statuses = wiring.fleet.status();
+            let mut statuses = wiring.fleet.status();
             wiring.close().await;
+            for status in &mut statuses {
+                let error = status.error.as_deref();
+                status.error = error.map(|error| list::as_written(error, &loaded));
+            }
             statuses
         })
     };
