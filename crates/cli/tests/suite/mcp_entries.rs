@@ -41,7 +41,7 @@ fn listings_show_entries_as_they_are_written() {
     );
 }
 
-// MCP-61
+// MCP-86
 #[test]
 fn a_refused_header_is_explained_by_its_variable() {
     let profile = Profile {

@@ -221,7 +221,7 @@ async fn a_server_that_lets_nobody_in_waits_and_comes_back() {
     assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
 }
 
-/// A login in the browser does not help where a header is what is shown.
+// MCP-86
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_header_is_named_instead_of_a_login() {
     let server = remote(Profile::default());

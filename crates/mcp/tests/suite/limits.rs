@@ -50,6 +50,7 @@ async fn survives_a_flood(bench: &Bench) {
     assert_eq!(bench.view("one").generation, 1, "the session has survived");
 }
 
+// MCP-83
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_from_a_program_fails_the_call_with_the_limit_it_broke() {
     let mut bench = Bench::new(quick());
@@ -57,6 +58,7 @@ async fn a_flood_from_a_program_fails_the_call_with_the_limit_it_broke() {
     survives_a_flood(&bench).await;
 }
 
+// MCP-83
 #[tokio::test(flavor = "multi_thread")]
 async fn a_flood_from_an_address_fails_the_call_with_the_limit_it_broke() {
     for streams in [false, true] {
@@ -66,7 +68,7 @@ async fn a_flood_from_an_address_fails_the_call_with_the_limit_it_broke() {
     }
 }
 
-// MCP-59
+// MCP-59, MCP-83
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_is_too_large_is_cut() {
     let mut bench = Bench::new(quick());
@@ -77,6 +79,7 @@ async fn a_list_that_is_too_large_is_cut() {
     assert_eq!(bench.names(), names);
 }
 
+// MCP-84
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_whose_time_is_over_says_how_far_it_was() {
     let policy = RecoveryPolicy {

@@ -274,16 +274,16 @@ pub(super) fn all_listening() -> BTreeSet<String> {
 /// The sockets of this process that wait for connections.
 pub(super) fn listening() -> BTreeSet<String> {
     const LISTEN: &str = "0A";
-    let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
+    let table = fs::read_to_string("/proc/self/net/tcp").unwrap();
     let waiting: BTreeSet<String> = table
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>())
         .filter(|fields| fields.get(3) == Some(&LISTEN))
         .filter_map(|fields| Some(format!("socket:[{}]", fields.get(9)?)))
         .collect();
-    let own = std::fs::read_dir("/proc/self/fd").unwrap();
+    let own = fs::read_dir("/proc/self/fd").unwrap();
     let own = own.filter_map(|entry| {
-        let target = std::fs::read_link(entry.ok()?.path()).ok()?;
+        let target = fs::read_link(entry.ok()?.path()).ok()?;
         Some(target.display().to_string())
     });
     own.filter(|socket| waiting.contains(socket)).collect()

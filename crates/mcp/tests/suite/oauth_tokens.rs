@@ -135,7 +135,7 @@ async fn a_token_file_that_changes_is_used_at_once() {
     assert_eq!(fixture.server.stats().token_requests, 0);
 }
 
-// MCP-69
+// MCP-87
 #[tokio::test]
 async fn a_token_file_without_a_token_is_no_news_until_it_changes() {
     let fixture = Fixture::new();

@@ -135,7 +135,7 @@ async fn a_question_that_nobody_answers_is_withdrawn_and_a_forbidden_one_decline
     assert!(eager.asked.lock().unwrap().is_empty());
 }
 
-// MCP-75
+// MCP-85
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_must_be_opened_first_is_shown_and_the_call_made_again() {
     let mut bench = Bench::new(quick());
