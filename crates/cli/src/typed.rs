@@ -34,11 +34,16 @@ impl Typed {
         }
     }
 
-    /// The next line that is typed from now on. Earlier ones are kept for `next`.
-    pub(crate) async fn fresh(&mut self) -> Option<String> {
+    /// Keeps what was typed so far for `next`. Called before a question is shown, so that whoever answers
+    /// at once is heard.
+    pub(crate) fn set_aside(&mut self) {
         while let Ok(line) = self.lines.try_recv() {
             self.ahead.push_back(line);
         }
+    }
+
+    /// The next line that is typed after that.
+    pub(crate) async fn fresh(&mut self) -> Option<String> {
         self.lines.recv().await
     }
 }

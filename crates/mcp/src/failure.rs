@@ -1,6 +1,7 @@
 //! What went wrong, named where it is seen: at the edge of a transport. Texts are looked at last.
 
 mod remedy;
+mod visit;
 mod words;
 
 use std::error::Error as _;
@@ -12,11 +13,11 @@ use rmcp::ServiceError;
 use rmcp::service::ClientInitializeError;
 use rmcp::transport::DynamicTransportError;
 use rmcp::transport::streamable_http_client::StreamableHttpError;
-use serde_json::Value as Json;
 
 use crate::AuthError;
 use crate::transport::WireError;
 pub(crate) use remedy::Remedy;
+pub use visit::Link;
 pub(crate) use words::{quoted, too_long};
 
 /// Texts with which servers say that they do not know our session. They say so instead of doing what was
@@ -41,10 +42,6 @@ const BROKEN: [&str; 6] = [
 ];
 /// Says the same as `EXPIRED`, but only to a request that carried a session id.
 const MISSING_ID: &str = "missing session id";
-/// The code with which a server says that a person has to open a page first.
-const VISIT: i32 = -32_042;
-/// Most pages of one such error.
-const MOST_LINKS: usize = 5;
 /// Most of a server's text that is kept.
 const MOST_TEXT: usize = 2000;
 
@@ -135,15 +132,6 @@ pub enum Failure {
     },
 }
 
-/// A page a server wants a person to open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// What the server says about it.
-    pub message: String,
-    /// Its address.
-    pub url: String,
-}
-
 /// What is known about a request at the edge of its transport.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Edge {
@@ -208,9 +196,9 @@ impl Failure {
     /// What a request of a running session failed with.
     pub(crate) fn from_service(error: &ServiceError, edge: Edge) -> Self {
         match error {
-            ServiceError::McpError(error) if error.code.0 == VISIT => Self::NeedsVisit {
+            ServiceError::McpError(error) if error.code.0 == visit::REQUIRED => Self::NeedsVisit {
                 text: clipped(&error.message),
-                links: links(error.data.as_ref()),
+                links: visit::links(error.data.as_ref()),
             },
             ServiceError::McpError(error) => {
                 Self::from_rpc(error.code.0, &error.message, edge.session_id)
@@ -376,20 +364,6 @@ pub(crate) fn names_bad_session(low: &str) -> bool {
             .iter()
             .any(|word| low.contains(word))
         || low.contains("mcp-session-id")
-}
-
-/// The pages that an error names.
-fn links(data: Option<&Json>) -> Vec<Link> {
-    let named = data.and_then(|data| data.get("elicitations")?.as_array());
-    let read = |entry: &Json| {
-        let text = |key: &str| entry.get(key).and_then(Json::as_str);
-        Some(Link {
-            message: clipped(text("message").unwrap_or_default()),
-            url: text("url")?.to_owned(),
-        })
-    };
-    let links = named.into_iter().flatten().filter_map(read);
-    links.take(MOST_LINKS).collect()
 }
 
 fn not_mcp(found: Option<&str>) -> String {

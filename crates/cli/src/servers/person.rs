@@ -66,11 +66,13 @@ impl Asker for AtTerminal {
                 answer: Answer::no(),
                 by: AnsweredBy::Runtime,
             };
-            // Standard output is for answers.
-            if typed::show(&question, &mut std::io::stderr()).is_err() {
-                return nobody;
-            }
-            let typed = async { self.lines().lock().await.fresh().await };
+            let typed = async {
+                let mut lines = self.lines().lock().await;
+                lines.set_aside();
+                // Standard output is for answers.
+                typed::show(&question, &mut std::io::stderr()).ok()?;
+                lines.fresh().await
+            };
             let said = tokio::select! {
                 biased;
                 () = cancel.cancelled() => None,

@@ -330,6 +330,7 @@ enum Asked {
 }
 
 async fn answer(question: &Question, lines: &mut Typed, output: &mut Output) -> Outcome<Asked> {
+    lines.set_aside();
     typed::show(question, output)?;
     let said = tokio::select! {
         line = lines.fresh() => line.unwrap_or_default(),

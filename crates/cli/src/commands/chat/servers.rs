@@ -70,6 +70,7 @@ pub(super) async fn reload(
     };
     let mut always = how == Some("always");
     if loaded.config.approvals.mcp_reload_confirm && !always && how != Some("now") {
+        lines.set_aside();
         output.line("Other tools change what the model is shown, so it reads the whole conversation anew once.")?;
         output.line("Reload? y = this time, a = always without asking, n = no")?;
         output.flush()?;
