@@ -2,7 +2,7 @@
 //!
 //! The measuring program runs the same file with more of everything.
 
-#[path = "victim.rs"]
+#[path = "chaos/victim.rs"]
 mod victim;
 
 use std::collections::BTreeMap;
