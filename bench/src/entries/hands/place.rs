@@ -17,11 +17,11 @@ use hermes_exec::{
     WardenProgram,
 };
 use hermes_policy::confine::Surroundings;
-use hermes_policy::{Confinement, Mode, Network, Unattended};
+use hermes_policy::{Confinement, Isolation, Mode, Network, Unattended};
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
 use hermes_tools::{
-    Confined, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo, Workplace,
+    Confined, Defined, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo, Workplace,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -83,6 +83,7 @@ impl Place {
                 environment: environment.clone(),
                 startup: Startup::Nothing,
                 output_limit: 50_000,
+                folder: backend.scratch(),
                 random: Arc::new(SystemRandom),
             })
         };
@@ -116,12 +117,14 @@ impl Place {
         );
         let workplace = Workplace {
             shell: shell(),
+            defined: Defined::default(),
             outside: shell(),
             backend: backend.clone(),
             confinement: LazyConfined::new(Arc::new(confined)),
             environment: environment.clone(),
             processes: Processes::new(ProcessesOptions {
                 store,
+                redactor: RedactorHandle::default(),
                 clock: Arc::new(SystemClock),
                 random: Arc::new(SystemRandom),
                 logs: root.join("logs"),
@@ -158,7 +161,7 @@ fn guard_settings() -> GuardSettings {
         allow: Vec::new(),
         home: "/nowhere".to_owned(),
         product_home: String::new(),
-        mounts: false,
+        isolation: Isolation::None,
     }
 }
 

@@ -31,7 +31,9 @@ pub(super) fn calls(context: &Context, program: &Path) -> anyhow::Result<Vec<Fig
         let said = String::from_utf8_lossy(&output.stdout);
         let problem = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "the reference: {problem}");
-        let times = said.lines().map(|line| Ok(Duration::from_secs_f64(line.parse()?)));
+        let times = said
+            .lines()
+            .map(|line| Ok(Duration::from_secs_f64(line.parse()?)));
         let times = times.collect::<anyhow::Result<Vec<Duration>>>()?;
         figures.push(Figure::times("call over pipes by the reference", &times));
     }
