@@ -54,7 +54,11 @@ fn a_killed_program_leaves_nothing_of_a_command() {
         runner.next_line(PATIENCE).unwrap().as_deref(),
         Some("begun")
     );
-    assert!(!marked("crash-foreground").is_empty());
+    // The shell speaks before its children have become what they are.
+    eventually(PATIENCE, "the tree stands", || {
+        (!marked("crash-foreground").is_empty()).then_some(())
+    })
+    .unwrap();
     let warden = warden_of(&runner);
     runner.signal(Signal::SIGKILL).unwrap();
     eventually(FIVE_SECONDS, "nothing is left", || {
