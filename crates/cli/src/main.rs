@@ -19,6 +19,7 @@ mod typed;
 mod web;
 mod when;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -42,17 +43,28 @@ fn main() -> ExitCode {
     if let Some(code) = hands::become_tether(&context, &rest) {
         return code;
     }
-    let result = Cli::try_parse_from(rest)
-        .map_err(Complaint::Parser)
-        .and_then(|cli| {
-            if let Some(name) = &cli.profile {
-                context.use_profile(name)?;
-            }
-            commands::run(cli, &context, &mut output)
-        });
+    let result = if asks_version(&rest) {
+        output.line(VERSION).map_err(Complaint::from)
+    } else {
+        Cli::try_parse_from(rest)
+            .map_err(Complaint::Parser)
+            .and_then(|cli| {
+                if let Some(name) = &cli.profile {
+                    context.use_profile(name)?;
+                }
+                commands::run(cli, &context, &mut output)
+            })
+    };
     let result = result.and_then(|()| output.flush().map_err(Complaint::from));
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(complaint) => complaint.print(&mut output, &context.redactor.snapshot()),
     }
+}
+
+const VERSION: &str = concat!("hermes ", env!("CARGO_PKG_VERSION"));
+
+/// Whether the version is all that is wanted: nothing else has to be known to say it.
+fn asks_version(arguments: &[OsString]) -> bool {
+    matches!(arguments, [_, flag] if flag == "--version" || flag == "-V")
 }

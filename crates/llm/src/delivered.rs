@@ -96,4 +96,13 @@ mod tests {
         );
         assert_eq!(read(&mut shown, &["."]), ".");
     }
+
+    // AG-16
+    #[test]
+    fn a_thought_that_broke_off_is_nothing_said() {
+        assert!(is_open_thought("<think>first I have to"));
+        assert!(is_open_thought("\n<REASONING_SCRATCHPAD> hm"));
+        assert!(!is_open_thought("<think>done</think> The answer"));
+        assert!(!is_open_thought("What <think> means"));
+    }
 }

@@ -51,12 +51,12 @@ async fn search(context: &Context) -> anyhow::Result<Vec<Figure>> {
     let files = context.count(FILES, FEW);
     let tree = tree(context, files)?;
     let surroundings = place::context(&tree)?;
-    let search = tool("search_files")?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     let expected = files.div_ceil(EVERY);
     for round in 0..context.count(9, 3) {
         let arguments = json!({ "pattern": "needle_[0-9]+", "path": ".", "limit": 1_000 });
-        let (took, answer) = called(&search, arguments, &surroundings).await?;
+        // A new one each time: one and the same would say that it was asked before.
+        let (took, answer) = called(&tool("search_files")?, arguments, &surroundings).await?;
         ensure!(answer["total_count"] == expected, "{answer}");
         let started = Instant::now();
         let output = Command::new("rg")

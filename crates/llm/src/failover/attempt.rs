@@ -90,3 +90,20 @@ impl Attempt {
         self.renewals = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // AG-20
+    #[test]
+    fn encrypted_reasoning_that_was_refused_once_is_never_sent_again() {
+        let mut attempt = Attempt::default();
+        attempt.record(&Step::Fix(Fix::DropEncryptedReasoning));
+        attempt.record(&Step::Fix(Fix::StripImages));
+        attempt.record(&Step::Compact { window: None });
+        let next = attempt.next_turn();
+        assert_eq!(next.fixes(), [Fix::DropEncryptedReasoning]);
+        assert_eq!(next.compactions, 0);
+    }
+}
