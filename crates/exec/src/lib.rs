@@ -50,7 +50,7 @@ pub use files::{
 };
 pub use follow::{Ended, Unfinished};
 pub use lease::{Lease, Leases, Owner};
-pub use local::{Confiner, LocalBackend, LocalOptions};
+pub use local::{Confiner, Enclosed, LocalBackend, LocalOptions};
 pub use modal::ModalConfig;
 pub use processes::{
     EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Processes,

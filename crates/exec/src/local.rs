@@ -1,11 +1,12 @@
 //! Commands on this machine, through the warden.
 
+mod cells;
 mod terminal;
 
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
@@ -14,8 +15,9 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
-use crate::warden::{Handle, RunKey, Stdio, WardenProgram, lost};
+use crate::warden::{Handle, Order, RunKey, Stdio, WardenProgram, lost};
 use crate::{Backend, Control, Ending, ExecError, Input, Launch, Place, Process};
+use cells::{Cell, Cells};
 use terminal::{Size, Terminal};
 
 /// What a writer may be ahead of us; the kernel's own size makes fast output four times slower.
@@ -26,16 +28,20 @@ const PIPE_BYTES: usize = 256 << 10;
 /// `LocalBackend` calls it once for each start that asks for a confinement other than `Mode::Full`. An
 /// implementation that cannot do all of what is asked fails: a command never runs with less around it.
 pub trait Confiner: Send + Sync {
-    /// The same command, confined. `directory` is where it starts.
-    fn confine(
-        &self,
-        confinement: &Confinement,
-        directory: Option<&Path>,
-        argv: Vec<String>,
-    ) -> Result<Vec<String>, ExecError>;
+    /// The same command, confined as things are now, started in the root directory. Looks at the disk.
+    fn enclose(&self, confinement: &Confinement, argv: &[String]) -> Result<Enclosed, ExecError>;
 
     /// What confines, in the words results use.
     fn mechanism(&self) -> &'static str;
+}
+
+/// A command with a sandbox around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enclosed {
+    /// The command line. Two that are the same make sandboxes that are the same.
+    pub argv: Vec<String>,
+    /// What commands inside must have in their environment.
+    pub environment: Vec<(String, String)>,
 }
 
 /// What a local backend needs.
@@ -52,29 +58,33 @@ pub struct LocalOptions {
 pub struct LocalBackend {
     warden: Handle,
     scratch: PathBuf,
-    confiner: Option<Arc<dyn Confiner>>,
+    cells: Option<Cells>,
 }
 
 impl LocalBackend {
     /// A backend; nothing is started before it is used.
     pub fn new(options: LocalOptions) -> Self {
+        let warden = Handle::new(options.warden.clone());
+        let cells = options
+            .confiner
+            .map(|confiner| Cells::new(confiner, options.warden, warden.clone()));
         Self {
-            warden: Handle::new(options.warden),
+            warden,
             scratch: options.scratch,
-            confiner: options.confiner,
+            cells,
         }
     }
 
-    fn confined(&self, launch: &Launch) -> Result<Vec<String>, ExecError> {
-        let argv = launch.argv.clone();
+    /// Where a launch that asks for confinement is started, with who takes the cell back.
+    async fn cell(&self, launch: &Launch) -> Result<Option<(Cells, Cell)>, ExecError> {
         let Some(asked) = launch.confinement.as_deref() else {
-            return Ok(argv);
+            return Ok(None);
         };
-        match &self.confiner {
-            _ if asked.mode == Mode::Full => Ok(argv),
-            Some(confiner) => {
-                let confinement = self.with_scratch(asked)?;
-                confiner.confine(&confinement, launch.directory.as_deref(), argv)
+        match &self.cells {
+            _ if asked.mode == Mode::Full => Ok(None),
+            Some(cells) => {
+                let cell = cells.take(self.with_scratch(asked)?).await?;
+                Ok(Some((cells.clone(), cell)))
             }
             None => Err(ExecError::Confinement(
                 "nothing on this machine can confine commands".to_owned(),
@@ -94,33 +104,50 @@ impl LocalBackend {
     }
 
     async fn start(&self, launch: Launch) -> Result<Process, ExecError> {
-        let argv = self.confined(&launch)?;
-        let program = argv.first().cloned().unwrap_or_default();
+        let cell = self.cell(&launch).await?;
+        let program = launch.argv.first().cloned().unwrap_or_default();
         let ends = Ends::open(launch.input).map_err(|source| ExecError::Io {
             what: format!("preparing to start {program}"),
             source,
         })?;
-        let started = self
-            .warden
-            .start(
-                launch.id.as_str(),
-                argv,
-                launch.directory,
-                launch.environment,
-                ends.stdio,
-                ends.theirs,
-            )
-            .await?;
+        let mut environment = launch.environment;
+        let warden = match &cell {
+            Some((_, cell)) => {
+                environment.extend(cell.environment.iter().cloned());
+                cell.warden.clone()
+            }
+            None => self.warden.clone(),
+        };
+        let order = Order {
+            marker: launch.id.as_str().to_owned(),
+            argv: launch.argv,
+            directory: launch.directory,
+            environment,
+            stdio: ends.stdio,
+            files: ends.theirs,
+        };
+        let started = warden.start(order).await.map_err(|error| match error {
+            // Not the command's doing: the cell could not be made, and said why.
+            ExecError::Io { source, .. } if source.kind() == io::ErrorKind::Other => {
+                ExecError::Confinement(source.to_string())
+            }
+            other => other,
+        })?;
         let exit = started.exit;
-        let pid = u32::try_from(started.key.root).ok();
         Ok(Process {
-            pid,
+            pid: u32::try_from(started.pid).ok(),
             output: ends.output,
             errors: ends.errors,
             input: ends.input,
-            exit: Box::pin(async move { exit.await.map_err(|_| lost()) }),
+            exit: Box::pin(async move {
+                let exit = exit.await.map_err(|_| lost())?;
+                if let Some((cells, cell)) = cell {
+                    cells.put(cell);
+                }
+                Ok(exit)
+            }),
             control: Arc::new(LocalControl {
-                warden: self.warden.clone(),
+                warden,
                 run: started.key,
                 size: ends.size,
             }),

@@ -2,8 +2,9 @@
 //!
 //! A sandbox is a function from a command line to a longer one: this program in front of the command, which
 //! confines itself and then becomes it. Two mechanisms do the confining, bubblewrap and Landlock; a filter of
-//! system calls goes with both. Which paths count is looked up for every command, so a sandbox holds no state
-//! but which mechanism works here.
+//! system calls goes with both. Which paths count is looked up each time and stands in the longer line: two
+//! lines that are the same make sandboxes that are the same. A sandbox holds no state but which mechanism
+//! works here.
 
 mod bridge;
 mod bubblewrap;
@@ -24,7 +25,7 @@ use std::sync::OnceLock;
 use hermes_policy::{Confinement, Mode, Network};
 use serde::{Deserialize, Serialize};
 
-use crate::{Confiner, ExecError};
+use crate::{Confiner, Enclosed, ExecError};
 use helper::{Confine, Order};
 
 pub use denial::{Denial, Refusal, denied};
@@ -221,8 +222,8 @@ impl Sandbox {
         self.mechanism().to_string()
     }
 
-    /// The command line that runs `argv` confined. `directory` is where it starts, the current one when absent.
-    /// Whoever starts it must be a thread that outlives it: bubblewrap ends with the thread that started it.
+    /// What runs `argv` confined. `directory` is where it starts, the current one when absent. Whoever starts it
+    /// must be a thread that outlives it: bubblewrap ends with the thread that started it.
     ///
     /// # Errors
     ///
@@ -232,9 +233,12 @@ impl Sandbox {
         confinement: &Confinement,
         argv: &[String],
         directory: Option<&Path>,
-    ) -> Result<Vec<String>, ExecError> {
+    ) -> Result<Enclosed, ExecError> {
         if confinement.mode == Mode::Full {
-            return Ok(argv.to_vec());
+            return Ok(Enclosed {
+                argv: argv.to_vec(),
+                environment: Vec::new(),
+            });
         }
         let mechanism = self.mechanism();
         let proxy = match (&confinement.network, mechanism, &self.proxy) {
@@ -254,14 +258,15 @@ impl Sandbox {
                 _,
             ) => None,
         };
-        let order = Order::Confine(Box::new(Confine {
-            confinement: confinement.clone(),
-            mechanism: mechanism.clone(),
-            directory: directory.map(Path::to_owned),
-            proxy,
-        }));
-        self.helper
-            .command(&order)?
+        let environment = match proxy {
+            Some(_) => bridge::variables(),
+            None => Vec::new(),
+        };
+        let program = argv.first().map(PathBuf::from);
+        let order = Confine::survey(confinement, mechanism, directory, proxy, program);
+        let argv = self
+            .helper
+            .command(&Order::Confine(Box::new(order)))?
             .into_iter()
             .map(|word| {
                 word.into_string().map_err(|_| {
@@ -269,18 +274,14 @@ impl Sandbox {
                 })
             })
             .chain(argv.iter().cloned().map(Ok))
-            .collect()
+            .collect::<Result<_, _>>()?;
+        Ok(Enclosed { argv, environment })
     }
 }
 
 impl Confiner for Sandbox {
-    fn confine(
-        &self,
-        confinement: &Confinement,
-        directory: Option<&Path>,
-        argv: Vec<String>,
-    ) -> Result<Vec<String>, ExecError> {
-        self.wrap(confinement, &argv, directory)
+    fn enclose(&self, confinement: &Confinement, argv: &[String]) -> Result<Enclosed, ExecError> {
+        self.wrap(confinement, argv, Some(Path::new("/")))
     }
 
     fn mechanism(&self) -> &'static str {

@@ -4,10 +4,14 @@
 //! nor by a double fork. Ending a run means everything found below it; and when our end of the socket
 //! closes, however we ended, the warden ends everything it ever started and then itself.
 //!
-//! `client` is our end, `serve` the other, `wire` what goes between them and `tree` finds the members of
-//! a run.
+//! A second kind of warden is itself confined and keeps a cell: one run at a time, of which nothing is left
+//! when the next one comes. The first warden starts it and ends it.
+//!
+//! `client` is our end with its `connection`, `serve` the other, `wire` what goes between them and `tree`
+//! finds the members of a run.
 
 mod client;
+mod connection;
 mod serve;
 mod tree;
 mod wire;
@@ -17,14 +21,18 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-pub(crate) use client::{Handle, lost};
+pub(crate) use client::{Handle, Order};
+pub(crate) use connection::lost;
 pub(crate) use tree::{MARKER, Scope, Seen, signal_all};
 pub(crate) use wire::{RunKey, Stdio};
+
+use serve::Kind;
 
 /// Longer would break the promise that nothing outlives us by more than five seconds.
 const LONGEST_GRACE: Duration = Duration::from_secs(2);
 
 const SERVE: &str = "serve";
+const KEEP: &str = "keep";
 const ON_TERMINAL: &str = "on-terminal";
 
 /// How the warden's process is started.
@@ -38,19 +46,45 @@ pub struct WardenProgram {
     pub grace: Duration,
 }
 
+impl WardenProgram {
+    /// The command line of one that starts anything.
+    fn serving(&self) -> Vec<String> {
+        self.line(SERVE)
+    }
+
+    /// The command line of one that keeps a cell.
+    pub(crate) fn keeping(&self) -> Vec<String> {
+        self.line(KEEP)
+    }
+
+    fn line(&self, role: &str) -> Vec<String> {
+        let grace = self.grace.min(LONGEST_GRACE).as_millis();
+        let mut line = vec![self.program.to_string_lossy().into_owned()];
+        line.extend(self.arguments.iter().cloned());
+        line.extend([role.to_owned(), grace.to_string()]);
+        line
+    }
+}
+
 /// What the warden's process does; `arguments` are those after `WardenProgram::arguments`, which are given
 /// as `ours`.
 pub fn warden_main(ours: &[String], arguments: impl IntoIterator<Item = String>) -> ExitCode {
     let arguments: Vec<String> = arguments.into_iter().collect();
     let outcome = match arguments.split_first() {
-        Some((role, rest)) if role == SERVE => {
+        Some((role, rest)) if role == SERVE || role == KEEP => {
+            let kind = match role == KEEP {
+                true => Kind::Cell,
+                false => Kind::Open,
+            };
             let grace = rest.first().and_then(|text| text.parse().ok()).unwrap_or(0);
             let mut launcher = ours.to_vec();
             launcher.push(ON_TERMINAL.to_owned());
             std::io::stdin()
                 .as_fd()
                 .try_clone_to_owned()
-                .and_then(|socket| serve::serve(socket, Duration::from_millis(grace), &launcher))
+                .and_then(|socket| {
+                    serve::serve(kind, socket, Duration::from_millis(grace), &launcher)
+                })
         }
         Some((role, rest)) if role == ON_TERMINAL => Err(serve::become_program(rest)),
         _ => Err(std::io::ErrorKind::InvalidInput.into()),

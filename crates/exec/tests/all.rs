@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod suite {
     mod away;
+    mod cells;
     mod cloud;
     mod crash;
     mod daytona;

@@ -17,6 +17,9 @@ use crate::ExecError;
 /// Most connections at once.
 const MOST_CONNECTIONS: usize = 256;
 
+/// Where connections are taken. The network in there is the sandbox's own, so every port is free.
+const ADDRESS: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 3128);
+
 /// The variables programs look for a proxy in.
 const PROXY_VARIABLES: &[&str] = &[
     "ALL_PROXY",
@@ -27,6 +30,18 @@ const PROXY_VARIABLES: &[&str] = &[
     "http_proxy",
 ];
 
+/// What tells programs inside where the way out is.
+pub(super) fn variables() -> Vec<(String, String)> {
+    let (address, port) = ADDRESS;
+    let url = format!("http://{address}:{port}");
+    let none = "localhost,127.0.0.1,::1";
+    PROXY_VARIABLES
+        .iter()
+        .map(|name| ((*name).to_owned(), url.clone()))
+        .chain(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), none.to_owned())))
+        .collect()
+}
+
 /// Runs the command with a way to the proxy, and ends as it ends.
 pub(super) fn run(socket: &Path, command: &[OsString]) -> Result<ExitCode, ExecError> {
     let failed = |what: &'static str| {
@@ -35,19 +50,12 @@ pub(super) fn run(socket: &Path, command: &[OsString]) -> Result<ExitCode, ExecE
             source,
         }
     };
-    let listener =
-        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed("opening the way out"))?;
-    let address = listener
-        .local_addr()
-        .map_err(failed("opening the way out"))?;
+    let listener = TcpListener::bind(ADDRESS).map_err(failed("opening the way out"))?;
     let (program, rest) = command
         .split_first()
         .ok_or_else(|| ExecError::Confinement("no command".into()))?;
-    let url = format!("http://{address}");
     let mut child = Command::new(program)
         .args(rest)
-        .envs(PROXY_VARIABLES.iter().map(|name| (name, &url)))
-        .envs(["NO_PROXY", "no_proxy"].map(|name| (name, "localhost,127.0.0.1,::1")))
         .spawn()
         .map_err(failed("starting the command"))?;
     let socket = socket.to_owned();

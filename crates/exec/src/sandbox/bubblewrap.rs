@@ -41,8 +41,11 @@ pub(super) fn arguments(wrapping: &Wrapping<'_>) -> Vec<OsString> {
     }
     list.words(&["--ro-bind", "/", "/", "--dev", "/dev"]);
     if wrapping.own_processes {
+        // The first process of a namespace hears no signal from inside that it did not ask for, not even the one
+        // that kills.
+        list.words(&["--unshare-pid", "--as-pid-1"]);
         // Root owns the switches of the kernel in there, with or without privileges.
-        list.words(&["--unshare-pid", "--proc", "/proc", "--remount-ro", "/proc"]);
+        list.words(&["--proc", "/proc", "--remount-ro", "/proc"]);
     }
     for device in wrapping.devices {
         list.pair("--dev-bind-try", device);

@@ -99,19 +99,16 @@ fn first_working(
 
 /// Runs a command that does nothing, with something of each kind to set up.
 fn attempt(helper: &Helper, mechanism: &Mechanism) -> Result<(), String> {
-    let order = Order::Confine(Box::new(Confine {
-        confinement: Confinement {
-            mode: Mode::ReadOnly,
-            writable: vec!["/tmp".into()],
-            protected: Vec::new(),
-            hidden: vec!["/etc/ssl".into(), "/etc/shadow".into()],
-            exposed: Vec::new(),
-            network: Network::On,
-        },
-        mechanism: mechanism.clone(),
-        directory: Some("/".into()),
-        proxy: None,
-    }));
+    let confinement = Confinement {
+        mode: Mode::ReadOnly,
+        writable: vec!["/tmp".into()],
+        protected: Vec::new(),
+        hidden: vec!["/etc/ssl".into(), "/etc/shadow".into()],
+        exposed: Vec::new(),
+        network: Network::On,
+    };
+    let confine = Confine::survey(&confinement, mechanism, Some(Path::new("/")), None, None);
+    let order = Order::Confine(Box::new(confine));
     let mut argv = helper.command(&order).map_err(|error| error.to_string())?;
     argv.extend(["/bin/sh", "-c", ":"].map(OsString::from));
     finish(&argv).map(drop)

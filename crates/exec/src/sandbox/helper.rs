@@ -37,14 +37,48 @@ pub(super) enum Order {
 /// How the helper confines itself.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Confine {
-    /// What the command may touch.
-    pub(super) confinement: Confinement,
     /// With what.
-    pub(super) mechanism: Mechanism,
+    mechanism: Mechanism,
+    /// What differs from reading everything, parents first.
+    places: Vec<Place>,
+    /// Devices besides the usual ones.
+    devices: Vec<PathBuf>,
+    /// What can be reached.
+    network: Network,
+    /// Whether something hidden can be connected to all the same, because nothing can be laid over it.
+    sockets_within_reach: bool,
     /// Where the command starts.
-    pub(super) directory: Option<PathBuf>,
+    directory: Option<PathBuf>,
     /// The socket of the proxy that lets the allowed hosts through, and who carries connections to it.
-    pub(super) proxy: Option<(PathBuf, Helper)>,
+    proxy: Option<(PathBuf, Helper)>,
+}
+
+impl Confine {
+    /// What a confinement comes to on this machine right now. `program` can be started inside wherever it lies.
+    pub(super) fn survey(
+        confinement: &Confinement,
+        mechanism: &Mechanism,
+        directory: Option<&Path>,
+        proxy: Option<(PathBuf, Helper)>,
+        program: Option<PathBuf>,
+    ) -> Self {
+        let needed: Vec<PathBuf> = proxy
+            .iter()
+            .flat_map(|(socket, helper)| [socket.clone(), helper.program.clone()])
+            .chain(program.filter(|program| program.is_absolute()))
+            .collect();
+        let places = places::survey(confinement, &needed);
+        let bare = matches!(mechanism, Mechanism::Landlock { mounts: None, .. });
+        Self {
+            mechanism: mechanism.clone(),
+            sockets_within_reach: bare && places::hide_sockets(&places),
+            places,
+            devices: places::devices(),
+            network: confinement.network.clone(),
+            directory: directory.map(Path::to_owned),
+            proxy,
+        }
+    }
 }
 
 /// The whole program behind the hidden argument: `arguments` are what follows it, an order, `--` and the
@@ -86,12 +120,6 @@ fn confined(order: &Confine, command: &[OsString]) -> Result<Infallible, ExecErr
     // A dump of memory would land outside.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)
         .map_err(|error| ExecError::Confinement(format!("limiting dumps: {error}")))?;
-    let needed: Vec<PathBuf> = order
-        .proxy
-        .iter()
-        .flat_map(|(socket, helper)| [socket.clone(), helper.program.clone()])
-        .collect();
-    let places = places::survey(&order.confinement, &needed);
     let directory = match &order.directory {
         Some(directory) => directory.clone(),
         None => std::env::current_dir().map_err(|source| ExecError::Io {
@@ -110,21 +138,15 @@ fn confined(order: &Confine, command: &[OsString]) -> Result<Infallible, ExecErr
             Wrapping {
                 rights: *rights,
                 own_processes: *own_processes,
-                network: order.confinement.network == Network::On,
-                places: &places,
-                devices: &places::devices(),
+                network: order.network == Network::On,
+                places: &order.places,
+                devices: &order.devices,
                 directory: &directory,
                 filter: -1,
             },
             &inner(order, command)?,
         ),
-        Mechanism::Landlock { mounts, .. } => restricted(
-            *mounts,
-            &order.confinement.network,
-            &places,
-            &directory,
-            command,
-        ),
+        Mechanism::Landlock { mounts, .. } => restricted(*mounts, order, &directory, command),
         Mechanism::None { why } => Err(ExecError::Confinement(why.clone())),
     }
 }
@@ -167,15 +189,14 @@ fn piped(bytes: &[u8]) -> Result<OwnedFd, ExecError> {
 
 fn restricted(
     mounts: Option<Rights>,
-    network: &Network,
-    places: &[Place],
+    order: &Confine,
     directory: &Path,
     command: &[OsString],
 ) -> Result<Infallible, ExecError> {
     let covered = mounts.is_some();
-    let unreachable = covered || !places::hide_sockets(places);
-    let sockets = match network {
-        _ if !unreachable => Sockets::None,
+    let places = &order.places;
+    let sockets = match order.network {
+        _ if order.sockets_within_reach => Sockets::None,
         Network::On => Sockets::Internet,
         Network::Off => Sockets::Local,
         Network::Only(_) => return Err(needs_bubblewrap()),
@@ -194,7 +215,7 @@ fn restricted(
         })
         .cloned()
         .collect();
-    ruleset::restrict(&granted, &places::devices())?;
+    ruleset::restrict(&granted, &order.devices)?;
     let (program, rest) = command.split_first().ok_or_else(|| refused("no command"))?;
     let mut start = Command::new(program);
     // By its path: the directory we are in lies below the mounts.

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use hermes_policy::Confinement;
 use hermes_policy::confine::TEMPORARY_SOCKETS;
+use serde::{Deserialize, Serialize};
 
 /// Most entries of a directory that are looked at in search of sockets.
 const MOST_ENTRIES: usize = 20_000;
 
 /// What may be done with a path and everything below it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Access {
     /// Nothing.
     Hidden,
@@ -23,7 +25,7 @@ pub(super) enum Access {
 }
 
 /// A path that differs from what is around it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     /// Where, without symbolic links.
     pub(super) path: PathBuf,
@@ -182,21 +184,20 @@ fn holds_socket(path: &Path, depth: u8) -> bool {
 /// Devices every program may use, and those for computing and drawing.
 pub(super) fn devices() -> Vec<PathBuf> {
     const COMPUTING: &[&str] = &["accel", "dri", "dxg", "kfd", "kvm", "nvidia"];
-    fs::read_dir("/dev").map_or_else(
-        |_| Vec::new(),
-        |entries| {
-            entries
-                .take(MOST_ENTRIES)
-                .flatten()
-                .filter(|entry| {
-                    let name = entry.file_name();
-                    let name = name.to_string_lossy();
-                    COMPUTING.iter().any(|start| name.starts_with(start))
-                })
-                .map(|entry| entry.path())
-                .collect()
-        },
-    )
+    let mut found: Vec<PathBuf> = fs::read_dir("/dev")
+        .into_iter()
+        .flatten()
+        .take(MOST_ENTRIES)
+        .flatten()
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            COMPUTING.iter().any(|start| name.starts_with(start))
+        })
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
 }
 
 #[cfg(test)]

@@ -1,87 +1,95 @@
-//! Our end of the warden: starts its process when it is first needed and follows the runs.
+//! Our end of the warden: starts its process when it is first needed and asks it for runs.
 
-use std::collections::{HashMap, VecDeque};
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nix::sys::signal::Signal;
-use tokio::io::Interest;
+use futures_core::future::BoxFuture;
+use rustix::pipe::{PipeFlags, pipe_with};
 use tokio::net::UnixStream;
-use tokio::process::{Child, Command};
+use tokio::net::unix::pipe;
+use tokio::process::Command;
 use tokio::sync::{Mutex, mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
+use super::WardenProgram;
+use super::connection::{Ask, Connection, Keeper, Started, lost};
 use super::serve::mark;
-use super::tree::{Scope, signal_all};
-use super::wire::{Inbox, Report, Request, RunKey, Stdio, frame, send};
-use super::{LONGEST_GRACE, SERVE, WardenProgram};
-use crate::{Ending, ExecError, Exit};
+use super::wire::{Request, RunKey, Stdio};
+use crate::{Ending, ExecError};
 
 /// Requests that may wait; more callers wait themselves.
 const QUEUE: usize = 256;
 /// How long the warden may take to answer. It never waits for anything but the kernel.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 
-/// A way to the warden, shared by cloning.
+/// A way to a warden, shared by cloning.
 #[derive(Clone)]
 pub(crate) struct Handle {
     inner: Arc<Inner>,
 }
 
 struct Inner {
-    program: WardenProgram,
+    source: Source,
     /// Taken only to look whether there is a connection, and to make one.
     connection: Mutex<Option<mpsc::Sender<Ask>>>,
     tasks: TaskTracker,
 }
 
-/// A run that began.
-pub(crate) struct Started {
-    pub(crate) key: RunKey,
-    /// Fails when the warden was lost.
-    pub(crate) exit: oneshot::Receiver<Exit>,
+/// Where a warden comes from.
+enum Source {
+    /// We start it.
+    Program(WardenProgram),
+    /// Another one starts it, with this command line, and it keeps a cell.
+    Within { outer: Handle, argv: Vec<String> },
 }
 
-enum Ask {
-    Start {
-        /// What is asked, once the connection has a number for it.
-        request: Box<dyn FnOnce(u64) -> Request + Send>,
-        files: Vec<OwnedFd>,
-        marker: String,
-        reply: oneshot::Sender<Result<Started, io::Error>>,
-    },
-    End {
-        run: RunKey,
-        kill: bool,
-        reply: oneshot::Sender<()>,
-    },
+/// What is to be started.
+pub(crate) struct Order {
+    /// Stands in the environment of everything it starts.
+    pub(crate) marker: String,
+    pub(crate) argv: Vec<String>,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) environment: Vec<(String, String)>,
+    /// What the files are.
+    pub(crate) stdio: Stdio,
+    pub(crate) files: Vec<OwnedFd>,
 }
 
 impl Handle {
+    /// A way to a warden that starts anything.
     pub(crate) fn new(program: WardenProgram) -> Self {
+        Self::of(Source::Program(program))
+    }
+
+    /// A way to a warden that keeps a cell, which `argv` makes. `outer` ends it when it is lost.
+    pub(crate) fn within(outer: Self, argv: Vec<String>) -> Self {
+        Self::of(Source::Within { outer, argv })
+    }
+
+    fn of(source: Source) -> Self {
         Self {
             inner: Arc::new(Inner {
-                program,
+                source,
                 connection: Mutex::new(None),
                 tasks: TaskTracker::new(),
             }),
         }
     }
 
-    /// Starts a run. `files` are as `stdio` says.
-    pub(crate) async fn start(
-        &self,
-        marker: &str,
-        argv: Vec<String>,
-        directory: Option<PathBuf>,
-        mut environment: Vec<(String, String)>,
-        stdio: Stdio,
-        files: Vec<OwnedFd>,
-    ) -> Result<Started, ExecError> {
-        mark(&mut environment, marker);
+    /// Starts a run.
+    pub(crate) async fn start(&self, order: Order) -> Result<Started, ExecError> {
+        let Order {
+            marker,
+            argv,
+            directory,
+            mut environment,
+            stdio,
+            files,
+        } = order;
+        mark(&mut environment, &marker);
         let program = argv.first().cloned().unwrap_or_default();
         let (reply, answer) = oneshot::channel();
         let ask = Ask::Start {
@@ -93,7 +101,7 @@ impl Handle {
                 stdio,
             }),
             files,
-            marker: marker.to_owned(),
+            marker,
             reply,
         };
         self.connected()
@@ -133,33 +141,73 @@ impl Handle {
         if let Some(connection) = place.as_ref().filter(|connection| !connection.is_closed()) {
             return Ok(connection.clone());
         }
-        let (socket, child) = self.launch().map_err(|source| ExecError::Unavailable {
-            backend: "local",
-            cause: format!("the process that watches over commands did not start: {source}"),
-            next: "Check that the hermes program is still where it was started from".to_owned(),
-        })?;
+        let (socket, keeper) = match &self.inner.source {
+            Source::Program(program) => launch(program).map_err(|source| unavailable(&source))?,
+            Source::Within { outer, argv } => confined(outer, argv).await?,
+        };
         let (asks, inbox) = mpsc::channel(QUEUE);
-        let connection = Connection::new(socket, child);
-        self.inner.tasks.spawn(connection.run(inbox));
+        self.inner
+            .tasks
+            .spawn(Connection::new(socket, keeper).run(inbox));
         *place = Some(asks.clone());
         Ok(asks)
     }
+}
 
-    fn launch(&self) -> io::Result<(UnixStream, Child)> {
-        let program = &self.inner.program;
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-        ours.set_nonblocking(true)?;
-        let grace = program.grace.min(LONGEST_GRACE).as_millis().to_string();
-        let child = Command::new(&program.program)
-            .args(&program.arguments)
-            .args([SERVE, &grace])
-            .env_clear()
-            .current_dir("/")
-            .stdin(OwnedFd::from(theirs))
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null())
-            .spawn()?;
-        Ok((UnixStream::from_std(ours)?, child))
+fn launch(program: &WardenProgram) -> io::Result<(UnixStream, Keeper)> {
+    let (ours, theirs) = pair()?;
+    let child = Command::new(&program.program)
+        .args(program.serving().get(1..).unwrap_or_default())
+        .env_clear()
+        .current_dir("/")
+        .stdin(theirs)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()?;
+    Ok((ours, Keeper::Child(child)))
+}
+
+/// Has a warden started that keeps a cell. Boxed, because its own start is one of ours.
+fn confined<'a>(
+    outer: &'a Handle,
+    argv: &'a [String],
+) -> BoxFuture<'a, Result<(UnixStream, Keeper), ExecError>> {
+    Box::pin(async move {
+        let (ours, theirs) = pair().map_err(|source| unavailable(&source))?;
+        let complaints = || {
+            let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
+            io::Result::Ok((pipe::Receiver::from_owned_fd(reader)?, writer))
+        };
+        let (complaints, writer) = complaints().map_err(|source| unavailable(&source))?;
+        let order = Order {
+            marker: "cell".to_owned(),
+            argv: argv.to_vec(),
+            directory: Some("/".into()),
+            environment: Vec::new(),
+            stdio: Stdio::Cell,
+            files: vec![theirs, writer],
+        };
+        let started = outer.start(order).await?;
+        let keeper = Keeper::Warden {
+            outer: outer.clone(),
+            run: started.key,
+            complaints,
+        };
+        Ok((ours, keeper))
+    })
+}
+
+fn pair() -> io::Result<(UnixStream, OwnedFd)> {
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    Ok((UnixStream::from_std(ours)?, theirs.into()))
+}
+
+fn unavailable(source: &io::Error) -> ExecError {
+    ExecError::Unavailable {
+        backend: "local",
+        cause: format!("the process that watches over commands did not start: {source}"),
+        next: "Check that the hermes program is still where it was started from".to_owned(),
     }
 }
 
@@ -172,215 +220,4 @@ async fn in_time<T>(answer: oneshot::Receiver<T>) -> Result<T, ExecError> {
             limit: ANSWER_WITHIN,
         }),
     }
-}
-
-/// The warden went away while something was asked or running.
-pub(crate) fn lost() -> ExecError {
-    ExecError::Gone(
-        "the process that watches over commands ended; what it ran was ended with it".to_owned(),
-    )
-}
-
-/// The task that owns the socket and knows every run.
-struct Connection {
-    socket: UnixStream,
-    child: Child,
-    inbox: Inbox,
-    /// What is not sent yet, oldest first.
-    outgoing: VecDeque<(Vec<u8>, Vec<OwnedFd>)>,
-    last: u64,
-    starting: HashMap<u64, (String, oneshot::Sender<Result<Started, io::Error>>)>,
-    running: HashMap<u64, (RunKey, oneshot::Sender<Exit>)>,
-    ending: HashMap<u64, oneshot::Sender<()>>,
-}
-
-impl Connection {
-    fn new(socket: UnixStream, child: Child) -> Self {
-        Self {
-            socket,
-            child,
-            inbox: Inbox::default(),
-            outgoing: VecDeque::new(),
-            last: 0,
-            starting: HashMap::new(),
-            running: HashMap::new(),
-            ending: HashMap::new(),
-        }
-    }
-
-    /// Ends when nobody holds a handle any more, and when the warden is gone.
-    async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
-        let broken = loop {
-            let interest = match self.outgoing.is_empty() {
-                true => Interest::READABLE,
-                false => Interest::READABLE | Interest::WRITABLE,
-            };
-            tokio::select! {
-                ask = asks.recv() => match ask {
-                    Some(ask) => self.ask(ask),
-                    None => break false,
-                },
-                ready = self.socket.ready(interest) => {
-                    let done = ready.and_then(|ready| {
-                        if ready.is_writable() {
-                            self.send()?;
-                        }
-                        if ready.is_readable() { self.receive() } else { Ok(()) }
-                    });
-                    if done.is_err() {
-                        break true;
-                    }
-                }
-            }
-        };
-        // From here on new requests find the channel closed and start another warden.
-        drop(asks);
-        drop(self.socket);
-        if broken {
-            let lost: Vec<RunKey> = self.running.drain().map(|(_, (key, _))| key).collect();
-            // The work is short and must happen; whoever waits for the runs has been told by the drop.
-            let swept = tokio::task::spawn_blocking(move || {
-                for run in lost {
-                    signal_all(Signal::SIGKILL, |table| {
-                        table.members(&run, Scope::Everywhere)
-                    });
-                }
-            });
-            if swept.await.is_err() {
-                tracing::warn!("what a lost warden left behind could not be ended");
-            }
-        }
-        // Reaps it; when it is busy ending what it started, the runtime does so later.
-        if broken && let Err(error) = self.child.start_kill() {
-            tracing::debug!(%error, "the warden was gone already");
-        }
-    }
-
-    fn ask(&mut self, ask: Ask) {
-        self.last += 1;
-        let number = self.last;
-        let (request, files) = match ask {
-            Ask::Start {
-                request,
-                files,
-                marker,
-                reply,
-            } => {
-                self.starting.insert(number, (marker, reply));
-                (request(number), files)
-            }
-            Ask::End { run, kill, reply } => {
-                self.ending.insert(number, reply);
-                (Request::End { number, run, kill }, Vec::new())
-            }
-        };
-        match frame(&request) {
-            Ok(bytes) => self.outgoing.push_back((bytes, files)),
-            Err(error) => {
-                if let Some((_, reply)) = self.starting.remove(&number) {
-                    // Nobody waits any more: then nobody needs to know.
-                    let _ = reply.send(Err(error));
-                }
-            }
-        }
-    }
-
-    /// Sends what the socket takes now.
-    fn send(&mut self) -> io::Result<()> {
-        while let Some((bytes, files)) = self.outgoing.front_mut() {
-            let socket = &self.socket;
-            match socket.try_io(Interest::WRITABLE, || send(socket, bytes, files)) {
-                Ok(sent) => {
-                    files.clear();
-                    bytes.drain(..sent);
-                    if bytes.is_empty() {
-                        self.outgoing.pop_front();
-                    }
-                }
-                Err(error) if is_later(&error) => return Ok(()),
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads what is there now.
-    fn receive(&mut self) -> io::Result<()> {
-        loop {
-            let socket = &self.socket;
-            let inbox = &mut self.inbox;
-            match socket.try_io(Interest::READABLE, || inbox.fill(socket)) {
-                Ok(true) => {}
-                Ok(false) => return Err(ErrorKind::UnexpectedEof.into()),
-                Err(error) if is_later(&error) => return Ok(()),
-                Err(error) => return Err(error),
-            }
-            while let Some(report) = self.inbox.next()? {
-                self.hear(report);
-            }
-        }
-    }
-
-    fn hear(&mut self, report: Report) {
-        match report {
-            Report::Started {
-                number,
-                pid,
-                started,
-            } => {
-                let Some((marker, reply)) = self.starting.remove(&number) else {
-                    return;
-                };
-                let key = RunKey {
-                    marker,
-                    root: pid,
-                    started,
-                };
-                let (tell, exit) = oneshot::channel();
-                self.running.insert(number, (key.clone(), tell));
-                if reply
-                    .send(Ok(Started {
-                        key: key.clone(),
-                        exit,
-                    }))
-                    .is_err()
-                {
-                    // The caller gave up meanwhile, so nobody would ever end it.
-                    let (reply, _) = oneshot::channel();
-                    self.ask(Ask::End {
-                        run: key,
-                        kill: true,
-                        reply,
-                    });
-                }
-            }
-            Report::Refused { number, errno } => {
-                if let Some((_, reply)) = self.starting.remove(&number) {
-                    let _ = reply.send(Err(io::Error::from_raw_os_error(errno)));
-                }
-            }
-            Report::Exited {
-                number,
-                code,
-                signal,
-            } => {
-                if let Some((_, tell)) = self.running.remove(&number) {
-                    let exit = match signal {
-                        Some(signal) => Exit::Signal(signal),
-                        None => Exit::Code(code.unwrap_or_default()),
-                    };
-                    let _ = tell.send(exit);
-                }
-            }
-            Report::Signalled { number } => {
-                if let Some(reply) = self.ending.remove(&number) {
-                    let _ = reply.send(());
-                }
-            }
-        }
-    }
-}
-
-fn is_later(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }

@@ -21,10 +21,28 @@ const OURSELVES: &str = "/proc/self/exe";
 const GONE_WITHIN: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
+/// What a warden looks after.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Any number of runs. What one leaves behind stays until it is ended.
+    Open,
+    /// One run after the other in the same sandbox. What one leaves behind ends with it.
+    Cell,
+}
+
 /// Serves until the socket on standard input closes; then ends everything, giving it `grace` to do so by
 /// itself.
-pub(super) fn serve(socket: OwnedFd, grace: Duration, launcher: &[String]) -> io::Result<()> {
+pub(super) fn serve(
+    kind: Kind,
+    socket: OwnedFd,
+    grace: Duration,
+    launcher: &[String],
+) -> io::Result<()> {
     nix::sys::prctl::set_child_subreaper(true)?;
+    if kind == Kind::Cell {
+        // A run could otherwise look into us, where the environment of the next one will be.
+        nix::sys::prctl::set_dumpable(false)?;
+    }
     // Already leading a session is as good.
     let _ = nix::unistd::setsid();
     // Only the socket decides when it is over: whoever signals a whole group does not mean us.
@@ -41,6 +59,7 @@ pub(super) fn serve(socket: OwnedFd, grace: Duration, launcher: &[String]) -> io
     mask.thread_block()?;
     let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
     let mut warden = Serving {
+        kind,
         socket,
         signals,
         mask,
@@ -55,14 +74,15 @@ pub(super) fn serve(socket: OwnedFd, grace: Duration, launcher: &[String]) -> io
 }
 
 struct Serving<'a> {
+    kind: Kind,
     socket: OwnedFd,
     signals: SignalFd,
     /// What arrives at `signals` instead of ending us.
     mask: SigSet,
     launcher: &'a [String],
     pid: i32,
-    /// The first process of each run that has not ended, and what the run is called.
-    running: HashMap<i32, u64>,
+    /// The first process of each run that has not ended, what the run is called, and what it is.
+    running: HashMap<i32, (u64, Stdio)>,
 }
 
 impl Serving<'_> {
@@ -115,7 +135,7 @@ impl Serving<'_> {
             } => {
                 let files = inbox.files.drain(..stdio.files().min(inbox.files.len()));
                 let mut command = match stdio {
-                    Stdio::Pipes | Stdio::Apart => {
+                    Stdio::Pipes | Stdio::Apart | Stdio::Cell => {
                         Command::new(argv.first().map_or("", String::as_str))
                     }
                     Stdio::Terminal => {
@@ -134,7 +154,7 @@ impl Serving<'_> {
                 {
                     Ok(child) => {
                         let pid = i32::try_from(child.id()).unwrap_or_default();
-                        self.running.insert(pid, number);
+                        self.running.insert(pid, (number, stdio));
                         let started = Seen::of(pid).map_or(0, |seen| seen.started);
                         Report::Started {
                             number,
@@ -172,7 +192,10 @@ impl Serving<'_> {
     }
 
     fn end(&self, run: &RunKey, kill: bool) {
-        let alone = self.running.len() == 1 && self.running.contains_key(&run.root);
+        // What is in a cell never comes to us.
+        let open = |(_, stdio): &&(u64, Stdio)| *stdio != Stdio::Cell;
+        let alone = self.running.values().filter(open).count() == 1
+            && self.running.get(&run.root).filter(open).is_some();
         let scope = Scope::Below {
             warden: self.pid,
             only_run: alone,
@@ -196,12 +219,33 @@ impl Serving<'_> {
                 Ok(_) | Err(nix::errno::Errno::EINTR) => continue,
                 Err(error) => return Err(error.into()),
             };
-            if let Some(number) = self.running.remove(&pid.as_raw()) {
+            if let Some((number, _)) = self.running.remove(&pid.as_raw()) {
+                if self.kind == Kind::Cell {
+                    self.clear();
+                }
                 self.report(&Report::Exited {
                     number,
                     code,
                     signal,
                 })?;
+            }
+        }
+    }
+
+    /// Ends whatever a run left behind. Everything that lost its parent is a child of ours, so there is nothing
+    /// left when we have none.
+    fn clear(&self) {
+        let deadline = Instant::now() + GONE_WITHIN;
+        while Instant::now() < deadline {
+            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
+                Err(nix::errno::Errno::ECHILD) => return,
+                Ok(WaitStatus::StillAlive) => {
+                    signal_all(Signal::SIGKILL, |table| table.below(self.pid));
+                    // Returns with the next child that ends.
+                    let _ = self.wait(Some(LOOK_EVERY));
+                    self.drain();
+                }
+                Ok(_) | Err(_) => {}
             }
         }
     }
@@ -248,7 +292,7 @@ fn connect(command: &mut Command, stdio: Stdio, files: Vec<OwnedFd>) -> io::Resu
     let missing = || io::Error::from(ErrorKind::InvalidInput);
     let input = files.next().ok_or_else(missing)?;
     let output = match stdio {
-        Stdio::Pipes | Stdio::Apart => {
+        Stdio::Pipes | Stdio::Apart | Stdio::Cell => {
             command.process_group(0);
             files.next().ok_or_else(missing)?
         }
@@ -256,7 +300,7 @@ fn connect(command: &mut Command, stdio: Stdio, files: Vec<OwnedFd>) -> io::Resu
     };
     let errors = match stdio {
         Stdio::Apart => files.next().ok_or_else(missing)?,
-        Stdio::Pipes | Stdio::Terminal => output.try_clone()?,
+        Stdio::Pipes | Stdio::Cell | Stdio::Terminal => output.try_clone()?,
     };
     command.stdin(input).stdout(output).stderr(errors);
     Ok(())

@@ -62,12 +62,14 @@ pub(crate) enum Stdio {
     Apart,
     /// One terminal for all three.
     Terminal,
+    /// The socket of a warden that keeps a cell, then what it complains to.
+    Cell,
 }
 
 impl Stdio {
     pub(super) fn files(self) -> usize {
         match self {
-            Self::Pipes => 2,
+            Self::Pipes | Self::Cell => 2,
             Self::Apart => 3,
             Self::Terminal => 1,
         }

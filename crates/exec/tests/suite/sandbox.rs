@@ -122,12 +122,13 @@ impl Cell {
         let wrapped = self.sandbox.wrap(&confinement, &argv, Some(&work))?;
         let mut line = self.before.clone();
         line.extend(["timeout", "--kill-after=1", "60"].map(String::from));
-        line.extend(wrapped);
+        line.extend(wrapped.argv);
         let (program, rest) = line.split_first().context("an empty command line")?;
         let mut command = Command::new(program);
         command
             .args(rest)
             .current_dir(&self.root)
+            .envs(wrapped.environment)
             .env("HOME", self.root.join("home"))
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("TMPDIR", self.root.join("temporary"))
@@ -288,7 +289,7 @@ fn full_access_is_the_plain_command() -> Result<()> {
     let cell = Cell::new(bubblewrap(Rights::UserNamespace))?;
     let confinement = Confinement::for_workspace(Mode::Full, &cell.surroundings, Network::On);
     let argv = ["bash".to_owned(), "-c".into(), "true".into()];
-    assert_eq!(cell.sandbox.wrap(&confinement, &argv, None)?, argv);
+    assert_eq!(cell.sandbox.wrap(&confinement, &argv, None)?.argv, argv);
     Ok(())
 }
 

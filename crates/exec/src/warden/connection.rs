@@ -1,0 +1,309 @@
+//! The task that owns the socket to a warden and knows every run of it.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+
+use nix::sys::signal::Signal;
+use tokio::io::Interest;
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+use tokio::process::Child;
+use tokio::sync::{mpsc, oneshot};
+
+use super::client::Handle;
+use super::tree::{Scope, signal_all};
+use super::wire::{Inbox, Report, Request, RunKey, frame, send};
+use crate::{Ending, ExecError, Exit};
+
+/// Most of what a cell that could not be made says about it.
+const COMPLAINT_BYTES: usize = 2048;
+
+/// A run that began.
+pub(crate) struct Started {
+    pub(crate) key: RunKey,
+    /// The process by which it is known out here.
+    pub(crate) pid: i32,
+    /// Fails when the warden was lost.
+    pub(crate) exit: oneshot::Receiver<Exit>,
+}
+
+/// What the task is asked for.
+pub(super) enum Ask {
+    Start {
+        /// What is asked, once the connection has a number for it.
+        request: Box<dyn FnOnce(u64) -> Request + Send>,
+        files: Vec<OwnedFd>,
+        marker: String,
+        reply: oneshot::Sender<Result<Started, io::Error>>,
+    },
+    End {
+        run: RunKey,
+        kill: bool,
+        reply: oneshot::Sender<()>,
+    },
+}
+
+/// Who started the warden, and so can end it.
+pub(super) enum Keeper {
+    /// We did.
+    Child(Child),
+    /// Another one did: it is a run of that.
+    Warden {
+        outer: Handle,
+        run: RunKey,
+        /// What was said while the cell was made.
+        complaints: pipe::Receiver,
+    },
+}
+
+impl Keeper {
+    /// Ends a warden that is lost, with all it started.
+    async fn end(self, lost: Vec<RunKey>) {
+        match self {
+            Self::Child(mut child) => {
+                // The work is short and must happen; whoever waits for the runs has been told by the drop.
+                let swept = tokio::task::spawn_blocking(move || {
+                    for run in lost {
+                        signal_all(Signal::SIGKILL, |table| {
+                            table.members(&run, Scope::Everywhere)
+                        });
+                    }
+                });
+                if swept.await.is_err() {
+                    tracing::warn!("what a lost warden left behind could not be ended");
+                }
+                // Reaps it; when it is busy ending what it started, the runtime does so later.
+                if let Err(error) = child.start_kill() {
+                    tracing::debug!(%error, "the warden was gone already");
+                }
+            }
+            Self::Warden { outer, run, .. } => {
+                if let Err(error) = outer.end(run, Ending::Kill).await {
+                    tracing::warn!(%error, "a cell could not be ended");
+                }
+            }
+        }
+    }
+
+    /// Why nothing could be started, when the cell said so.
+    fn complaint(&self) -> Option<String> {
+        let Self::Warden { complaints, .. } = self else {
+            return None;
+        };
+        let mut bytes = [0; COMPLAINT_BYTES];
+        let length = complaints.try_read(&mut bytes).ok()?;
+        let said = String::from_utf8_lossy(bytes.get(..length)?);
+        let said = said.trim();
+        (!said.is_empty()).then(|| said.to_owned())
+    }
+}
+
+/// The warden went away while something was asked or running.
+pub(crate) fn lost() -> ExecError {
+    ExecError::Gone(
+        "the process that watches over commands ended; what it ran was ended with it".to_owned(),
+    )
+}
+
+/// Our end of the socket.
+pub(super) struct Connection {
+    socket: UnixStream,
+    keeper: Keeper,
+    inbox: Inbox,
+    /// What is not sent yet, oldest first.
+    outgoing: VecDeque<(Vec<u8>, Vec<OwnedFd>)>,
+    last: u64,
+    starting: HashMap<u64, (String, oneshot::Sender<Result<Started, io::Error>>)>,
+    running: HashMap<u64, (RunKey, oneshot::Sender<Exit>)>,
+    ending: HashMap<u64, oneshot::Sender<()>>,
+}
+
+impl Connection {
+    pub(super) fn new(socket: UnixStream, keeper: Keeper) -> Self {
+        Self {
+            socket,
+            keeper,
+            inbox: Inbox::default(),
+            outgoing: VecDeque::new(),
+            last: 0,
+            starting: HashMap::new(),
+            running: HashMap::new(),
+            ending: HashMap::new(),
+        }
+    }
+
+    /// Ends when nobody holds a handle any more, and when the warden is gone.
+    pub(super) async fn run(mut self, mut asks: mpsc::Receiver<Ask>) {
+        let broken = loop {
+            let interest = match self.outgoing.is_empty() {
+                true => Interest::READABLE,
+                false => Interest::READABLE | Interest::WRITABLE,
+            };
+            tokio::select! {
+                ask = asks.recv() => match ask {
+                    Some(ask) => self.ask(ask),
+                    None => break false,
+                },
+                ready = self.socket.ready(interest) => {
+                    let done = ready.and_then(|ready| {
+                        if ready.is_writable() {
+                            self.send()?;
+                        }
+                        if ready.is_readable() { self.receive() } else { Ok(()) }
+                    });
+                    if done.is_err() {
+                        break true;
+                    }
+                }
+            }
+        };
+        // From here on new requests find the channel closed and start another warden.
+        drop(asks);
+        drop(self.socket);
+        if !broken {
+            return;
+        }
+        if let Some(said) = self.keeper.complaint() {
+            for (_, (_, reply)) in self.starting.drain() {
+                let _ = reply.send(Err(io::Error::other(said.clone())));
+            }
+        }
+        let lost = self.running.drain().map(|(_, (key, _))| key).collect();
+        self.keeper.end(lost).await;
+    }
+
+    fn ask(&mut self, ask: Ask) {
+        self.last += 1;
+        let number = self.last;
+        let (request, files) = match ask {
+            Ask::Start {
+                request,
+                files,
+                marker,
+                reply,
+            } => {
+                self.starting.insert(number, (marker, reply));
+                (request(number), files)
+            }
+            Ask::End { run, kill, reply } => {
+                self.ending.insert(number, reply);
+                (Request::End { number, run, kill }, Vec::new())
+            }
+        };
+        match frame(&request) {
+            Ok(bytes) => self.outgoing.push_back((bytes, files)),
+            Err(error) => {
+                if let Some((_, reply)) = self.starting.remove(&number) {
+                    // Nobody waits any more: then nobody needs to know.
+                    let _ = reply.send(Err(error));
+                }
+            }
+        }
+    }
+
+    /// Sends what the socket takes now.
+    fn send(&mut self) -> io::Result<()> {
+        while let Some((bytes, files)) = self.outgoing.front_mut() {
+            let socket = &self.socket;
+            match socket.try_io(Interest::WRITABLE, || send(socket, bytes, files)) {
+                Ok(sent) => {
+                    files.clear();
+                    bytes.drain(..sent);
+                    if bytes.is_empty() {
+                        self.outgoing.pop_front();
+                    }
+                }
+                Err(error) if is_later(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what is there now.
+    fn receive(&mut self) -> io::Result<()> {
+        loop {
+            let socket = &self.socket;
+            let inbox = &mut self.inbox;
+            match socket.try_io(Interest::READABLE, || inbox.fill(socket)) {
+                Ok(true) => {}
+                Ok(false) => return Err(ErrorKind::UnexpectedEof.into()),
+                Err(error) if is_later(&error) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+            while let Some(report) = self.inbox.next()? {
+                self.hear(report);
+            }
+        }
+    }
+
+    fn hear(&mut self, report: Report) {
+        match report {
+            Report::Started {
+                number,
+                pid,
+                started,
+            } => {
+                let Some((marker, reply)) = self.starting.remove(&number) else {
+                    return;
+                };
+                let key = RunKey {
+                    marker,
+                    root: pid,
+                    started,
+                };
+                let pid = match &self.keeper {
+                    Keeper::Child(_) => key.root,
+                    // Ids inside mean nothing out here, and a cell has one run.
+                    Keeper::Warden { run, .. } => run.root,
+                };
+                let (tell, exit) = oneshot::channel();
+                self.running.insert(number, (key.clone(), tell));
+                if reply
+                    .send(Ok(Started {
+                        key: key.clone(),
+                        pid,
+                        exit,
+                    }))
+                    .is_err()
+                {
+                    // The caller gave up meanwhile, so nobody would ever end it.
+                    let (reply, _) = oneshot::channel();
+                    self.ask(Ask::End {
+                        run: key,
+                        kill: true,
+                        reply,
+                    });
+                }
+            }
+            Report::Refused { number, errno } => {
+                if let Some((_, reply)) = self.starting.remove(&number) {
+                    let _ = reply.send(Err(io::Error::from_raw_os_error(errno)));
+                }
+            }
+            Report::Exited {
+                number,
+                code,
+                signal,
+            } => {
+                if let Some((_, tell)) = self.running.remove(&number) {
+                    let exit = match signal {
+                        Some(signal) => Exit::Signal(signal),
+                        None => Exit::Code(code.unwrap_or_default()),
+                    };
+                    let _ = tell.send(exit);
+                }
+            }
+            Report::Signalled { number } => {
+                if let Some(reply) = self.ending.remove(&number) {
+                    let _ = reply.send(());
+                }
+            }
+        }
+    }
+}
+
+fn is_later(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}

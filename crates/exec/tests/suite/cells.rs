@@ -1,0 +1,204 @@
+//! Commands that are confined one after the other, through the backend of this machine.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Result;
+use hermes_exec::sandbox::{Mechanism, Rights, Sandbox};
+use hermes_exec::{Command, ExecError, Finished, LocalBackend, LocalOptions, Shell};
+use hermes_policy::{Confinement, Mode, Network};
+use hermes_testkit::process;
+use tokio_util::sync::CancellationToken;
+
+use super::local::{Local, command, warden_program};
+use super::sandbox::{bubblewrap, helper, landlock};
+
+/// A shell whose commands may write in one directory.
+struct Confined {
+    local: Local,
+    confinement: Arc<Confinement>,
+}
+
+impl Confined {
+    fn new(mechanism: Mechanism) -> Result<Self> {
+        let mut local = Local::new();
+        let work = local.path().join("work");
+        fs::create_dir_all(&work)?;
+        local.backend = Arc::new(LocalBackend::new(LocalOptions {
+            warden: warden_program(),
+            scratch: local.path().join("scratch"),
+            confiner: Some(Arc::new(Sandbox::of(helper(), mechanism))),
+        }));
+        let confinement = Arc::new(Confinement {
+            mode: Mode::WorkspaceWrite,
+            writable: vec![work.clone()],
+            protected: vec![work.join(".git/hooks")],
+            hidden: Vec::new(),
+            exposed: Vec::new(),
+            network: Network::On,
+        });
+        Ok(Self { local, confinement })
+    }
+
+    fn work(&self) -> PathBuf {
+        self.local.path().join("work")
+    }
+
+    fn command(&self, text: &str) -> Command {
+        Command {
+            workdir: Some(self.work().display().to_string()),
+            confinement: Some(self.confinement.clone()),
+            ..command(text)
+        }
+    }
+
+    async fn run(&self, shell: &Shell, text: &str) -> Result<Finished, ExecError> {
+        shell
+            .run(self.command(text), &CancellationToken::new(), &mut |_| {})
+            .await
+    }
+
+    async fn output(&self, shell: &Shell, text: &str) -> Result<String> {
+        let finished = self.run(shell, text).await?;
+        Ok(finished.output.text.trim().to_owned())
+    }
+}
+
+fn mechanisms() -> Vec<Mechanism> {
+    let mut all = vec![bubblewrap(Rights::UserNamespace), landlock(None)];
+    if nix::unistd::geteuid().is_root() {
+        all.push(bubblewrap(Rights::Root));
+    }
+    all
+}
+
+// EX-68
+#[tokio::test]
+async fn commands_share_a_sandbox_one_after_the_other_and_never_at_once() -> Result<()> {
+    const NAMESPACE: &str = "readlink /proc/self/ns/mnt";
+    let confined = Confined::new(bubblewrap(Rights::UserNamespace))?;
+    let shell = confined.local.shell();
+    let first = confined.output(&shell, NAMESPACE).await?;
+    assert!(first.starts_with("mnt:"), "{first}");
+    assert_eq!(confined.output(&shell, NAMESPACE).await?, first);
+    let (one, other) = (confined.local.shell(), confined.local.shell());
+    // Each waits for the other, so that both are there at the same time.
+    let meet = |ours: &str, theirs: &str| {
+        format!("touch {ours}; while ! test -e {theirs}; do sleep 0.01; done; {NAMESPACE}")
+    };
+    let (left, right) = (meet("left", "right"), meet("right", "left"));
+    let (left, right) = tokio::join!(
+        confined.output(&one, &left),
+        confined.output(&other, &right)
+    );
+    let (left, right) = (left?, right?);
+    assert!(left.starts_with("mnt:") && right.starts_with("mnt:"));
+    assert_ne!(left, right);
+    Ok(())
+}
+
+// EX-13 EX-68
+#[tokio::test]
+async fn nothing_a_confined_command_leaves_behind_meets_the_next_one() -> Result<()> {
+    for mechanism in mechanisms() {
+        let confined = Confined::new(mechanism.clone())?;
+        let shell = confined.local.shell();
+        let left = "env -i setsid bash -c 'sleep 987 & sleep 987' >/dev/null 2>&1 & \
+                    (trap '' TERM; sleep 987) >/dev/null 2>&1 & sleep 0.1; echo done";
+        assert_eq!(confined.output(&shell, left).await?, "done", "{mechanism}");
+        let seen = confined
+            .output(&shell, "ps -eo args | grep -c '^sleep 98[7]'")
+            .await?;
+        assert_eq!(seen, "0", "{mechanism}");
+        let ours = process::descendants(i32::try_from(std::process::id())?);
+        let sleeping = ours
+            .iter()
+            .filter(|one| command_line(one.pid).contains("sleep 987"));
+        assert_eq!(sleeping.count(), 0, "{mechanism}");
+    }
+    Ok(())
+}
+
+fn command_line(pid: i32) -> String {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+// EX-68
+#[tokio::test]
+async fn what_a_command_makes_is_protected_from_the_next_one() -> Result<()> {
+    let confined = Confined::new(bubblewrap(Rights::UserNamespace))?;
+    let shell = confined.local.shell();
+    let made = confined
+        .output(
+            &shell,
+            "git init --quiet && mkdir -p .git/hooks && echo made",
+        )
+        .await?;
+    assert_eq!(made, "made");
+    let hooked = confined
+        .output(&shell, "echo x > .git/hooks/pre-commit; echo $?")
+        .await?;
+    assert!(hooked.ends_with('1'), "{hooked}");
+    assert!(!confined.work().join(".git/hooks/pre-commit").exists());
+    Ok(())
+}
+
+// EX-68
+#[tokio::test]
+async fn a_command_cannot_reach_the_process_that_starts_the_next_one() -> Result<()> {
+    let confined = Confined::new(bubblewrap(Rights::UserNamespace))?;
+    let shell = confined.local.shell();
+    let tried = confined
+        .output(
+            &shell,
+            "kill -9 1; cat /proc/1/environ; head -c 1 /proc/1/mem; readlink /proc/1/fd/0 || echo denied; echo tried",
+        )
+        .await?;
+    assert!(tried.ends_with("tried"), "{tried}");
+    assert_eq!(tried.matches("denied").count(), 3, "{tried}");
+    let killed = confined.run(&shell, "kill -9 -1; kill -9 $$").await?;
+    assert_eq!(killed.exit_code, 137, "{killed:?}");
+    assert_eq!(confined.output(&shell, "echo alive").await?, "alive");
+    Ok(())
+}
+
+// EX-68
+#[tokio::test]
+async fn a_cell_that_dies_under_a_command_is_replaced_for_the_next() -> Result<()> {
+    let confined = Confined::new(landlock(None))?;
+    let shell = confined.local.shell();
+    // Without namespaces the warden inside is there to be killed, by whoever it started.
+    let lost = confined.run(&shell, "kill -9 $PPID; sleep 30").await;
+    assert!(matches!(lost, Err(ExecError::Gone(_))), "{lost:?}");
+    assert_eq!(confined.output(&shell, "echo again").await?, "again");
+    Ok(())
+}
+
+// EX-68
+#[tokio::test]
+async fn a_sandbox_that_cannot_be_made_says_why_and_runs_nothing() -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let program = folder.path().join("bwrap");
+    fs::write(
+        &program,
+        "#!/bin/sh\necho 'no namespaces today' >&2\nexit 1\n",
+    )?;
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755))?;
+    let confined = Confined::new(Mechanism::Bubblewrap {
+        program,
+        version: "1".into(),
+        rights: Rights::UserNamespace,
+        own_processes: true,
+    })?;
+    let shell = confined.local.shell();
+    let refused = confined.run(&shell, "touch ran").await;
+    let Err(ExecError::Confinement(why)) = refused else {
+        anyhow::bail!("{refused:?}");
+    };
+    assert!(why.contains("no namespaces today"), "{why}");
+    assert!(!Path::new(&confined.work().join("ran")).exists());
+    Ok(())
+}
