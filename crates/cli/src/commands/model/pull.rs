@@ -61,7 +61,7 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
         Err(PullError::Cancelled) => {
             writeln!(
                 std::io::stderr(),
-                "stopped; nothing was changed, and the next try starts over"
+                "stopped; the next pull goes on from here"
             )?;
             Err(Complaint::Code(130))
         }
