@@ -277,7 +277,9 @@ impl Supervisor {
                 };
                 let added = missing(&old, &catalog.tools);
                 let removed = missing(&catalog.tools, &old);
-                tracing::warn!(server, ?added, ?removed, "MCP server changed its tools");
+                if !added.is_empty() || !removed.is_empty() {
+                    tracing::info!(server, ?added, ?removed, "MCP server changed its tools");
+                }
                 self.catalog = Arc::new(catalog);
                 self.publish();
                 self.remember();

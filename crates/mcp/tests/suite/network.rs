@@ -85,9 +85,18 @@ async fn a_private_authority_and_a_certificate_of_our_own_work_on_both_transport
         fixture("client.pem"),
         fixture("client.key")
     );
+    // The same key, locked with the word "opens".
+    let locked = |password: &str| {
+        let (certificate, key) = (fixture("client.pem"), fixture("client-locked.key"));
+        format!("client_cert: [{certificate}, {key}{password}]\n")
+    };
     let mut bench = Bench::new(quick());
-    for (name, route, more) in [("one", "/mcp", ""), ("old", "/sse", "transport: sse\n")] {
-        let yaml = format!("url: https://127.0.0.1:{port}{route}\n{trust}{show}{more}");
+    for (name, route, shown) in [
+        ("one", "/mcp", show.clone()),
+        ("old", "/sse", format!("{show}transport: sse\n")),
+        ("locked", "/mcp", locked(", opens")),
+    ] {
+        let yaml = format!("url: https://127.0.0.1:{port}{route}\n{trust}{shown}");
         bench.add(name, entry(&yaml)).await;
         bench.ready(name).await;
         let answer = bench.call_at(name, "echo", json!({ "text": "x" })).await;
@@ -104,6 +113,16 @@ async fn a_private_authority_and_a_certificate_of_our_own_work_on_both_transport
             "lost",
             format!("{trust}client_cert: /nowhere.pem\n"),
             "/nowhere.pem cannot be read",
+        ),
+        refused(
+            "closed",
+            format!("{trust}{}", locked("")),
+            "the key is locked; name its password",
+        ),
+        refused(
+            "wrong",
+            format!("{trust}{}", locked(", other")),
+            "the password does not open the key",
         ),
         refused(
             "both",
