@@ -19,7 +19,7 @@ impl Handle {
     /// that it failed is an answer.
     pub async fn call(&self, operation: Operation, caller: Caller) -> Result<Json, Trouble> {
         let asking = self.shared.callers.asking();
-        let cancel = caller.cancel.clone();
+        let (cancel, progress) = (caller.cancel.clone(), caller.progress.clone());
         let entered = self.shared.callers.enter(caller.clone());
         let number = entered.number();
         let call = Call {
@@ -31,6 +31,7 @@ impl Handle {
                 limit: self.shared.policy.call_timeout,
                 cancel,
                 asking: Some(asking),
+                progress,
             },
         };
         let mut turn = Turn {

@@ -37,6 +37,8 @@ pub(crate) struct Patience {
     pub(crate) cancel: CancellationToken,
     /// How many questions to people are open; the limit stands still meanwhile.
     pub(crate) asking: Option<watch::Receiver<usize>>,
+    /// Hears how far the server says it is.
+    pub(crate) progress: Option<watch::Sender<String>>,
 }
 
 impl Patience {
@@ -46,6 +48,7 @@ impl Patience {
             limit,
             cancel: CancellationToken::new(),
             asking: None,
+            progress: None,
         }
     }
 
@@ -93,7 +96,9 @@ impl Session {
             Ok(handle) => handle,
             Err(error) => return Err(self.failure(&error, None)),
         };
-        let following = self.progress.follow(handle.progress_token.clone());
+        let following = self
+            .progress
+            .follow(handle.progress_token.clone(), patience.progress.clone());
         let answer = tokio::select! {
             biased;
             () = patience.cancel.cancelled() => Err(Failure::Cancelled),

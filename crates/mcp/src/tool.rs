@@ -1,5 +1,6 @@
 //! The tools of servers as the engine knows tools.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use hermes_core::{
 };
 use hermes_secrets::RedactorHandle;
 use serde_json::{Map, Value as Json};
+use tokio::sync::watch;
 
 use crate::{
     Answers, Caller, Catalog, Fleet, Namespace, Operation, RecoveryPolicy, Remote, RemoteTool,
@@ -118,13 +120,19 @@ impl McpTool {
         self.allowed(&arguments, context).await?;
         let operation = self.operation(arguments)?;
         let asked = operation.asked();
+        let (progress, said) = watch::channel(String::new());
         let caller = Caller {
             session: context.session.clone(),
             asker: Arc::clone(&context.asker),
             cancel: context.cancel.clone(),
+            progress: Some(progress),
         };
         let server = self.offer.server.name();
-        match self.offer.fleet.call(server, operation, caller).await {
+        let answer = tokio::select! {
+            answer = self.offer.fleet.call(server, operation, caller) => answer,
+            never = show(said, context) => match never {},
+        };
+        match answer {
             Ok(answer) => {
                 let rendered = self.answers.render(asked, answer).await;
                 Ok(ToolResult {
@@ -174,6 +182,15 @@ impl McpTool {
             }),
         }
     }
+}
+
+/// Shows what a server says about how far a call is. Only the last word counts: a server may say a lot.
+async fn show(mut said: watch::Receiver<String>, context: &ToolContext) -> Infallible {
+    while said.changed().await.is_ok() {
+        let words = said.borrow_and_update().clone();
+        context.host.show(context, format!("{words}\n")).await;
+    }
+    std::future::pending().await
 }
 
 /// The beginning of a text, and how much of it is not shown.

@@ -114,6 +114,7 @@ impl Crew {
             session: SessionId::try_from("bench".to_owned())?,
             asker: Arc::new(Open),
             cancel: CancellationToken::new(),
+            progress: None,
         };
         let answer = handle.call(operation, caller).await;
         answer.map_err(|trouble| anyhow::anyhow!("{trouble:?}"))?;

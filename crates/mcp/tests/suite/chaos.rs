@@ -165,6 +165,7 @@ async fn call(handle: &Handle, changes: bool, number: usize) -> bool {
         session,
         asker: Arc::new(Open),
         cancel: CancellationToken::new(),
+        progress: None,
     };
     handle.call(operation, caller).await.is_ok()
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -275,7 +275,7 @@ pub(crate) fn context(cancel: CancellationToken) -> ToolContext {
         attended: false,
         lasting: true,
         nested: false,
-        host: Arc::new(Nobody),
+        host: Arc::new(Screen::default()),
     }
 }
 
@@ -292,8 +292,19 @@ impl Asker for Nobody {
     }
 }
 
-impl ToolHost for Nobody {
-    fn show<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+/// A session that shows what its tools print, and offers nothing else.
+#[derive(Default)]
+pub(crate) struct Screen(Mutex<Vec<String>>);
+
+impl Screen {
+    pub(crate) fn shown(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl ToolHost for Screen {
+    fn show<'a>(&'a self, _: &'a ToolContext, chunk: String) -> BoxFuture<'a, ()> {
+        self.0.lock().unwrap().push(chunk);
         Box::pin(async {})
     }
 

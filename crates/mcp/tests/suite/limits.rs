@@ -1,15 +1,18 @@
 //! Servers that say too much, or too little.
 
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hermes_core::ToolContext;
 use hermes_mcp::RecoveryPolicy;
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
 
-use super::fixture::{Bench, PATIENCE, error, quick};
+use super::fixture::{Bench, PATIENCE, Screen, context, error, quick, read};
 
 /// More than anybody reads.
 const FLOOD: usize = 100 << 20;
@@ -90,7 +93,14 @@ async fn a_call_whose_time_is_over_says_how_far_it_was() {
     bench.add("one", bench.program("one", "")).await;
     bench.ready("one").await;
     let slow = json!({ "progress": "half\nway", "millis": 60_000 });
-    let text = error(&bench.call("wait", slow).await);
+    let screen = Arc::new(Screen::default());
+    let context = ToolContext {
+        host: screen.clone(),
+        ..context(CancellationToken::new())
+    };
+    let outcome = bench.tool("mcp__one__wait").call(slow, &context).await;
+    let text = error(&read(outcome));
+    assert_eq!(screen.shown(), ["\"1 of 4 half way\"\n"]);
     assert!(text.contains("it last said \"1 of 4 half way\""), "{text}");
     let text = error(&bench.call("wait", json!({ "millis": 60_000 })).await);
     assert!(text.ends_with("no answer within 2 s"), "{text}");

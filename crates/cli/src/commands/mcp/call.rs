@@ -1,7 +1,8 @@
 //! `hermes mcp call`
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
+use std::convert::Infallible;
+use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -9,6 +10,7 @@ use hermes_core::{Asker, FailureKind, SessionId, SystemRandom};
 use hermes_mcp::{Answers, Caller, Handle, Operation, Sampler, Shelf, ShelfFolders, Utility, View};
 use hermes_store::Store;
 use serde_json::{Map, Value as Json, json};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::{entry, probe, runtime};
@@ -16,7 +18,7 @@ use crate::args::mcp::CallArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::models::{Chosen, Models};
-use crate::output::Output;
+use crate::output::{Output, printable};
 use crate::servers::{AtTerminal, Elicit, ModelSampler, ScriptedAsker, Wiring};
 
 /// Longest wait for the first connection.
@@ -106,15 +108,18 @@ impl Calls<'_> {
         let mut failures = 0;
         for number in 1..=self.args.repeat {
             let cancel = CancellationToken::new();
+            let (progress, said) = watch::channel(String::new());
             let caller = Caller {
                 session: self.session.clone(),
                 asker: Arc::clone(&self.asker),
                 cancel: cancel.clone(),
+                progress: Some(progress),
             };
             let started = Instant::now();
             let call = self.handle.call(operation.clone(), caller);
             let answer = tokio::select! {
                 answer = call => answer,
+                never = show(said) => match never {},
                 _ = tokio::signal::ctrl_c() => return Err(Complaint::Code(130)),
             };
             let took = started.elapsed();
@@ -143,6 +148,18 @@ impl Calls<'_> {
             _ => Err(Complaint::Code(1)),
         }
     }
+}
+
+/// Says on the terminal how far the server says it is.
+async fn show(mut said: watch::Receiver<String>) -> Infallible {
+    while said.changed().await.is_ok() {
+        let words = said.borrow_and_update().clone();
+        if std::io::stderr().is_terminal() {
+            // Nobody misses what a terminal that went away would have shown.
+            let _ = writeln!(std::io::stderr(), "{}", printable(&words));
+        }
+    }
+    std::future::pending().await
 }
 
 /// What to ask for; a tool of the server counts before one of ours of the same name.
