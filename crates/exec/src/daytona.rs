@@ -5,7 +5,6 @@
 
 mod account;
 mod api;
-mod lines;
 mod session;
 mod terminal;
 
@@ -15,17 +14,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hermes_core::Random;
 use hermes_http::BaseUrl;
 use hermes_secrets::{Secret, SecretName};
+use http::HeaderName;
 use serde_json::json;
 
 use crate::cloud::{self, CloudConfig, Vendor};
 use crate::lease::Leases;
+use crate::rest::Server;
 use crate::supervise::{Channel, Crew, Role};
 use crate::tether::{self, Wish};
 use crate::{Backend, ExecError};
 use account::Account;
-use api::Server;
 
 pub(crate) const KIND: &str = "daytona";
+const ORGANISATION: HeaderName = HeaderName::from_static("x-daytona-organization-id");
 
 /// A sandbox of Daytona and where to make it.
 #[derive(Clone)]
@@ -85,13 +86,16 @@ pub(crate) fn backend(config: DaytonaConfig, random: &dyn Random) -> Arc<dyn Bac
 
 /// The sandboxes of the account.
 pub(crate) fn inventory(config: &DaytonaConfig) -> Account {
+    let organisation = config.organisation.iter().cloned();
+    let organisation = organisation.map(|organisation| (ORGANISATION, organisation));
     Account {
         server: Server {
             http: config.cloud.http.clone(),
             base: config.base.clone(),
             key: config.key.clone(),
-            organisation: config.organisation.clone(),
+            headers: organisation.collect(),
             clock: config.cloud.clock.clone(),
+            words: api::WORDS,
         },
     }
 }

@@ -22,7 +22,9 @@ mod lease;
 mod local;
 mod modal;
 mod processes;
+mod relay;
 mod remote;
+mod rest;
 pub mod sandbox;
 pub mod sandboxes;
 mod shell;
@@ -51,7 +53,7 @@ pub use files::{
 pub use follow::{Ended, Unfinished};
 pub use lease::{Lease, Leases, Owner};
 pub use local::{Confiner, Enclosed, LocalBackend, LocalOptions};
-pub use modal::ModalConfig;
+pub use modal::{ManagedModalConfig, ModalConfig};
 pub use processes::{
     EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Processes,
     ProcessesOptions, Recovered, StartProcess, StartedProcess, Waited,

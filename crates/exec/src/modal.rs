@@ -1,4 +1,4 @@
-//! Commands in a sandbox of Modal, on the user's own account.
+//! Commands in a sandbox of Modal, on the user's own account or, in `managed`, on that of a gateway.
 //!
 //! Sandboxes are found and made with the vendor's control plane; what runs in one goes through a server of the sandbox
 //! itself. Both speak gRPC.
@@ -8,6 +8,7 @@ mod control;
 mod exec;
 mod grpc;
 mod image;
+pub(crate) mod managed;
 mod proto;
 mod router;
 mod snapshots;
@@ -30,6 +31,7 @@ use crate::{Backend, ExecError};
 use account::Account;
 use control::Control;
 use grpc::Service;
+pub use managed::ManagedModalConfig;
 use router::Router;
 use snapshots::Snapshots;
 

@@ -16,8 +16,9 @@ use hermes_http::HttpClient;
 use hermes_policy::Isolation;
 
 use crate::{
-    Backend, DaytonaConfig, DockerConfig, ExecError, LocalBackend, LocalOptions, ModalConfig,
-    Offer, SingularityConfig, SshConfig, TetherProgram, daytona, docker, modal, singularity, ssh,
+    Backend, DaytonaConfig, DockerConfig, ExecError, LocalBackend, LocalOptions,
+    ManagedModalConfig, ModalConfig, Offer, SingularityConfig, SshConfig, TetherProgram, daytona,
+    docker, modal, singularity, ssh,
 };
 
 const CONNECT: Duration = Duration::from_secs(10);
@@ -55,6 +56,8 @@ pub enum BackendConfig {
     Daytona(DaytonaConfig),
     /// In a sandbox of Modal.
     Modal(ModalConfig),
+    /// In a sandbox of Modal that a gateway makes.
+    ManagedModal(ManagedModalConfig),
 }
 
 /// What a backend needs to know beside the settings.
@@ -99,7 +102,7 @@ impl BackendConfig {
             Choice::Docker => Ok(Self::Docker(container(settings, around))),
             Choice::Singularity => Ok(Self::Singularity(instance(settings, around))),
             Choice::Ssh => Ok(Self::Ssh(machine(settings, around))),
-            Choice::Modal => clouds::modal(settings, around).map(Self::Modal),
+            Choice::Modal => clouds::modal(settings, around),
             Choice::Daytona => clouds::daytona(settings, around).map(Self::Daytona),
         }
     }
@@ -115,6 +118,7 @@ pub fn open(config: BackendConfig, random: &dyn Random) -> Result<Arc<dyn Backen
         BackendConfig::Ssh(config) => ssh::backend(config, random),
         BackendConfig::Daytona(config) => Ok(daytona::backend(config, random)),
         BackendConfig::Modal(config) => Ok(modal::backend(config, random)),
+        BackendConfig::ManagedModal(config) => Ok(modal::managed::backend(config, random)),
     }
 }
 

@@ -8,7 +8,10 @@ use std::time::Duration;
 use hermes_core::Clock;
 
 use crate::lease::{Lease, Leases, Standing, standing};
-use crate::{BackendConfig, DaytonaConfig, ExecError, ModalConfig, daytona, docker, labels, modal};
+use crate::{
+    BackendConfig, DaytonaConfig, ExecError, ManagedModalConfig, ModalConfig, daytona, docker,
+    labels, modal,
+};
 
 /// A stopped sandbox is kept at least this long.
 const SHORTEST_REST: Duration = Duration::from_secs(120);
@@ -53,6 +56,8 @@ pub enum Operator<'a> {
     Daytona(&'a DaytonaConfig),
     /// Modal.
     Modal(&'a ModalConfig),
+    /// Modal through a gateway.
+    ManagedModal(&'a ManagedModalConfig),
 }
 
 impl BackendConfig {
@@ -63,6 +68,9 @@ impl BackendConfig {
             Self::Docker(config) => Some((Operator::Docker(&config.engine), &config.sandboxes)),
             Self::Daytona(config) => Some((Operator::Daytona(config), config.sandboxes())),
             Self::Modal(config) => Some((Operator::Modal(config), config.sandboxes())),
+            Self::ManagedModal(config) => {
+                Some((Operator::ManagedModal(config), config.sandboxes()))
+            }
             Self::Local(_) | Self::Singularity(_) | Self::Ssh(_) => None,
         }
     }
@@ -96,6 +104,11 @@ macro_rules! with {
             }
             Operator::Modal(config) => {
                 let $inventory = modal::inventory(config);
+                let $leases = Leases::of($sandboxes, modal::KIND);
+                $do
+            }
+            Operator::ManagedModal(config) => {
+                let $inventory = modal::managed::inventory(config);
                 let $leases = Leases::of($sandboxes, modal::KIND);
                 $do
             }

@@ -11,6 +11,7 @@ mod suite {
     mod files;
     mod local;
     mod modal;
+    mod modal_managed;
     mod processes;
     mod sandbox;
     mod sandbox_attacks;

@@ -4,11 +4,13 @@
 //! test may block on a child process while that child talks to it.
 
 mod daytona;
+mod gateway;
 mod modal;
 mod terminal;
 mod yard;
 
 pub use daytona::Daytona;
+pub use gateway::ModalGateway;
 pub use modal::Modal;
 
 use std::collections::VecDeque;

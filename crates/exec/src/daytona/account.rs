@@ -7,9 +7,10 @@ use http::Method;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::api::{Again, Described, Server, State, broken};
+use super::api::{Described, State, broken};
 use super::{DaytonaConfig, unavailable};
 use crate::lease::Leases;
+use crate::rest::{Again, Server};
 use crate::sandboxes::{Inventory, Sandbox, is_free};
 use crate::{ExecError, labels};
 

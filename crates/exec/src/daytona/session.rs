@@ -11,10 +11,10 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::api::{Again, Server};
-use super::lines::{self, CHUNK, Log, Said};
-use crate::ExecError;
+use crate::relay::{CHUNK, Log, Said};
+use crate::rest::{Again, Server};
 use crate::supervise::{Channel, Closed, Crew, Ends, Role};
+use crate::{ExecError, relay};
 
 /// How often a session that may have been made or not is made under another name.
 const STARTS: u32 = 3;
@@ -84,7 +84,7 @@ pub(super) async fn open(
 
 async fn start(toolbox: &Server, name: &str, role: Role) -> Result<Session, ExecError> {
     let what = "starting a program";
-    let command = lines::command(role.boot());
+    let command = relay::command(role.boot());
     let body = json!({ "command": command, "runAsync": true, "suppressInputEcho": true });
     let mut attempt = 0;
     loop {
@@ -148,8 +148,8 @@ impl Session {
                 () = ended.cancelled() => 0,
             };
             let line = match buffer.get(..read) {
-                Some([]) | None => lines::end(number),
-                Some(bytes) => lines::input(number, bytes),
+                Some([]) | None => relay::end(number),
+                Some(bytes) => relay::input(number, bytes),
             };
             let path = format!("{}/input", self.command_path());
             let body = json!({ "data": line });

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::timeout;
 
-use super::api::{Again, Server};
 use crate::ExecError;
+use crate::rest::{Again, Server};
 use crate::supervise::{Channel, Closed, Crew, Ends, Role, quote};
 
 const CHUNK: usize = 16 << 10;

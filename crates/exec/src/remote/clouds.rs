@@ -7,10 +7,14 @@ use hermes_config::{ModalMode, Terminal};
 
 use super::{Network, Surroundings, sandboxes};
 use crate::modal::token;
-use crate::{CloudConfig, DaytonaConfig, ExecError, ModalConfig, daytona, modal};
+use crate::{
+    BackendConfig, CloudConfig, DaytonaConfig, ExecError, ManagedModalConfig, ModalConfig, daytona,
+    modal,
+};
 
 const DAYTONA: &str = "https://app.daytona.io/api";
 const MODAL: &str = "https://api.modal.com";
+const GATEWAY_DOMAIN: &str = "nousresearch.com";
 
 pub(super) fn daytona(
     settings: &Terminal,
@@ -29,14 +33,46 @@ pub(super) fn daytona(
     Ok(config)
 }
 
-pub(super) fn modal(settings: &Terminal, around: Surroundings) -> Result<ModalConfig, ExecError> {
-    if settings.modal_mode == ModalMode::Managed {
+/// On whose account the settings say; in doubt on that of the gateway, if there is a token for it.
+pub(super) fn modal(settings: &Terminal, around: Surroundings) -> Result<BackendConfig, ExecError> {
+    let token = filled(&around.environment)(modal::managed::TOKEN);
+    match (settings.modal_mode, token) {
+        (ModalMode::Direct, _) | (ModalMode::Auto, None) => {
+            direct(settings, around).map(BackendConfig::Modal)
+        }
+        (ModalMode::Managed | ModalMode::Auto, token) => {
+            managed(settings, around, &token.unwrap_or_default()).map(BackendConfig::ManagedModal)
+        }
+    }
+}
+
+fn managed(
+    settings: &Terminal,
+    around: Surroundings,
+    token: &str,
+) -> Result<ManagedModalConfig, ExecError> {
+    if !settings.credential_files.is_empty() {
         return Err(ExecError::Unavailable {
             backend: modal::KIND,
-            cause: "sandboxes on a managed account are not supported".to_owned(),
-            next: "Set terminal.modal_mode to direct and use a token of your own.".to_owned(),
+            cause: "credential files are not handed to sandboxes on somebody else's account"
+                .to_owned(),
+            next: "Set terminal.modal_mode to direct, or empty terminal.credential_files."
+                .to_owned(),
         });
     }
+    let environment = around.environment.clone();
+    let filled = filled(&environment);
+    let url = filled("MODAL_GATEWAY_URL").unwrap_or_else(|| {
+        let scheme = filled("TOOL_GATEWAY_SCHEME").unwrap_or_else(|| "https".to_owned());
+        let domain = filled("TOOL_GATEWAY_DOMAIN").unwrap_or_else(|| GATEWAY_DOMAIN.to_owned());
+        format!("{scheme}://modal-gateway.{domain}")
+    });
+    let image = settings.modal_image.clone();
+    let cloud = in_cloud(modal::KIND, settings, image, around)?;
+    ManagedModalConfig::new(cloud, &url, token)
+}
+
+fn direct(settings: &Terminal, around: Surroundings) -> Result<ModalConfig, ExecError> {
     let environment = around.environment.clone();
     let filled = filled(&environment);
     let token = filled("MODAL_TOKEN_ID").zip(filled("MODAL_TOKEN_SECRET"));

@@ -111,15 +111,47 @@ fn keys_and_addresses_of_clouds_come_from_variables() {
     let file = folder.path().join("modal.toml");
     std::fs::write(&file, "[me]\ntoken_id = 'ak'\ntoken_secret = 'as'\n").unwrap();
     let path = file.to_str().unwrap();
-    let mut modal = settings(Choice::Modal);
+    let modal = settings(Choice::Modal);
     let token = [("MODAL_TOKEN_ID", "ak"), ("MODAL_TOKEN_SECRET", "as")];
     for variables in [&token[..], &[("MODAL_CONFIG_PATH", path)]] {
         let resolved = resolve(&modal, variables);
         assert!(matches!(resolved, Ok(BackendConfig::Modal(_))));
     }
     assert!(resolve(&modal, &token[..1]).is_err());
+}
+
+// EX-28
+#[test]
+fn sandboxes_of_modal_run_on_the_account_the_settings_say() {
+    let resolve = |modal: &Terminal, variables: &[(&str, &str)]| {
+        let mut around = around();
+        let variables = variables.iter();
+        around
+            .environment
+            .extend(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        match BackendConfig::resolve(modal, around) {
+            Ok(BackendConfig::Modal(_)) => "direct".to_owned(),
+            Ok(BackendConfig::ManagedModal(_)) => "managed".to_owned(),
+            Ok(_) => "elsewhere".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    };
+    let gateway = ("TOOL_GATEWAY_USER_TOKEN", "user");
+    let own = [("MODAL_TOKEN_ID", "ak"), ("MODAL_TOKEN_SECRET", "as")];
+    let both = [gateway, own[0], own[1]];
+    let mut modal = settings(Choice::Modal);
+    assert_eq!(resolve(&modal, &own), "direct");
+    assert_eq!(resolve(&modal, &both), "managed");
+    modal.modal_mode = ModalMode::Direct;
+    assert_eq!(resolve(&modal, &both), "direct");
     modal.modal_mode = ModalMode::Managed;
-    assert!(resolve(&modal, &token).is_err());
+    assert!(resolve(&modal, &own).contains("Set TOOL_GATEWAY_USER_TOKEN"));
+    assert_eq!(resolve(&modal, &both), "managed");
+    let address = ("MODAL_GATEWAY_URL", "not a url");
+    assert!(resolve(&modal, &[gateway, address]).contains("MODAL_GATEWAY_URL"));
+    // A gateway is somebody else's.
+    modal.credential_files = vec!["token.json".to_owned()];
+    assert!(resolve(&modal, &both).contains("credential files"));
 }
 
 #[test]

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use hermes_core::{SystemClock, SystemRandom};
 use hermes_exec::{
-    Backend, BackendConfig, CloudConfig, DaytonaConfig, DockerConfig, Input, Launch, ModalConfig,
-    RunId, SshConfig, TetherProgram, open,
+    Backend, BackendConfig, CloudConfig, DaytonaConfig, DockerConfig, Input, Launch,
+    ManagedModalConfig, ModalConfig, RunId, SshConfig, TetherProgram, open,
 };
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use tokio::io::AsyncReadExt;
@@ -67,6 +67,11 @@ fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
             let snapshots = cloud.sandboxes.join("modal_snapshots.json");
             let config = ModalConfig::new(cloud, url, (id, secret), snapshots)?;
             Ok(BackendConfig::Modal(config))
+        }
+        [kind, url, token, sandboxes, tether] if kind == "modal-managed" => {
+            let cloud = cloud(sandboxes, tether)?;
+            let config = ManagedModalConfig::new(cloud, url, token)?;
+            Ok(BackendConfig::ManagedModal(config))
         }
         _ => Err("unknown backend".into()),
     }

@@ -12,12 +12,12 @@ use hermes_exec::{
     Backend, Edit, FileKind, Files, FilesError, FramedFiles, LineWindow, Loaded, NativeFiles,
     SearchedBy,
 };
-use hermes_testkit::clouds::{Daytona, Modal};
+use hermes_testkit::clouds::{Daytona, Modal, ModalGateway};
 use hermes_testkit::{Dockerd, Sshd};
 use tokio_util::sync::CancellationToken;
 
 use super::local::Local;
-use super::{daytona, docker, modal, ssh};
+use super::{daytona, docker, modal, modal_managed, ssh};
 
 const LIMIT: u64 = 64 << 20;
 
@@ -435,6 +435,14 @@ async fn files_in_a_sandbox_of_modal() {
     let (server, folder) = (Modal::start().unwrap(), tempfile::tempdir().unwrap());
     let backend = modal::backend(&server, folder.path());
     in_a_cloud(&backend, folder.path(), 8 << 20).await;
+}
+
+// EX-28, EX-34, EX-69
+#[tokio::test(flavor = "multi_thread")]
+async fn files_in_a_sandbox_of_modal_through_a_gateway() {
+    let (server, folder) = (ModalGateway::start().unwrap(), tempfile::tempdir().unwrap());
+    let backend = modal_managed::backend(&server, folder.path());
+    in_a_cloud(&backend, folder.path(), (1 << 20) + (100 << 10)).await;
 }
 
 async fn in_a_cloud(backend: &Arc<dyn Backend>, folder: &Path, large: u64) {

@@ -1,4 +1,4 @@
-//! The lines that carry a shell's bytes, see `relay.sh`.
+//! The lines that carry a shell's bytes where a vendor carries only text, see `relay.sh`.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -14,26 +14,26 @@ const MAX_COMPLAINT: usize = 4 << 10;
 const PREFIXES: [&[u8]; 2] = [b"\x01\x01\x01", b"\x02\x02\x02"];
 
 /// How much input goes into one line.
-pub(super) const CHUNK: usize = 96 << 10;
+pub(crate) const CHUNK: usize = 96 << 10;
 
 /// The command that relays for a shell which runs `boot`: one word list, since it is put between braces.
-pub(super) fn command(boot: &str) -> String {
+pub(crate) fn command(boot: &str) -> String {
     format!("/bin/sh -c {} relay {}", quote(RELAY), quote(boot))
 }
 
 /// The line with so many lines before it.
-pub(super) fn input(number: u64, bytes: &[u8]) -> String {
+pub(crate) fn input(number: u64, bytes: &[u8]) -> String {
     format!("{number} {}\n", BASE64_STANDARD.encode(bytes))
 }
 
 /// The line that ends the input.
-pub(super) fn end(number: u64) -> String {
+pub(crate) fn end(number: u64) -> String {
     format!("{number} -\n")
 }
 
 /// What a line says.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Said {
+pub(crate) enum Said {
     Output(Vec<u8>),
     Code(i32),
     /// No more output.
@@ -42,7 +42,7 @@ pub(super) enum Said {
 
 /// Takes a log apart that may have to be read again from its beginning.
 #[derive(Default)]
-pub(super) struct Log {
+pub(crate) struct Log {
     partial: Vec<u8>,
     /// Lines that were understood.
     lines: u64,
@@ -53,14 +53,14 @@ pub(super) struct Log {
 
 impl Log {
     /// The log is read from its beginning again; what was understood before is passed over.
-    pub(super) fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         self.partial.clear();
         self.again = self.lines;
         self.lines = 0;
     }
 
     /// Reads on.
-    pub(super) fn feed(&mut self, bytes: &[u8]) -> Vec<Said> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<Said> {
         let mut said = Vec::new();
         self.partial.extend_from_slice(bytes);
         let mut start = 0;
@@ -85,7 +85,7 @@ impl Log {
     }
 
     /// What else was written there, which is what the shells and the daemon complain about.
-    pub(super) fn complaint(&self) -> String {
+    pub(crate) fn complaint(&self) -> String {
         String::from_utf8_lossy(&self.complaint).trim().to_owned()
     }
 

@@ -1,10 +1,12 @@
 # Carries standard input and output of a shell over a channel that knows only lines of text. $1 is what the shell
-# runs. Lines that come in are a number and bytes in base64, or a number and - at the end. Lines that go
-# out begin with > for bytes in base64, with = for the exit code, or are a dot at the end.
+# runs. Lines that come in are a number and bytes in base64, or a number and - at the end; - alone ends the input
+# whatever the number. Lines that go out begin with > for bytes in base64, with = for the exit code, or are a dot at
+# the end.
 
 hermes_in() {
     hermes_next=0
     while read -r hermes_number hermes_text; do
+        [ "$hermes_number" != - ] || break
         # What was sent twice, because the first answer got lost, is read once.
         [ "$hermes_number" = "$hermes_next" ] || continue
         hermes_next=$((hermes_next + 1))
