@@ -95,7 +95,8 @@ impl Processes {
         let row = ProcessRow {
             id: id.clone(),
             session: start.session.clone(),
-            command: start.command.clone(),
+            // Rows and events outlive what was asked for, and are shown.
+            command: Cleaner(options.redactor.clone()).all(&start.command, &start.command),
             directory,
             place: place_name(&start.backend.place()),
             owner: self.shared.name.clone(),

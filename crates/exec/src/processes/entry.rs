@@ -77,7 +77,9 @@ impl Entry {
             uptime: Duration::try_from_secs_f64(until - self.row.started_at).unwrap_or_default(),
             state: self.state,
             notify_on_complete: self.row.notify,
-            watch_patterns: self.watch.patterns().to_vec(),
+            watch_patterns: (self.watch.patterns().iter())
+                .map(|pattern| cleaner.all(&self.row.command, pattern))
+                .collect(),
             watch_hit: self.watch.hit,
             detached: self.detached,
             output: cleaner.tail(&self.row.command, &self.output, tail),

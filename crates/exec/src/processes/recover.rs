@@ -145,7 +145,8 @@ fn lost_body(row: &ProcessRow, output: &str, cleaner: &Cleaner) -> String {
     .to_string()
 }
 
-/// The end of a file, as text; nothing when it cannot be read.
+/// The end of a file, as text, without a word that begins before it, which might be half a key; nothing when it
+/// cannot be read.
 fn log_tail(path: &str) -> String {
     use std::io::{Read, Seek, SeekFrom};
     let read = || {
@@ -154,6 +155,10 @@ fn log_tail(path: &str) -> String {
         file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
         let mut bytes = Vec::new();
         file.take(TAIL).read_to_end(&mut bytes)?;
+        if size > TAIL {
+            let end = bytes.iter().position(u8::is_ascii_whitespace);
+            bytes.drain(..end.unwrap_or(bytes.len()));
+        }
         Ok::<_, std::io::Error>(bytes)
     };
     String::from_utf8_lossy(&read().unwrap_or_default()).into_owned()
@@ -199,4 +204,32 @@ fn is_alive(name: &str) -> bool {
     std::iter::once_with(identity)
         .flatten()
         .any(|identity| still_runs(&identity))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // EX-13
+    #[test]
+    fn the_end_of_a_log_does_not_begin_in_the_middle_of_a_word() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let tail = || log_tail(path.to_str().unwrap());
+        let length = usize::try_from(TAIL).unwrap();
+        fs::write(
+            &path,
+            format!("half-of-a-key\n{}\nlast", "x\n".repeat(length / 2 - 5)),
+        )
+        .unwrap();
+        assert!(
+            !tail().contains("key") && tail().ends_with("\nlast"),
+            "{}",
+            &tail()[..40]
+        );
+        fs::write(&path, "whole words").unwrap();
+        assert_eq!(tail(), "whole words");
+        fs::write(&path, "x".repeat(length + 1)).unwrap();
+        assert_eq!(tail(), "");
+    }
 }

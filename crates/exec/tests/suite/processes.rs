@@ -532,3 +532,43 @@ async fn keys_do_not_show_in_anything_that_is_told_of_a_process() {
     assert!(!said.contains(half) && !said.contains("hij "), "{said}");
     assert!(!said.contains('\u{1b}'));
 }
+
+// EX-13: nor do those in the command itself and in what is looked for, in answers, events, rows and the database.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_in_the_command_or_in_a_pattern_is_masked_too() {
+    let background = Background::new();
+    let store = listening(background.local.path()).await;
+    let key = "ghp_0123456789abcdefghij0123456789abcdefgh";
+    let request = background
+        .request(command(&format!("echo watched {key}; read line; exit 3")))
+        .await;
+    let request = StartProcess {
+        watch_patterns: vec![format!("watched {key}")],
+        notify_on_complete: true,
+        ..request
+    };
+    let id = background.processes.start(request).await.unwrap().id;
+    let mut said = String::new();
+    loop {
+        let info = background.processes.poll(&id, 2_000).await.unwrap();
+        if info.watch_hit {
+            said += &format!("{info:?}");
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    said += &format!("{:?}", background.processes.list().await.unwrap());
+    said += &format!("{:?}", background.processes.log(&id, 0, 100).await.unwrap());
+    said += &format!("{:?}", store.unended_processes().await.unwrap());
+    said += &format!("{:?}", background.processes.kill(&id, 2_000).await.unwrap());
+    said += &format!("{:?}", hear(&store).await);
+    assert!(said.matches("watched [redacted").count() >= 6, "{said}");
+    assert!(!said.contains("0123456789abcdefghij"), "{said}");
+    for name in ["hermes.db", "hermes.db-wal"] {
+        let bytes = std::fs::read(background.local.path().join(name)).unwrap_or_default();
+        assert!(
+            memchr::memmem::find(&bytes, key.as_bytes()).is_none(),
+            "{name}"
+        );
+    }
+}
