@@ -2,6 +2,7 @@
 //! memory of files for each session.
 
 mod allow_list;
+mod dens;
 mod files;
 mod judges;
 mod offers;
@@ -14,8 +15,7 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hermes_agent::{SessionFacts, ToolSource};
 use hermes_config::{Config, Home};
@@ -38,6 +38,7 @@ use crate::complaint::Complaint;
 use crate::context::Context;
 use crate::network;
 use allow_list::AllowList;
+use dens::Dens;
 use way_out::WayOut;
 
 pub(crate) use places::{
@@ -84,8 +85,6 @@ pub(crate) fn become_tether(context: &Context, arguments: &[OsString]) -> Option
     Some(ExitCode::SUCCESS)
 }
 
-/// How long a foreground command may take at most.
-const MOST_FOREGROUND: Duration = Duration::from_secs(600);
 /// Sessions whose shells are kept; the one that came first goes first.
 const MOST_SESSIONS: usize = 256;
 
@@ -112,6 +111,8 @@ pub(crate) struct Hands {
     redactor: RedactorHandle,
     random: Arc<dyn Random>,
     sessions: Mutex<Kits>,
+    /// The directories with the states of shells on this machine, from the first session on.
+    dens: OnceLock<Dens>,
 }
 
 #[derive(Default)]
@@ -192,6 +193,7 @@ impl Hands {
             redactor: context.redactor.clone(),
             random,
             sessions: Mutex::default(),
+            dens: OnceLock::new(),
         })
     }
 
@@ -323,9 +325,11 @@ impl Hands {
                 random: self.random.clone(),
             })
         };
-        // Confined commands can write to the scratch directory, but not to our home.
         let unreachable = match here {
-            true => self.home.cache_dir().join("shells"),
+            true => {
+                let open = || Dens::open(&self.home, backend.scratch(), &*self.random);
+                self.dens.get_or_init(open).unreachable().to_owned()
+            }
             false => backend.scratch(),
         };
         Workplace {
@@ -341,7 +345,7 @@ impl Hands {
             random: self.random.clone(),
             limits: Limits {
                 usual: terminal.timeout,
-                most: MOST_FOREGROUND.max(terminal.timeout),
+                most: terminal.max_foreground_timeout,
             },
             sudo: Sudo::new(self.sudo_password()),
             checkpoints: self.checkpoints.clone().filter(|_| here),

@@ -12,8 +12,10 @@ mod suite {
     mod fallback;
     mod footprint;
     mod hands;
+    mod hands_answers;
     mod hands_away;
     mod hands_kept;
+    mod hands_left;
     mod hands_scripts;
     mod help;
     mod judged;

@@ -113,7 +113,8 @@ fn program<'s, 'a>(simple: &'s Simple<'a>) -> &'s [&'a str] {
     argv
 }
 
-/// How long a foreground command may take, or why not that long.
+/// How long a foreground command may take, or why not that long. What the user set as usual holds where nothing
+/// is asked for.
 pub fn foreground_timeout(
     asked: Option<Duration>,
     usual: Duration,
@@ -127,7 +128,7 @@ pub fn foreground_timeout(
             asked.as_secs()
         )),
         Some(asked) => Ok(asked),
-        None => Ok(usual.min(most)),
+        None => Ok(usual),
     }
 }
 
@@ -234,6 +235,10 @@ mod tests {
         assert_eq!(check(None), Ok(seconds(180)));
         assert_eq!(check(Some(600)), Ok(seconds(600)));
         assert!(check(Some(601)).is_err());
+        assert_eq!(
+            foreground_timeout(None, seconds(900), seconds(600)),
+            Ok(seconds(900))
+        );
         assert_eq!(bad_workdir_character("/a b/ü_c-d.e~+@=,:\\x"), None);
         for bad in ["/a;b", "$(x)", "a\nb", "a'b", "a`b", "a|b", "a&b"] {
             assert!(bad_workdir_character(bad).is_some(), "{bad}");

@@ -11,6 +11,7 @@ mod backend;
 mod capture;
 mod cloud;
 mod daytona;
+mod den;
 mod docker;
 mod environment;
 mod error;
@@ -42,6 +43,7 @@ pub use backend::{Backend, Control, Ending, Exit, Input, Launch, Place, Process,
 pub use capture::{Capture, Captured, Decoder};
 pub use cloud::CloudConfig;
 pub use daytona::DaytonaConfig;
+pub use den::{Den, clear_dens};
 pub use docker::{DockerConfig, Offer};
 pub use environment::{ChildEnvironment, is_held_back, passed_through};
 pub use error::ExecError;

@@ -40,7 +40,7 @@ pub fn specs() -> Vec<ToolSpec> {
     let mut specs = vec![
         Clarify::new().spec().clone(),
         Todo::from_history(&[]).spec().clone(),
-        Terminal::described(),
+        Terminal::described(Limits::default()),
         Process::described(),
         ExecuteCode::described(),
     ];

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{read, refuse, text};
-use crate::workplace::{Confined, Workplace};
+use crate::workplace::{Confined, Limits, Workplace};
 
 /// What a call may take beyond its command: questions to a person, a sandbox that is made first.
 const BESIDE_THE_COMMAND: Duration = Duration::from_secs(600);
@@ -44,7 +44,7 @@ struct Asked {
 
 impl Terminal {
     /// What the model is told.
-    pub(crate) fn described() -> ToolSpec {
+    pub(crate) fn described(Limits { usual, most }: Limits) -> ToolSpec {
         ToolSpec {
             name: "terminal".to_owned(),
             description: "Run a bash command. Directory, exported variables, functions and aliases carry over to \
@@ -56,7 +56,7 @@ impl Terminal {
                 "properties": {
                     "command": {"type": "string"},
                     "background": {"type": "boolean", "description": "Start it and go on; answers with a session_id for `process`."},
-                    "timeout": {"type": "integer", "minimum": 1, "description": "Seconds, 180 by default and 600 at most in the foreground."},
+                    "timeout": {"type": "integer", "minimum": 1, "description": format!("Seconds, {} by default and {} at most in the foreground.", usual.as_secs(), most.as_secs())},
                     "workdir": {"type": "string", "description": "Where to run it, instead of where the last command ended."},
                     "pty": {"type": "boolean", "description": "Give it a terminal, for programs that insist on one."},
                     "notify_on_complete": {"type": "boolean", "description": "Background: say so when it ends."},
@@ -71,7 +71,7 @@ impl Terminal {
     /// The tool for a session's workplace.
     pub fn new(place: Arc<Workplace>) -> Self {
         Self {
-            spec: Self::described(),
+            spec: Self::described(place.limits),
             place,
         }
     }
@@ -84,7 +84,7 @@ impl Tool for Terminal {
 
     fn handling(&self) -> Handling {
         Handling {
-            deadline: self.place.limits.most + BESIDE_THE_COMMAND,
+            deadline: self.place.limits.most.max(self.place.limits.usual) + BESIDE_THE_COMMAND,
             ..Handling::default()
         }
     }

@@ -104,6 +104,15 @@ pub struct Limits {
     pub most: Duration,
 }
 
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            usual: Duration::from_secs(180),
+            most: Duration::from_secs(600),
+        }
+    }
+}
+
 /// Whether commands are confined, and how results say so.
 #[derive(Debug, Clone)]
 pub enum Confined {

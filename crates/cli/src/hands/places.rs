@@ -11,7 +11,7 @@ use hermes_config::{
 use hermes_core::{Clock, Random};
 use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose};
 use hermes_exec::{
-    Backend, BackendConfig, ChildEnvironment, ExecError, FileSync, LocalBackend, LocalOptions,
+    Backend, BackendConfig, ChildEnvironment, Den, ExecError, FileSync, LocalBackend, LocalOptions,
     Network as Way, Offer, Source, Surroundings as Around, SyncedBackend, TetherProgram,
     WardenProgram, open, passed_through,
 };
@@ -139,14 +139,13 @@ fn resolved(
 }
 
 fn local(terminal: &TerminalSettings, sandbox: &Arc<Sandbox>, random: &dyn Random) -> LocalOptions {
-    let folder = format!("hermes-{:016x}", random.next_u64());
     LocalOptions {
         warden: WardenProgram {
             program: program(),
             arguments: vec![Helpers::WARDEN.to_owned()],
             grace: terminal.daemon_term_grace_seconds,
         },
-        scratch: std::env::temp_dir().join(folder),
+        scratch: Den::named(&std::env::temp_dir(), random.next_u64()),
         confiner: Some(sandbox.clone()),
     }
 }

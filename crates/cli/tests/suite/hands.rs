@@ -184,7 +184,7 @@ fn scripts_call_tools_and_pass_the_same_policy() {
 
 // EX-14
 #[test]
-fn a_background_process_is_started_waited_for_and_listed() {
+fn a_background_process_is_started_and_listed() {
     let server = ModelServer::start(
         Scenario::new()
             .reply(tool_call(
@@ -198,12 +198,20 @@ fn a_background_process_is_started_waited_for_and_listed() {
     let program = with_model(&server.base_url());
     program.run(&["-z", "go"]).ok();
     let requests = server.requests();
-    let last = requests.last().unwrap().expect_json().to_string();
-    assert!(last.contains("proc_"), "{last}");
-    assert!(
-        last.contains("notify") || last.contains("running"),
-        "{last}"
-    );
+    let results = results_in(requests.last().unwrap().expect_json());
+    let [started, listed] = &results[..] else {
+        panic!("{results:?}");
+    };
+    let id = started["session_id"].as_str().unwrap();
+    assert!(id.starts_with("proc_") && id.len() == 17, "{started}");
+    assert_eq!(started["exit_code"], 0, "{started}");
+    assert!(started["pid"].is_u64(), "{started}");
+    let all = listed["processes"].as_array().unwrap();
+    assert_eq!(all.len(), 1, "{listed}");
+    assert_eq!(all[0]["session_id"], id);
+    assert_eq!(all[0]["status"], "running", "{listed}");
+    assert_eq!(all[0]["pid"], started["pid"]);
+    assert_eq!(all[0]["command"], "echo one; read line; echo got $line");
 }
 
 // EX-37, EX-40, EX-42, EX-47

@@ -164,6 +164,11 @@ pub const VARIABLES: &[Variable] = &[
         Role::Fallback("terminal.timeout"),
     ),
     Variable::new(
+        "TERMINAL_MAX_FOREGROUND_TIMEOUT",
+        "Most seconds the model may ask for in the foreground",
+        Role::Fallback("terminal.max_foreground_timeout"),
+    ),
+    Variable::new(
         "TERMINAL_LIFETIME_SECONDS",
         "Seconds a sandbox may be idle",
         Role::Fallback("terminal.lifetime_seconds"),

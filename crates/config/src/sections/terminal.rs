@@ -27,11 +27,11 @@ choice! {
 choice! {
     /// Whose account Modal sandboxes run on.
     pub enum ModalMode {
-        /// Your own account, as long as there is no other way.
+        /// The gateway's account if there is a token for it, otherwise your own.
         Auto = "auto",
         /// Your own account.
         Direct = "direct",
-        /// The managed service, which cannot be used yet.
+        /// The gateway's account, with the token in `TOOL_GATEWAY_USER_TOKEN`.
         Managed = "managed",
     }
 }
@@ -106,6 +106,8 @@ section! {
         cwd: String = text(".");
         /// Seconds a command may run unless the model asks for more.
         timeout: Duration = secs(180), in secs(1)..=secs(31_536_000);
+        /// Most seconds the model may ask for in the foreground; longer commands go to the background.
+        @unlisted max_foreground_timeout: Duration = secs(600), in secs(1)..=secs(31_536_000);
         /// Seconds a sandbox may be idle before it is closed.
         @unlisted lifetime_seconds: Duration = secs(300);
         /// Seconds background processes get to end by themselves at exit.
