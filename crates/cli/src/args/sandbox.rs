@@ -21,11 +21,14 @@ pub(crate) enum SandboxCommand {
     #[command(visible_alias = "remove")]
     Rm {
         /// The names, as `ls` lists them
-        #[arg(required_unless_present = "idle", value_name = "NAME")]
+        #[arg(required_unless_present_any = ["idle", "all"], value_name = "NAME")]
         names: Vec<String>,
         /// Those nobody has used for their lifetime
         #[arg(long, conflicts_with = "names")]
         idle: bool,
+        /// All of them, of every profile
+        #[arg(long, conflicts_with_all = ["names", "idle"])]
+        all: bool,
         /// Do not ask
         #[arg(long, short = 'y')]
         yes: bool,

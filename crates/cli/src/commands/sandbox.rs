@@ -17,15 +17,30 @@ use crate::output::Output;
 use crate::table::Table;
 use crate::when::{iso, show};
 
+const NONE: &str = "No containers of Hermes are here.";
+
 pub(crate) fn run(args: SandboxArgs, context: &Context, output: &mut Output) -> Outcome {
     let runtime = super::chat::runtime()?;
     let _entered = runtime.enter();
     let place = Place::of(context)?;
     match args.command {
         SandboxCommand::Ls { json } => runtime.block_on(list(&place, json, output)),
-        SandboxCommand::Rm { names, idle, yes } => {
+        SandboxCommand::Rm {
+            mut names,
+            idle,
+            all,
+            yes,
+        } => {
             if idle {
                 return runtime.block_on(reclaim(&place, context, output));
+            }
+            if all {
+                let (operator, folder) = place.operator()?;
+                let found = runtime.block_on(sandboxes::list(operator, folder))?;
+                names = found.into_iter().map(|sandbox| sandbox.name).collect();
+            }
+            if names.is_empty() {
+                return Ok(output.line(NONE)?);
             }
             if !yes {
                 confirm(&format!("Remove {} and what is in it", names.join(", ")))?;
@@ -65,7 +80,7 @@ async fn list(place: &Place, as_json: bool, output: &mut Output) -> Outcome {
         return Ok(output.json(&json!({ "sandboxes": found }))?);
     }
     if found.is_empty() {
-        return Ok(output.line("No containers of Hermes are here.")?);
+        return Ok(output.line(NONE)?);
     }
     let mut table = Table::new(["NAME", "IMAGE", "STATE", "USED BY", "PROFILE", "MADE"]);
     for sandbox in found {

@@ -67,7 +67,7 @@ fn check(results: &[Json], backend: &str) {
     assert!(refused.to_string().contains("credentials"), "{refused}");
 }
 
-// EX-26, EX-34, EX-37, EX-40, EX-42, EX-46, EX-47
+// EX-12, EX-26, EX-34, EX-37, EX-40, EX-42, EX-46, EX-47
 #[test]
 fn files_skills_and_scripts_over_ssh() {
     let folder = tempfile::tempdir().unwrap();
@@ -88,11 +88,13 @@ fn files_skills_and_scripts_over_ssh() {
         ssh.parent().unwrap().display()
     );
     let settings = format!(
-        "terminal: {{backend: ssh, ssh_host: 127.0.0.1, ssh_user: {}, ssh_port: {}, ssh_key: {}}}\n",
+        "terminal: {{backend: ssh, ssh_host: 127.0.0.1, ssh_user: {}, ssh_port: {}, ssh_key: {}, env_passthrough: [PASSED]}}\n",
         server.user().unwrap(),
         server.port(),
         server.key().display()
     );
+    let mut calls = calls();
+    calls.push(terminal("echo $PASSED:$HELD"));
     let run = run_in(
         |program, environment| {
             program
@@ -100,13 +102,17 @@ fn files_skills_and_scripts_over_ssh() {
                 .write("skills/demo/SKILL.md", "a skill")
                 .unwrap();
             environment.push(("PATH", path));
+            environment.push(("PASSED", "through".to_owned()));
+            environment.push(("HELD", "back".to_owned()));
             program
         },
         &settings,
-        &calls(),
+        &calls,
         &[],
     );
-    check(&run.results, "ssh ");
+    let (passed, results) = run.results.split_last().unwrap();
+    assert_eq!(passed["output"], "through:", "{passed}");
+    check(results, "ssh ");
     let there = |name: &str| std::fs::read_to_string(user_home.join(name)).unwrap();
     assert_eq!(there("notes/a.txt"), "alpha\ngamma\n");
     assert_eq!(there("made.txt"), "by a script");
@@ -144,4 +150,113 @@ fn files_skills_and_scripts_in_a_container() {
         .read("sandboxes/docker/default/home/notes/a.txt")
         .unwrap();
     assert_eq!(made, "alpha\ngamma\n");
+}
+
+// EX-12, EX-20, EX-52: what is let through reaches commands, and what ran unasked is on file.
+#[test]
+fn a_container_gets_the_variables_that_are_named_and_its_dangerous_commands_are_on_file() {
+    let engine = Dockerd::start().unwrap();
+    let settings = format!(
+        "terminal: {{backend: docker, docker_image: '{}', docker_network: false, container_memory: 512, \
+         env_passthrough: [PASSED, OPENAI_API_KEY], docker_forward_env: [FORWARDED, ABSENT]}}\n",
+        engine.image()
+    );
+    let show = "echo \"passed $PASSED, key $OPENAI_API_KEY, forwarded $FORWARDED, other $OTHER\"";
+    let run = run_in(
+        |program, environment| {
+            program
+                .home
+                .write_env("FORWARDED=from the file\nOTHER=kept here\n")
+                .unwrap();
+            environment.push(("DOCKER_HOST", engine.address()));
+            environment.push(("PASSED", "through".to_owned()));
+            environment.push(("OPENAI_API_KEY", "sk-planted-1234567890abcdef".to_owned()));
+            program
+        },
+        &settings,
+        &[terminal(show), terminal("mkdir d; rm -rf d; echo removed")],
+        &[],
+    );
+    let [shown, removed] = &run.results[..] else {
+        panic!("{:?}", run.results);
+    };
+    let expected = "passed through, key , forwarded from the file, other ";
+    assert_eq!(
+        shown["output"].as_str().unwrap().trim_end(),
+        expected.trim_end(),
+        "{shown}"
+    );
+    assert_eq!(removed["output"], "removed", "{removed}");
+    let log = run.program.run(&["policy", "log", "--json"]).ok().json();
+    let decision = &log["decisions"][0];
+    assert_eq!(decision["outcome"], "once", "{log}");
+    assert_eq!(decision["decided_by"], "the place is isolated", "{log}");
+    assert_eq!(decision["categories"][0], "recursive-delete", "{log}");
+    assert_eq!(log["decisions"].as_array().unwrap().len(), 1, "{log}");
+
+    // The container is listed, and removed by its name or with all others.
+    let sandbox = |arguments: &[&str]| {
+        let mut all = vec!["sandbox"];
+        all.extend(arguments);
+        let command = run
+            .program
+            .command(&all)
+            .env("DOCKER_HOST", engine.address());
+        command.run().unwrap().ok()
+    };
+    for name in ["hermes-other1", "hermes-other2"] {
+        let made = [
+            "run",
+            "-d",
+            "--name",
+            name,
+            "--network=none",
+            "--label",
+            "hermes-agent=1",
+        ];
+        let labels = [
+            "--label",
+            "hermes-task-id=t",
+            "--label",
+            "hermes-profile=work",
+        ];
+        let what = [engine.image(), "sleep", "1000"];
+        engine
+            .docker(&[&made[..], &labels, &what].concat())
+            .unwrap();
+    }
+    let stranger = ["run", "-d", "--name", "stranger", "--network=none"];
+    engine
+        .docker(&[&stranger[..], &[engine.image(), "sleep", "1000"]].concat())
+        .unwrap();
+    let names = || {
+        let listed = sandbox(&["ls", "--json"]).json();
+        let listed = listed["sandboxes"].as_array().unwrap().clone();
+        listed
+            .iter()
+            .map(|one| one["name"].as_str().unwrap().to_owned())
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let listed = sandbox(&["ls", "--json"]).json();
+    let ours = listed["sandboxes"].as_array().unwrap().iter();
+    let ours = ours.clone().find(|one| one["task"] == "default").unwrap();
+    assert_eq!(ours["image"], engine.image(), "{listed}");
+    assert_eq!(ours["lifetime_seconds"], 300, "{listed}");
+    assert_eq!(names().len(), 3, "{listed}");
+    assert!(!names().contains("stranger"), "{listed}");
+    let told = sandbox(&["rm", "--yes", "hermes-other1"]).stdout;
+    assert_eq!(told, "removed hermes-other1\n");
+    assert_eq!(names().len(), 2);
+    assert!(sandbox(&["ls"]).stdout.contains("hermes-other2"));
+    let told = sandbox(&["rm", "--all", "--yes"]).stdout;
+    assert_eq!(told.lines().count(), 2, "{told}");
+    assert!(names().is_empty());
+    assert_eq!(
+        sandbox(&["rm", "--all", "--yes"]).stdout,
+        "No containers of Hermes are here.\n"
+    );
+    let left = engine
+        .docker(&["ps", "-a", "--format", "{{.Names}}"])
+        .unwrap();
+    assert_eq!(left.trim(), "stranger");
 }
