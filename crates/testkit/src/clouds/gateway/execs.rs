@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
@@ -28,6 +28,8 @@ pub(super) struct Execs {
 #[derive(Clone)]
 struct Exec {
     group: i32,
+    /// When it is to be over; whoever looks after that ends it.
+    deadline: Instant,
     /// How it is being ended, if it is.
     fate: Option<&'static str>,
     /// The status, what was printed and the code, once it has ended.
@@ -120,11 +122,12 @@ pub(super) async fn start(
     let group = i32::try_from(child.id()).unwrap_or(0);
     let begun = Exec {
         group,
+        deadline: Instant::now() + Duration::from_millis(limit),
         fate: None,
         over: None,
     };
     locked(&state.execs.all).insert(name.clone(), begun);
-    let (after, late) = (Arc::clone(&state), name.clone());
+    let after = Arc::clone(&state);
     on_exit(child, move |code| {
         let output = std::fs::read(&printed).unwrap_or_default();
         // What is left lies in a directory that goes away.
@@ -136,11 +139,6 @@ pub(super) async fn start(
             exec.over = Some((status, output, code));
         }
     });
-    let timer = Arc::clone(&state);
-    tokio::spawn(async move {
-        tokio::time::sleep(Duration::from_millis(limit)).await;
-        timer.execs.end(&late, "timeout");
-    });
     Json(json!({ "execId": exec, "status": "running" })).into_response()
 }
 
@@ -151,7 +149,11 @@ pub(super) async fn look(
     if !locked(&state.sandboxes).contains_key(&id) {
         return missing();
     }
-    let known = locked(&state.execs.all).get(&named(&id, &exec)).cloned();
+    let name = named(&id, &exec);
+    let known = locked(&state.execs.all).get(&name).cloned();
+    if (known.as_ref()).is_some_and(|exec| exec.deadline < Instant::now()) {
+        state.execs.end(&name, "timeout");
+    }
     match known.map(|exec| exec.over) {
         None => refusal(StatusCode::NOT_FOUND, "no such command"),
         Some(None) => Json(json!({ "execId": exec, "status": "running" })).into_response(),
