@@ -152,7 +152,7 @@ fn commands_are_kept_in_their_sandbox() {
     );
 }
 
-// EX-32, EX-35, EX-58
+// EX-32, EX-58
 #[test]
 fn scripts_call_tools_and_pass_the_same_policy() {
     let code = "from hermes_tools import terminal, read_file\n\

@@ -140,6 +140,24 @@ fn the_socket_of_a_script_is_private_and_wants_the_token() {
     assert_eq!(results[0]["tool_calls_made"], 0);
 }
 
+// EX-35: a reader and a writer that wait for each other.
+#[test]
+fn calls_of_a_script_run_side_by_side() {
+    let code = "import threading\n\
+                from hermes_tools import terminal\n\
+                terminal('mkfifo pipe')\n\
+                heard = []\n\
+                listen = lambda: heard.append(terminal('cat pipe', timeout=60)['output'])\n\
+                reader = threading.Thread(target=listen)\n\
+                reader.start()\n\
+                terminal('echo hello >pipe', timeout=60)\n\
+                reader.join()\n\
+                print(heard[0])\n";
+    let results = scripts("", &[code], &[]);
+    assert_eq!(results[0]["output"], "hello", "{results:?}");
+    assert_eq!(results[0]["tool_calls_made"], 3, "{results:?}");
+}
+
 // EX-36
 #[test]
 fn project_mode_uses_the_environment_of_the_project_and_strict_mode_none() {
