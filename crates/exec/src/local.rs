@@ -106,7 +106,7 @@ impl LocalBackend {
     async fn start(&self, launch: Launch) -> Result<Process, ExecError> {
         let cell = self.cell(&launch).await?;
         let program = launch.argv.first().cloned().unwrap_or_default();
-        let ends = Ends::open(launch.input).map_err(|source| ExecError::Io {
+        let mut ends = Ends::open(launch.input).map_err(|source| ExecError::Io {
             what: format!("preparing to start {program}"),
             source,
         })?;
@@ -124,14 +124,12 @@ impl LocalBackend {
             directory: launch.directory,
             environment,
             stdio: ends.stdio,
-            files: ends.theirs,
+            files: std::mem::take(&mut ends.theirs),
         };
-        let started = warden.start(order).await.map_err(|error| match error {
-            // Not the command's doing: the cell could not be made, and said why.
-            ExecError::Io { source, .. } if source.kind() == io::ErrorKind::Other => {
-                ExecError::Confinement(source.to_string())
-            }
-            other => other,
+        let started = warden.start(order).await?;
+        let ends = ends.with(started.screen).map_err(|source| ExecError::Io {
+            what: format!("using the terminal of {program}"),
+            source,
         })?;
         let exit = started.exit;
         Ok(Process {
@@ -196,14 +194,13 @@ struct Ends {
 impl Ends {
     fn open(input: Input) -> io::Result<Self> {
         if let Input::Terminal { rows, columns } = input {
-            let terminal = Terminal::open(rows, columns)?;
             return Ok(Self {
-                stdio: Stdio::Terminal,
-                theirs: vec![terminal.theirs],
-                output: Box::new(terminal.screen),
+                stdio: Stdio::Terminal { rows, columns },
+                theirs: Vec::new(),
+                output: Box::new(tokio::io::empty()),
                 errors: None,
-                input: Some(Box::new(terminal.keyboard)),
-                size: Some(terminal.size),
+                input: None,
+                size: None,
             });
         }
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
@@ -233,6 +230,19 @@ impl Ends {
             ends.errors = Some(Box::new(pipe::Receiver::from_owned_fd(reader)?));
         }
         Ok(ends)
+    }
+}
+
+impl Ends {
+    /// With the terminal that was made for the command.
+    fn with(mut self, screen: Option<OwnedFd>) -> io::Result<Self> {
+        if let Some(screen) = screen {
+            let terminal = Terminal::of(screen)?;
+            self.output = Box::new(terminal.screen);
+            self.input = Some(Box::new(terminal.keyboard));
+            self.size = Some(terminal.size);
+        }
+        Ok(self)
     }
 }
 

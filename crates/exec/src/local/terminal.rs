@@ -5,7 +5,6 @@ use std::os::fd::OwnedFd;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::unix::pipe;
@@ -13,32 +12,24 @@ use tokio::net::unix::pipe;
 /// What a terminal takes for the end of input.
 const END_OF_INPUT: u8 = 4;
 
-/// A new terminal, as the handles both sides need.
+/// A terminal that a command runs on, as the handles we need.
 pub(super) struct Terminal {
-    pub(super) theirs: OwnedFd,
     pub(super) screen: Screen,
     pub(super) keyboard: Keyboard,
     pub(super) size: Size,
 }
 
 impl Terminal {
-    pub(super) fn open(rows: u16, columns: u16) -> io::Result<Self> {
-        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-        let ours = openpt(flags)?;
-        grantpt(&ours)?;
-        unlockpt(&ours)?;
-        let theirs = ioctl_tiocgptpeer(&ours, flags)?;
+    /// From our side of it, which whoever started the command made.
+    pub(super) fn of(ours: OwnedFd) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&ours, true)?;
         // Reading and writing a terminal is the same to the operating system as for a pipe.
         let screen = Screen(pipe::Receiver::from_owned_fd_unchecked(ours.try_clone()?)?);
         let keyboard = Keyboard(pipe::Sender::from_owned_fd_unchecked(ours.try_clone()?)?);
-        let size = Size(ours);
-        size.set(rows, columns)?;
         Ok(Self {
-            theirs,
             screen,
             keyboard,
-            size,
+            size: Size(ours),
         })
     }
 }

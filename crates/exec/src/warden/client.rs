@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::io::{AsyncReadExt as _, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::process::Command;
@@ -17,13 +18,16 @@ use tokio_util::task::TaskTracker;
 use super::WardenProgram;
 use super::connection::{Ask, Connection, Keeper, Started, lost};
 use super::serve::mark;
-use super::wire::{Request, RunKey, Stdio};
+use super::wire::{Inbox, Report, Request, RunKey, Stdio};
 use crate::{Ending, ExecError};
 
 /// Requests that may wait; more callers wait themselves.
 const QUEUE: usize = 256;
 /// How long the warden may take to answer. It never waits for anything but the kernel.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+
+/// Most of what a cell that could not be made says about it.
+const COMPLAINT_BYTES: u64 = 2048;
 
 /// A way to a warden, shared by cloning.
 #[derive(Clone)]
@@ -101,6 +105,7 @@ impl Handle {
                 stdio,
             }),
             files,
+            stdio,
             marker,
             reply,
         };
@@ -188,13 +193,51 @@ fn confined<'a>(
             files: vec![theirs, writer],
         };
         let started = outer.start(order).await?;
+        match tokio::time::timeout(ANSWER_WITHIN, ready(&ours)).await {
+            Ok(true) => {}
+            Ok(false) => return Err(ExecError::Confinement(complaint(complaints).await)),
+            Err(_) => {
+                outer.end(started.key, Ending::Kill).await?;
+                return Err(ExecError::TimedOut {
+                    what: "making a sandbox".to_owned(),
+                    limit: ANSWER_WITHIN,
+                });
+            }
+        }
         let keeper = Keeper::Warden {
             outer: outer.clone(),
             run: started.key,
-            complaints,
         };
         Ok((ours, keeper))
     })
+}
+
+/// Waits for the first word of a warden. `false` when it ended without one.
+async fn ready(socket: &UnixStream) -> bool {
+    let mut inbox = Inbox::default();
+    while socket.readable().await.is_ok() {
+        match socket.try_io(Interest::READABLE, || inbox.fill(socket)) {
+            Ok(true) => match inbox.next() {
+                Ok(Some(Report::Ready)) => return true,
+                Ok(None) => {}
+                Ok(Some(_)) | Err(_) => return false,
+            },
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Ok(false) | Err(_) => return false,
+        }
+    }
+    false
+}
+
+/// What was said while a cell could not be made. Whoever said it is gone, so this comes to an end.
+async fn complaint(said: pipe::Receiver) -> String {
+    let mut text = Vec::new();
+    // Whatever can be read of it is better than nothing.
+    let _ = said.take(COMPLAINT_BYTES).read_to_end(&mut text).await;
+    match String::from_utf8_lossy(&text).trim() {
+        "" => "the sandbox could not be made".to_owned(),
+        said => said.to_owned(),
+    }
 }
 
 fn pair() -> io::Result<(UnixStream, OwnedFd)> {

@@ -7,23 +7,21 @@ use std::os::fd::OwnedFd;
 use nix::sys::signal::Signal;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
-use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::sync::{mpsc, oneshot};
 
 use super::client::Handle;
 use super::tree::{Scope, signal_all};
-use super::wire::{Inbox, Report, Request, RunKey, frame, send};
+use super::wire::{Inbox, Report, Request, RunKey, Stdio, frame, send};
 use crate::{Ending, ExecError, Exit};
-
-/// Most of what a cell that could not be made says about it.
-const COMPLAINT_BYTES: usize = 2048;
 
 /// A run that began.
 pub(crate) struct Started {
     pub(crate) key: RunKey,
     /// The process by which it is known out here.
     pub(crate) pid: i32,
+    /// Our side of its terminal, when it has one.
+    pub(crate) screen: Option<OwnedFd>,
     /// Fails when the warden was lost.
     pub(crate) exit: oneshot::Receiver<Exit>,
 }
@@ -34,6 +32,7 @@ pub(super) enum Ask {
         /// What is asked, once the connection has a number for it.
         request: Box<dyn FnOnce(u64) -> Request + Send>,
         files: Vec<OwnedFd>,
+        stdio: Stdio,
         marker: String,
         reply: oneshot::Sender<Result<Started, io::Error>>,
     },
@@ -49,12 +48,7 @@ pub(super) enum Keeper {
     /// We did.
     Child(Child),
     /// Another one did: it is a run of that.
-    Warden {
-        outer: Handle,
-        run: RunKey,
-        /// What was said while the cell was made.
-        complaints: pipe::Receiver,
-    },
+    Warden { outer: Handle, run: RunKey },
 }
 
 impl Keeper {
@@ -78,24 +72,12 @@ impl Keeper {
                     tracing::debug!(%error, "the warden was gone already");
                 }
             }
-            Self::Warden { outer, run, .. } => {
+            Self::Warden { outer, run } => {
                 if let Err(error) = outer.end(run, Ending::Kill).await {
                     tracing::warn!(%error, "a cell could not be ended");
                 }
             }
         }
-    }
-
-    /// Why nothing could be started, when the cell said so.
-    fn complaint(&self) -> Option<String> {
-        let Self::Warden { complaints, .. } = self else {
-            return None;
-        };
-        let mut bytes = [0; COMPLAINT_BYTES];
-        let length = complaints.try_read(&mut bytes).ok()?;
-        let said = String::from_utf8_lossy(bytes.get(..length)?);
-        let said = said.trim();
-        (!said.is_empty()).then(|| said.to_owned())
     }
 }
 
@@ -106,6 +88,13 @@ pub(crate) fn lost() -> ExecError {
     )
 }
 
+/// A run that is asked for.
+struct Starting {
+    stdio: Stdio,
+    marker: String,
+    reply: oneshot::Sender<Result<Started, io::Error>>,
+}
+
 /// Our end of the socket.
 pub(super) struct Connection {
     socket: UnixStream,
@@ -114,7 +103,7 @@ pub(super) struct Connection {
     /// What is not sent yet, oldest first.
     outgoing: VecDeque<(Vec<u8>, Vec<OwnedFd>)>,
     last: u64,
-    starting: HashMap<u64, (String, oneshot::Sender<Result<Started, io::Error>>)>,
+    starting: HashMap<u64, Starting>,
     running: HashMap<u64, (RunKey, oneshot::Sender<Exit>)>,
     ending: HashMap<u64, oneshot::Sender<()>>,
 }
@@ -164,11 +153,6 @@ impl Connection {
         if !broken {
             return;
         }
-        if let Some(said) = self.keeper.complaint() {
-            for (_, (_, reply)) in self.starting.drain() {
-                let _ = reply.send(Err(io::Error::other(said.clone())));
-            }
-        }
         let lost = self.running.drain().map(|(_, (key, _))| key).collect();
         self.keeper.end(lost).await;
     }
@@ -180,10 +164,16 @@ impl Connection {
             Ask::Start {
                 request,
                 files,
+                stdio,
                 marker,
                 reply,
             } => {
-                self.starting.insert(number, (marker, reply));
+                let starting = Starting {
+                    stdio,
+                    marker,
+                    reply,
+                };
+                self.starting.insert(number, starting);
                 (request(number), files)
             }
             Ask::End { run, kill, reply } => {
@@ -194,9 +184,9 @@ impl Connection {
         match frame(&request) {
             Ok(bytes) => self.outgoing.push_back((bytes, files)),
             Err(error) => {
-                if let Some((_, reply)) = self.starting.remove(&number) {
+                if let Some(starting) = self.starting.remove(&number) {
                     // Nobody waits any more: then nobody needs to know.
-                    let _ = reply.send(Err(error));
+                    let _ = starting.reply.send(Err(error));
                 }
             }
         }
@@ -240,16 +230,22 @@ impl Connection {
 
     fn hear(&mut self, report: Report) {
         match report {
+            // Nothing was asked yet.
+            Report::Ready => {}
             Report::Started {
                 number,
                 pid,
                 started,
             } => {
-                let Some((marker, reply)) = self.starting.remove(&number) else {
+                let Some(starting) = self.starting.remove(&number) else {
                     return;
                 };
+                let screen = match starting.stdio {
+                    Stdio::Terminal { .. } => self.inbox.files.pop_front(),
+                    Stdio::Pipes | Stdio::Apart | Stdio::Cell => None,
+                };
                 let key = RunKey {
-                    marker,
+                    marker: starting.marker,
                     root: pid,
                     started,
                 };
@@ -260,10 +256,12 @@ impl Connection {
                 };
                 let (tell, exit) = oneshot::channel();
                 self.running.insert(number, (key.clone(), tell));
-                if reply
+                if starting
+                    .reply
                     .send(Ok(Started {
                         key: key.clone(),
                         pid,
+                        screen,
                         exit,
                     }))
                     .is_err()
@@ -278,8 +276,9 @@ impl Connection {
                 }
             }
             Report::Refused { number, errno } => {
-                if let Some((_, reply)) = self.starting.remove(&number) {
-                    let _ = reply.send(Err(io::Error::from_raw_os_error(errno)));
+                if let Some(starting) = self.starting.remove(&number) {
+                    let failed = io::Error::from_raw_os_error(errno);
+                    let _ = starting.reply.send(Err(failed));
                 }
             }
             Report::Exited {

@@ -11,6 +11,8 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::tree::{MARKER, Scope, Seen, Table, signal_all};
 use super::wire::{Inbox, Report, Request, RunKey, Stdio, frame, send};
@@ -68,7 +70,9 @@ pub(super) fn serve(
         running: HashMap::new(),
     };
     // A broken conversation ends like a closed one: nothing may be left behind.
-    let ended = warden.converse();
+    let ended = warden
+        .report(&Report::Ready, &[])
+        .and_then(|()| warden.converse());
     warden.end_everything(grace);
     ended
 }
@@ -133,12 +137,15 @@ impl Serving<'_> {
                 environment,
                 stdio,
             } => {
-                let files = inbox.files.drain(..stdio.files().min(inbox.files.len()));
+                let files = inbox
+                    .files
+                    .drain(..stdio.files().min(inbox.files.len()))
+                    .collect();
                 let mut command = match stdio {
                     Stdio::Pipes | Stdio::Apart | Stdio::Cell => {
                         Command::new(argv.first().map_or("", String::as_str))
                     }
-                    Stdio::Terminal => {
+                    Stdio::Terminal { .. } => {
                         let mut command = Command::new(OURSELVES);
                         command.args(self.launcher).args(argv.first());
                         command
@@ -149,10 +156,12 @@ impl Serving<'_> {
                 if let Some(directory) = directory {
                     command.current_dir(directory);
                 }
-                let report = match connect(&mut command, stdio, files.collect())
-                    .and_then(|()| self.spawn(&mut command))
-                {
-                    Ok(child) => {
+                let started = connect(&mut command, stdio, files)
+                    .and_then(|screen| Ok((self.spawn(&mut command)?, screen)));
+                let mut screens = Vec::new();
+                let report = match started {
+                    Ok((child, screen)) => {
+                        screens.extend(screen);
                         let pid = i32::try_from(child.id()).unwrap_or_default();
                         self.running.insert(pid, (number, stdio));
                         let started = Seen::of(pid).map_or(0, |seen| seen.started);
@@ -167,13 +176,13 @@ impl Serving<'_> {
                         errno: error.raw_os_error().unwrap_or(nix::libc::EINVAL),
                     },
                 };
-                self.report(&report)?;
+                self.report(&report, &screens)?;
                 // While it was being started nobody told us who ended.
                 self.reap()
             }
             Request::End { number, run, kill } => {
                 self.end(&run, kill);
-                self.report(&Report::Signalled { number })
+                self.report(&Report::Signalled { number }, &[])
             }
         }
     }
@@ -223,11 +232,12 @@ impl Serving<'_> {
                 if self.kind == Kind::Cell {
                     self.clear();
                 }
-                self.report(&Report::Exited {
+                let ended = Report::Exited {
                     number,
                     code,
                     signal,
-                })?;
+                };
+                self.report(&ended, &[])?;
             }
         }
     }
@@ -251,12 +261,15 @@ impl Serving<'_> {
     }
 
     /// Whoever does not read any more has closed the socket or will: waiting here cannot last.
-    fn report(&self, report: &Report) -> io::Result<()> {
+    fn report(&self, report: &Report, mut files: &[OwnedFd]) -> io::Result<()> {
         let bytes = frame(report)?;
         let mut left = bytes.as_slice();
         while !left.is_empty() {
-            match send(self.socket.as_fd(), left, &[]) {
-                Ok(sent) => left = left.get(sent..).unwrap_or_default(),
+            match send(self.socket.as_fd(), left, files) {
+                Ok(sent) => {
+                    left = left.get(sent..).unwrap_or_default();
+                    files = &[];
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
@@ -286,24 +299,54 @@ impl Serving<'_> {
     }
 }
 
-/// Gives a command its descriptors.
-fn connect(command: &mut Command, stdio: Stdio, files: Vec<OwnedFd>) -> io::Result<()> {
+/// Gives a command its descriptors. Answers our side of its terminal, if it gets one.
+fn connect(
+    command: &mut Command,
+    stdio: Stdio,
+    files: Vec<OwnedFd>,
+) -> io::Result<Option<OwnedFd>> {
     let mut files = files.into_iter();
     let missing = || io::Error::from(ErrorKind::InvalidInput);
-    let input = files.next().ok_or_else(missing)?;
-    let output = match stdio {
-        Stdio::Pipes | Stdio::Apart | Stdio::Cell => {
-            command.process_group(0);
-            files.next().ok_or_else(missing)?
+    let mut next = || files.next().ok_or_else(missing);
+    let (input, output, errors, screen) = match stdio {
+        Stdio::Pipes | Stdio::Cell => {
+            let (input, output) = (next()?, next()?);
+            let errors = output.try_clone()?;
+            (input, output, errors, None)
         }
-        Stdio::Terminal => input.try_clone()?,
+        Stdio::Apart => (next()?, next()?, next()?, None),
+        Stdio::Terminal { rows, columns } => {
+            let (screen, theirs) = terminal(rows, columns)?;
+            (
+                theirs.try_clone()?,
+                theirs.try_clone()?,
+                theirs,
+                Some(screen),
+            )
+        }
     };
-    let errors = match stdio {
-        Stdio::Apart => files.next().ok_or_else(missing)?,
-        Stdio::Pipes | Stdio::Cell | Stdio::Terminal => output.try_clone()?,
-    };
+    if screen.is_none() {
+        command.process_group(0);
+    }
     command.stdin(input).stdout(output).stderr(errors);
-    Ok(())
+    Ok(screen)
+}
+
+/// A new terminal, as programs beside us see it: our side and theirs.
+fn terminal(rows: u16, columns: u16) -> io::Result<(OwnedFd, OwnedFd)> {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let ours = openpt(flags)?;
+    grantpt(&ours)?;
+    unlockpt(&ours)?;
+    let theirs = ioctl_tiocgptpeer(&ours, flags)?;
+    let size = Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&ours, size)?;
+    Ok((ours, theirs))
 }
 
 /// Makes standard input the controlling terminal and becomes the program: what a run on a terminal starts

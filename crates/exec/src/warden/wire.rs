@@ -60,8 +60,9 @@ pub(crate) enum Stdio {
     Pipes,
     /// Standard input, output and error.
     Apart,
-    /// One terminal for all three.
-    Terminal,
+    /// None: the warden makes a terminal of this size, where the command will look for it, and sends our side of
+    /// it along with `Started`.
+    Terminal { rows: u16, columns: u16 },
     /// The socket of a warden that keeps a cell, then what it complains to.
     Cell,
 }
@@ -71,7 +72,7 @@ impl Stdio {
         match self {
             Self::Pipes | Self::Cell => 2,
             Self::Apart => 3,
-            Self::Terminal => 1,
+            Self::Terminal { .. } => 0,
         }
     }
 }
@@ -80,6 +81,8 @@ impl Stdio {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Report {
+    /// It stands and listens. The first word of every warden.
+    Ready,
     Started {
         number: u64,
         pid: i32,

@@ -202,3 +202,26 @@ async fn a_sandbox_that_cannot_be_made_says_why_and_runs_nothing() -> Result<()>
     assert!(!Path::new(&confined.work().join("ran")).exists());
     Ok(())
 }
+
+// EX-68
+#[tokio::test]
+async fn a_confined_terminal_has_a_name_and_a_size() -> Result<()> {
+    for mechanism in mechanisms() {
+        let confined = Confined::new(mechanism.clone())?;
+        let shell = confined.local.shell();
+        // Not the first command of its cell, which could have inherited a terminal.
+        confined.output(&shell, "true").await?;
+        let command = Command {
+            terminal: Some((33, 77)),
+            ..confined.command("tty; test -w $(tty) && stty size")
+        };
+        let ran = shell
+            .run(command, &CancellationToken::new(), &mut |_| {})
+            .await?;
+        let text = ran.output.text.replace('\r', "");
+        let (name, size) = text.trim().split_once('\n').unwrap_or_default();
+        assert!(name.starts_with("/dev/pts/"), "{mechanism}: {text}");
+        assert_eq!(size, "33 77", "{mechanism}");
+    }
+    Ok(())
+}
