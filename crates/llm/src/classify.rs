@@ -6,7 +6,6 @@ mod numbers;
 mod phrases;
 mod vendor;
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use hermes_http::HttpError;
@@ -214,7 +213,14 @@ fn http(error: &HttpError, facts: &Facts<'_>) -> Fault {
         HttpError::Status(answer) => {
             return vendor::classify(&VendorError::from_excerpt(answer), facts);
         }
-        HttpError::Tls { .. } if says(&causes(error), phrases::CERTIFICATE) => Reason::SslCert,
+        HttpError::Tls { .. }
+            if says(
+                &hermes_core::causes(error).to_lowercase(),
+                phrases::CERTIFICATE,
+            ) =>
+        {
+            Reason::SslCert
+        }
         HttpError::Interrupted { .. } => disconnected(facts),
         HttpError::Tls { .. }
         | HttpError::Dns { .. }
@@ -236,16 +242,4 @@ fn disconnected(facts: &Facts<'_>) -> Reason {
     } else {
         Reason::Timeout
     }
-}
-
-/// The error and everything under it in lower case.
-fn causes(error: &HttpError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text.to_lowercase()
 }
