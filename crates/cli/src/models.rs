@@ -155,19 +155,18 @@ impl Models {
         reach: Reach<'_>,
     ) -> Result<Measured, ResolveError> {
         let Resolved { route, key } = resolve::resolve(&self.request(chosen))?;
-        let secret = secret_of(&key);
-        let main = nearby::prepare(&self.http, route, secret, reach);
+        let secret = self.met(&route, key).await;
+        let main = nearby::prepare(&self.http, route, secret.as_ref(), reach);
         // Side by side: one that is away must not hold up the others. Only asked: what may never be needed is
         // not loaded, which could take the first one's place.
         let fallbacks = self.fallbacks(chosen).into_iter();
         let fallbacks = join_all(fallbacks.map(async |Resolved { route, key }| {
-            let secret = secret_of(&key);
-            let asked = nearby::prepare(&self.http, route, secret, Reach::Look).await;
-            let route = asked.route;
-            self.known(Resolved { route, key })
+            let secret = self.met(&route, key).await;
+            let asked = nearby::prepare(&self.http, route, secret.as_ref(), Reach::Look).await;
+            Arc::new(asked.route)
         }));
         let (Prepared { route, notes }, fallbacks) = tokio::join!(main, fallbacks);
-        let course = Course::new(self.known(Resolved { route, key }), fallbacks);
+        let course = Course::new(Arc::new(route), fallbacks);
         Ok(Measured { course, notes })
     }
 
@@ -201,16 +200,37 @@ impl Models {
         .collect()
     }
 
+    /// Tells the keyring about a route; gives the key for a server nearby, which may be kept.
+    async fn met(&self, route: &Route, key: Credential) -> Option<Secret> {
+        let own = match &key {
+            Credential::Key { secret, .. } => Some(secret.clone()),
+            Credential::None | Credential::Minted(_) | Credential::Login { .. } => None,
+        };
+        let kept = matches!(key, Credential::Login { .. });
+        self.meet(route, key);
+        match &route.endpoint {
+            Endpoint::Http(address) if kept && address.local => {
+                self.keys.lease(route).await.ok()?.secret
+            }
+            Endpoint::Http(_) | Endpoint::Embedded { .. } => own,
+        }
+    }
+
     /// Tells the keyring about the key a route was resolved with.
     pub(crate) fn known(&self, resolved: Resolved) -> Arc<Route> {
-        let profile = self.profiles.get(&resolved.route.provider).ok().flatten();
+        self.meet(&resolved.route, resolved.key);
+        Arc::new(resolved.route)
+    }
+
+    fn meet(&self, route: &Route, key: Credential) {
+        let profile = self.profiles.get(&route.provider).ok().flatten();
         let mut keys = ProviderKeys::default();
         if let Some(profile) = &profile {
             keys.variables.clone_from(&profile.key_env);
             keys.signup_url.clone_from(&profile.signup);
             keys.flow = usual_flow(profile);
         }
-        match resolved.key {
+        match key {
             Credential::Key { from, secret } => {
                 let source = match from {
                     KeySource::Flag => StoredFrom::Setting("the command line".to_owned()),
@@ -221,10 +241,15 @@ impl Models {
             }
             Credential::None => keys.need = KeyNeed::Optional,
             Credential::Minted(mint) => keys.mint = Some(*mint),
-            Credential::Login { .. } => {}
+            Credential::Login { .. } => {
+                // The keys of an endpoint are for one address each: at another it may do without.
+                let without = |profile: &Arc<Profile>| profile.key == profile::KeyNeed::Optional;
+                if profile.as_ref().is_some_and(without) {
+                    keys.need = KeyNeed::Optional;
+                }
+            }
         }
-        self.keys.meet(&resolved.route, keys);
-        Arc::new(resolved.route)
+        self.keys.meet(route, keys);
     }
 
     /// Calls models, with pictures from this store.
@@ -276,14 +301,6 @@ impl Models {
         std::time::Duration::try_from_secs_f64(set)
             .ok()
             .filter(|set| !set.is_zero())
-    }
-}
-
-/// The key of a route that is known without asking anybody.
-fn secret_of(key: &Credential) -> Option<&Secret> {
-    match key {
-        Credential::Key { secret, .. } => Some(secret),
-        Credential::None | Credential::Minted(_) | Credential::Login { .. } => None,
     }
 }
 

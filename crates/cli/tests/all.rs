@@ -26,6 +26,7 @@ mod suite {
     mod mcp_serve;
     mod mcp_strangers;
     mod model_set;
+    mod model_wizard;
     mod models;
     mod nearby;
     mod pages;
