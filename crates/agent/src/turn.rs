@@ -251,6 +251,21 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// Puts a message in the place of the one that was kept last.
+    pub(crate) async fn keep_instead(&mut self, message: Message) -> Result<(), StoreError> {
+        let Some(last) = self.history.pop() else {
+            return self.keep(message).await;
+        };
+        let (session, store) = (&self.around.spec.id, &self.around.services.store);
+        let rows = store
+            .replace_last(session, last.row, (&message).into())
+            .await?;
+        if let Some(row) = rows.first() {
+            self.history.push(Entry::new(*row, message));
+        }
+        Ok(())
+    }
+
     /// What was said in this turn and is not a row yet, ready to be followed by more.
     pub(crate) fn take_said(&mut self) -> String {
         let mut said = std::mem::take(&mut self.held);
