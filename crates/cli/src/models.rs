@@ -29,6 +29,7 @@ use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::network;
 use crate::output::one_line;
+use crate::timing::Timing;
 
 /// Everything that leads to a model.
 pub(crate) struct Models {
@@ -45,6 +46,7 @@ pub(crate) struct Models {
     windows: LearnedWindows,
     windows_file: PathBuf,
     catalogue: Catalogue,
+    pub(crate) timing: Timing,
 }
 
 /// What was said on the command line.
@@ -61,16 +63,8 @@ pub(crate) struct Measured {
     pub(crate) notes: Vec<String>,
 }
 
-/// Where people sign in to Nous.
-pub(crate) const PORTAL: &str = "https://portal.nousresearch.com";
-
-/// How logins of a provider are renewed, where it has any.
-pub(crate) fn usual_flow(profile: &Profile) -> Option<Flow> {
-    if profile.key != profile::KeyNeed::Login {
-        return None;
-    }
-    Flow::nous(&PORTAL.parse().ok()?).ok()
-}
+/// Where people sign in to Nous, unless a variable names another place.
+const PORTAL: &str = "https://portal.nousresearch.com";
 
 /// Whether this is a machine of AWS, which may have a role; its firmware says so.
 fn cloud_machine() -> bool {
@@ -115,8 +109,23 @@ impl Models {
             windows: LearnedWindows::read(&windows).unwrap_or_default(),
             windows_file: windows,
             catalogue: Catalogue::new(&home.path().join("models_dev_cache.json")),
+            timing: Timing::read(&loaded.environment)?,
             loaded,
         })
+    }
+
+    /// Where people sign in to Nous.
+    pub(crate) fn portal(&self) -> &str {
+        let set = self.loaded.environment.filled("HERMES_PORTAL_BASE_URL");
+        set.unwrap_or(PORTAL)
+    }
+
+    /// How logins of a provider are renewed, where it has any.
+    pub(crate) fn usual_flow(&self, profile: &Profile) -> Option<Flow> {
+        if profile.key != profile::KeyNeed::Login {
+            return None;
+        }
+        Flow::nous(&self.portal().parse().ok()?).ok()
     }
 
     pub(crate) fn request<'a>(&'a self, chosen: &'a Chosen) -> Request<'a> {
@@ -228,7 +237,7 @@ impl Models {
         if let Some(profile) = &profile {
             keys.variables.clone_from(&profile.key_env);
             keys.signup_url.clone_from(&profile.signup);
-            keys.flow = usual_flow(profile);
+            keys.flow = self.usual_flow(profile);
         }
         match key {
             Credential::Key { from, secret } => {
@@ -267,40 +276,12 @@ impl Models {
             keys: self.keys.clone(),
             random: Arc::new(SystemRandom) as Arc<dyn Random>,
             patience: PatienceSettings {
-                stale: self.seconds("HERMES_STREAM_STALE_TIMEOUT"),
                 local_stale: agent.local_stream_stale_timeout,
-                total: self
-                    .seconds("HERMES_API_TIMEOUT")
-                    .unwrap_or(PatienceSettings::default().total),
-                most_stalls: self.give_up_after(),
-                ..PatienceSettings::default()
+                ..self.timing.patience
             },
             attempts: agent.api_max_retries.max(1),
             learned: Learned::default(),
         }
-    }
-
-    /// After how many silent streams a model is not asked again; zero is never.
-    fn give_up_after(&self) -> u32 {
-        let set = self.loaded.environment.filled("HERMES_STREAM_STALE_GIVEUP");
-        match set.and_then(|text| text.trim().parse().ok()) {
-            Some(0) => u32::MAX,
-            Some(set) => set,
-            None => PatienceSettings::default().most_stalls,
-        }
-    }
-
-    fn seconds(&self, variable: &str) -> Option<std::time::Duration> {
-        let set: f64 = self
-            .loaded
-            .environment
-            .filled(variable)?
-            .trim()
-            .parse()
-            .ok()?;
-        std::time::Duration::try_from_secs_f64(set)
-            .ok()
-            .filter(|set| !set.is_zero())
     }
 }
 
@@ -354,12 +335,13 @@ impl Routes for Models {
         let Endpoint::Http(address) = &route.endpoint else {
             return;
         };
-        // Read again: another process may have learned something meanwhile.
-        let mut windows = LearnedWindows::read(&self.windows_file).unwrap_or_default();
-        windows.learn(&route.model, &address.base.join(""), window);
-        let text = windows.to_yaml();
-        if let Err(error) = hermes_config::replace_file(&self.windows_file, text.as_bytes()) {
-            tracing::warn!("the window of {} could not be kept: {error}", route.label());
+        let base = address.base.join("");
+        match LearnedWindows::keep(&self.windows_file, &route.model, &base, window) {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!("the window of {} is not kept", route.label()),
+            Err(error) => {
+                tracing::warn!("the window of {} could not be kept: {error}", route.label());
+            }
         }
     }
 

@@ -16,8 +16,10 @@ mod suite {
     mod hands_kept;
     mod hands_scripts;
     mod help;
+    mod helpers;
     mod judged;
     mod killed;
+    mod limits;
     mod logs;
     mod mcp;
     mod mcp_commands;

@@ -157,11 +157,12 @@ pub enum Pace {
 }
 
 impl Fault {
-    /// Whether the provider would answer if it had more to give: others may take over.
+    /// Whether the provider would answer if it had more to give or could be reached: others may take over.
     pub fn is_capacity(&self) -> bool {
         matches!(
             self.reason,
-            Reason::Billing
+            Reason::Timeout
+                | Reason::Billing
                 | Reason::RateLimit
                 | Reason::UsageLimit
                 | Reason::UpstreamRateLimit

@@ -196,7 +196,7 @@ fn tell_of_keys(models: &Models) -> Outcome {
                 })
             })
             .collect();
-        let flow = crate::models::usual_flow(&profile);
+        let flow = models.usual_flow(&profile);
         if !keys.is_empty() || flow.is_some() {
             let known = ProviderKeys {
                 keys,
