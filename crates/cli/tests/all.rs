@@ -39,6 +39,7 @@ mod suite {
     mod questions;
     mod raw_zip;
     mod read_only;
+    mod recognised;
     mod reports;
     mod sessions;
     mod takeover;
