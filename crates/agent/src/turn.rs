@@ -162,6 +162,8 @@ pub(crate) struct Turn<'a> {
 pub(crate) struct Tries {
     pub(crate) calls: u32,
     pub(crate) continued: u32,
+    /// Whether the last answer ended because its connection broke.
+    pub(crate) broke_off: bool,
     pub(crate) cut_calls: u32,
     pub(crate) empty: u32,
     pub(crate) thinking_only: u32,

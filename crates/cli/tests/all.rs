@@ -46,5 +46,6 @@ mod suite {
     mod tls;
     mod tools;
     mod undoing;
+    mod unreachable;
     mod windows;
 }

@@ -227,12 +227,25 @@ fn http(error: &HttpError, facts: &Facts<'_>) -> Fault {
         | HttpError::Dns { .. }
         | HttpError::Connect { .. }
         | HttpError::Timeout { .. } => Reason::Timeout,
-        HttpError::TooLarge { .. } | HttpError::Decode { .. } => Reason::InvalidAnswer,
+        // One that is too large to be read will not be smaller the next time.
+        HttpError::TooLarge { .. } => Reason::FormatError,
+        HttpError::Decode { .. } => Reason::InvalidAnswer,
         HttpError::Cancelled => Reason::Cancelled,
         // The enum may grow in its own crate: what is not known to pass is a matter of settings.
         _ => Reason::Misconfigured,
     };
-    Fault::new(reason, error.to_string())
+    Fault::new(reason, rooted(error))
+}
+
+/// The error and what is at the bottom of it, such as a refused connection; what lies between says the same
+/// in the words of libraries.
+fn rooted(error: &HttpError) -> String {
+    let text = error.to_string();
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    match causes.last().map(ToString::to_string) {
+        Some(root) if !text.contains(&root) => format!("{text}: {root}"),
+        Some(_) | None => text,
+    }
 }
 
 /// A server that hangs up on a long conversation may do so because of its length, unless the model is

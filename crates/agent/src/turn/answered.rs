@@ -131,6 +131,15 @@ impl Turn<'_> {
                 ..answer
             };
             self.keep(whole.to_message(Vec::new())).await?;
+            if self.tries.broke_off {
+                let label = self.around.spec.course.route().label();
+                return Ok(fail(
+                    &format!(
+                        "{label}: the answer broke off again and again; what came of it is kept"
+                    ),
+                    "check the network, and say `go on` to have the rest",
+                ));
+            }
             let text = "The answer is longer than the model's limit and ends here.".to_owned();
             self.say(Event::Notice { text }).await;
             return Ok(Step::Finish(TurnEnd::Done));

@@ -66,3 +66,17 @@ async fn an_answer_that_the_provider_left_incomplete_is_kept_and_gone_on_with() 
     assert_eq!(fixture.ask("go on for ever").await.why, TurnEnd::Done);
     assert_eq!(fixture.requests().len(), 11, "the first and ten more");
 }
+
+// AG-16
+#[tokio::test]
+async fn an_answer_that_keeps_breaking_off_is_kept_and_called_what_it_is() {
+    let broken = Step::new(text("half of it")).close_after(2).repeat();
+    let fixture = Fixture::new(Scenario::new().reply(broken));
+    let done = fixture.ask("all of it, please").await;
+    let TurnEnd::Failed { message, hint } = &done.why else {
+        panic!("{done:?}");
+    };
+    assert!(message.contains("broke off"), "{message}");
+    assert!(hint.is_some());
+    assert!(!fixture.texts()[1].1.is_empty(), "what came is a row");
+}
