@@ -76,11 +76,7 @@ fn a_page_is_attached_where_the_user_lets_it_be_read() {
 fn a_kill_while_a_page_is_read_does_not_lose_the_message() {
     let page = Step::new(json(json!({ "said": "read at last" })));
     let scenario = Scenario::new()
-        .route(
-            "GET",
-            "/page",
-            [page.clone().delay(LIMIT), page.clone().repeat()],
-        )
+        .route("GET", "/page", [page.clone().delay(LIMIT), page.repeat()])
         .reply(Step::new(text("read")).repeat());
     let server = ModelServer::start(scenario).unwrap();
     let program = with_model(&server.base_url());
