@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_config::Config;
@@ -45,6 +46,8 @@ pub struct Services {
     pub spill: PathBuf,
     /// Changes when a process in the background may have something to tell; the store says what.
     pub news: watch::Receiver<u64>,
+    /// How long tools may run side by side, all together.
+    pub side_by_side: Option<Duration>,
     /// Requests written to files.
     pub dumps: Dumps,
     /// Fires when the process ends.

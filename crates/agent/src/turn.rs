@@ -162,6 +162,8 @@ pub(crate) struct Turn<'a> {
 pub(crate) struct Tries {
     pub(crate) calls: u32,
     pub(crate) continued: u32,
+    /// Whether the last answer ended because its connection broke.
+    pub(crate) broke_off: bool,
     pub(crate) cut_calls: u32,
     pub(crate) empty: u32,
     pub(crate) thinking_only: u32,
@@ -245,6 +247,21 @@ impl Turn<'_> {
         let session = self.around.spec.id.clone();
         let store = &self.around.services.store;
         let rows = store.append(&session, vec![(&message).into()]).await?;
+        if let Some(row) = rows.first() {
+            self.history.push(Entry::new(*row, message));
+        }
+        Ok(())
+    }
+
+    /// Puts a message in the place of the one that was kept last.
+    pub(crate) async fn keep_instead(&mut self, message: Message) -> Result<(), StoreError> {
+        let Some(last) = self.history.pop() else {
+            return self.keep(message).await;
+        };
+        let (session, store) = (&self.around.spec.id, &self.around.services.store);
+        let rows = store
+            .replace_last(session, last.row, (&message).into())
+            .await?;
         if let Some(row) = rows.first() {
             self.history.push(Entry::new(*row, message));
         }

@@ -10,6 +10,7 @@ mod suite {
     mod fixture;
     mod hidden_tools;
     mod idle;
+    mod incomplete;
     mod news;
     mod notices;
     mod odd_answers;

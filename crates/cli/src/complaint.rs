@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use hermes_config::Problem;
-use hermes_core::{Failure, FailureKind};
+use hermes_core::{Failure, FailureKind, causes};
 use hermes_exec::ExecError;
 use hermes_secrets::{Redactor, Scope};
 use hermes_store::StoreError;
@@ -88,7 +88,7 @@ fn say(failure: &Failure, redactor: &Redactor) -> ExitCode {
         // Nobody is left to tell when stderr is gone too.
         drop(writeln!(errors, "{label}: {text}"));
     };
-    line("error", &explain(failure));
+    line("error", &causes(failure));
     if let Some(hint) = &failure.hint {
         line("hint", hint);
     }
@@ -97,21 +97,6 @@ fn say(failure: &Failure, redactor: &Redactor) -> ExitCode {
     } else {
         1
     })
-}
-
-/// The message and its causes, each once.
-fn explain(failure: &Failure) -> String {
-    let mut text = failure.message.clone();
-    let mut cause = std::error::Error::source(failure);
-    while let Some(error) = cause {
-        let said = error.to_string();
-        if !text.contains(&said) {
-            text.push_str(": ");
-            text.push_str(&said);
-        }
-        cause = error.source();
-    }
-    text
 }
 
 fn one_line(text: &str) -> String {

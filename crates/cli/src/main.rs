@@ -15,6 +15,7 @@ mod servers;
 mod size;
 mod table;
 mod takeover;
+mod timing;
 mod typed;
 mod web;
 mod when;

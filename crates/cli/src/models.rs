@@ -29,6 +29,7 @@ use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::network;
 use crate::output::one_line;
+use crate::timing::Timing;
 
 /// Everything that leads to a model.
 pub(crate) struct Models {
@@ -45,6 +46,7 @@ pub(crate) struct Models {
     windows: LearnedWindows,
     windows_file: PathBuf,
     catalogue: Catalogue,
+    pub(crate) timing: Timing,
 }
 
 /// What was said on the command line.
@@ -61,16 +63,8 @@ pub(crate) struct Measured {
     pub(crate) notes: Vec<String>,
 }
 
-/// Where people sign in to Nous.
-pub(crate) const PORTAL: &str = "https://portal.nousresearch.com";
-
-/// How logins of a provider are renewed, where it has any.
-pub(crate) fn usual_flow(profile: &Profile) -> Option<Flow> {
-    if profile.key != profile::KeyNeed::Login {
-        return None;
-    }
-    Flow::nous(&PORTAL.parse().ok()?).ok()
-}
+/// Where people sign in to Nous, unless a variable names another place.
+const PORTAL: &str = "https://portal.nousresearch.com";
 
 /// Whether this is a machine of AWS, which may have a role; its firmware says so.
 fn cloud_machine() -> bool {
@@ -115,8 +109,23 @@ impl Models {
             windows: LearnedWindows::read(&windows).unwrap_or_default(),
             windows_file: windows,
             catalogue: Catalogue::new(&home.path().join("models_dev_cache.json")),
+            timing: Timing::read(&loaded.environment)?,
             loaded,
         })
+    }
+
+    /// Where people sign in to Nous.
+    pub(crate) fn portal(&self) -> &str {
+        let set = self.loaded.environment.filled("HERMES_PORTAL_BASE_URL");
+        set.unwrap_or(PORTAL)
+    }
+
+    /// How logins of a provider are renewed, where it has any.
+    pub(crate) fn usual_flow(&self, profile: &Profile) -> Option<Flow> {
+        if profile.key != profile::KeyNeed::Login {
+            return None;
+        }
+        Flow::nous(&self.portal().parse().ok()?).ok()
     }
 
     pub(crate) fn request<'a>(&'a self, chosen: &'a Chosen) -> Request<'a> {
@@ -155,19 +164,18 @@ impl Models {
         reach: Reach<'_>,
     ) -> Result<Measured, ResolveError> {
         let Resolved { route, key } = resolve::resolve(&self.request(chosen))?;
-        let secret = secret_of(&key);
-        let main = nearby::prepare(&self.http, route, secret, reach);
+        let secret = self.met(&route, key).await;
+        let main = nearby::prepare(&self.http, route, secret.as_ref(), reach);
         // Side by side: one that is away must not hold up the others. Only asked: what may never be needed is
         // not loaded, which could take the first one's place.
         let fallbacks = self.fallbacks(chosen).into_iter();
         let fallbacks = join_all(fallbacks.map(async |Resolved { route, key }| {
-            let secret = secret_of(&key);
-            let asked = nearby::prepare(&self.http, route, secret, Reach::Look).await;
-            let route = asked.route;
-            self.known(Resolved { route, key })
+            let secret = self.met(&route, key).await;
+            let asked = nearby::prepare(&self.http, route, secret.as_ref(), Reach::Look).await;
+            Arc::new(asked.route)
         }));
         let (Prepared { route, notes }, fallbacks) = tokio::join!(main, fallbacks);
-        let course = Course::new(self.known(Resolved { route, key }), fallbacks);
+        let course = Course::new(Arc::new(route), fallbacks);
         Ok(Measured { course, notes })
     }
 
@@ -201,16 +209,37 @@ impl Models {
         .collect()
     }
 
+    /// Tells the keyring about a route; gives the key for a server nearby, which may be kept.
+    async fn met(&self, route: &Route, key: Credential) -> Option<Secret> {
+        let own = match &key {
+            Credential::Key { secret, .. } => Some(secret.clone()),
+            Credential::None | Credential::Minted(_) | Credential::Login { .. } => None,
+        };
+        let kept = matches!(key, Credential::Login { .. });
+        self.meet(route, key);
+        match &route.endpoint {
+            Endpoint::Http(address) if kept && address.local => {
+                self.keys.lease(route).await.ok()?.secret
+            }
+            Endpoint::Http(_) | Endpoint::Embedded { .. } => own,
+        }
+    }
+
     /// Tells the keyring about the key a route was resolved with.
     pub(crate) fn known(&self, resolved: Resolved) -> Arc<Route> {
-        let profile = self.profiles.get(&resolved.route.provider).ok().flatten();
+        self.meet(&resolved.route, resolved.key);
+        Arc::new(resolved.route)
+    }
+
+    fn meet(&self, route: &Route, key: Credential) {
+        let profile = self.profiles.get(&route.provider).ok().flatten();
         let mut keys = ProviderKeys::default();
         if let Some(profile) = &profile {
             keys.variables.clone_from(&profile.key_env);
             keys.signup_url.clone_from(&profile.signup);
-            keys.flow = usual_flow(profile);
+            keys.flow = self.usual_flow(profile);
         }
-        match resolved.key {
+        match key {
             Credential::Key { from, secret } => {
                 let source = match from {
                     KeySource::Flag => StoredFrom::Setting("the command line".to_owned()),
@@ -221,10 +250,15 @@ impl Models {
             }
             Credential::None => keys.need = KeyNeed::Optional,
             Credential::Minted(mint) => keys.mint = Some(*mint),
-            Credential::Login { .. } => {}
+            Credential::Login { .. } => {
+                // The keys of an endpoint are for one address each: at another it may do without.
+                let without = |profile: &Arc<Profile>| profile.key == profile::KeyNeed::Optional;
+                if profile.as_ref().is_some_and(without) {
+                    keys.need = KeyNeed::Optional;
+                }
+            }
         }
-        self.keys.meet(&resolved.route, keys);
-        Arc::new(resolved.route)
+        self.keys.meet(route, keys);
     }
 
     /// Calls models, with pictures from this store.
@@ -242,48 +276,12 @@ impl Models {
             keys: self.keys.clone(),
             random: Arc::new(SystemRandom) as Arc<dyn Random>,
             patience: PatienceSettings {
-                stale: self.seconds("HERMES_STREAM_STALE_TIMEOUT"),
                 local_stale: agent.local_stream_stale_timeout,
-                total: self
-                    .seconds("HERMES_API_TIMEOUT")
-                    .unwrap_or(PatienceSettings::default().total),
-                most_stalls: self.give_up_after(),
-                ..PatienceSettings::default()
+                ..self.timing.patience
             },
             attempts: agent.api_max_retries.max(1),
             learned: Learned::default(),
         }
-    }
-
-    /// After how many silent streams a model is not asked again; zero is never.
-    fn give_up_after(&self) -> u32 {
-        let set = self.loaded.environment.filled("HERMES_STREAM_STALE_GIVEUP");
-        match set.and_then(|text| text.trim().parse().ok()) {
-            Some(0) => u32::MAX,
-            Some(set) => set,
-            None => PatienceSettings::default().most_stalls,
-        }
-    }
-
-    fn seconds(&self, variable: &str) -> Option<std::time::Duration> {
-        let set: f64 = self
-            .loaded
-            .environment
-            .filled(variable)?
-            .trim()
-            .parse()
-            .ok()?;
-        std::time::Duration::try_from_secs_f64(set)
-            .ok()
-            .filter(|set| !set.is_zero())
-    }
-}
-
-/// The key of a route that is known without asking anybody.
-fn secret_of(key: &Credential) -> Option<&Secret> {
-    match key {
-        Credential::Key { secret, .. } => Some(secret),
-        Credential::None | Credential::Minted(_) | Credential::Login { .. } => None,
     }
 }
 
@@ -337,12 +335,13 @@ impl Routes for Models {
         let Endpoint::Http(address) = &route.endpoint else {
             return;
         };
-        // Read again: another process may have learned something meanwhile.
-        let mut windows = LearnedWindows::read(&self.windows_file).unwrap_or_default();
-        windows.learn(&route.model, &address.base.join(""), window);
-        let text = windows.to_yaml();
-        if let Err(error) = hermes_config::replace_file(&self.windows_file, text.as_bytes()) {
-            tracing::warn!("the window of {} could not be kept: {error}", route.label());
+        let base = address.base.join("");
+        match LearnedWindows::keep(&self.windows_file, &route.model, &base, window) {
+            Ok(true) => {}
+            Ok(false) => tracing::warn!("the window of {} is not kept", route.label()),
+            Err(error) => {
+                tracing::warn!("the window of {} could not be kept: {error}", route.label());
+            }
         }
     }
 

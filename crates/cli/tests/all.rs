@@ -18,8 +18,10 @@ mod suite {
     mod hands_left;
     mod hands_scripts;
     mod help;
+    mod helpers;
     mod judged;
     mod killed;
+    mod limits;
     mod logs;
     mod mcp;
     mod mcp_commands;
@@ -28,6 +30,7 @@ mod suite {
     mod mcp_serve;
     mod mcp_strangers;
     mod model_set;
+    mod model_wizard;
     mod models;
     mod nearby;
     mod pages;
@@ -38,11 +41,13 @@ mod suite {
     mod questions;
     mod raw_zip;
     mod read_only;
+    mod recognised;
     mod reports;
     mod sessions;
     mod takeover;
     mod tls;
     mod tools;
     mod undoing;
+    mod unreachable;
     mod windows;
 }

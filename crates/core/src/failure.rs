@@ -65,6 +65,21 @@ impl Failure {
     }
 }
 
+/// An error and what caused it, in one line: each cause once, since many errors repeat what is under them.
+pub fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let said = deeper.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        cause = deeper.source();
+    }
+    text
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
@@ -74,5 +89,24 @@ impl fmt::Display for Failure {
 impl Error for Failure {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.source.as_deref().map(|source| source as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Failure, FailureKind, causes};
+
+    #[test]
+    fn every_cause_is_said_once() {
+        let last = Failure::new(FailureKind::Unavailable, "no route to host");
+        let middle = Failure::new(FailureKind::Unavailable, "no connection: no route to host");
+        let outer = Failure::new(FailureKind::Unavailable, "the page cannot be read");
+        let chain = outer.because(middle.because(last));
+        assert_eq!(
+            causes(&chain),
+            "the page cannot be read: no connection: no route to host"
+        );
+        let alone = Failure::new(FailureKind::NotFound, "not there");
+        assert_eq!(causes(&alone), "not there");
     }
 }

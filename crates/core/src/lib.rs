@@ -19,7 +19,7 @@ mod usage;
 
 pub use ask::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reach, Reply};
 pub use clock::{Clock, ManualClock, SystemClock, local_zone};
-pub use failure::{Failure, FailureKind};
+pub use failure::{Failure, FailureKind, causes};
 pub use ids::{BadId, CallId, MessageId, QuestionId, SessionId, TurnId};
 pub use message::{Media, MediaReader, MediaSource, Message, Part, RawTurn, Role, WireProtocol};
 pub use model::{

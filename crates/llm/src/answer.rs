@@ -3,6 +3,10 @@
 use hermes_core::{
     CallId, FinishReason, Message, ModelEvent, Part, RawTurn, Role, ToolCall, Usage,
 };
+use serde_json::Value as Json;
+
+/// What providers call the items of a turn that hold thinking.
+const THINKING: [&str; 3] = ["reasoning", "thinking", "redacted_thinking"];
 
 /// What a model answered.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -64,6 +68,17 @@ impl Answer {
     /// Whether there is nothing a person or a tool could use.
     pub fn is_empty(&self) -> bool {
         self.text.trim().is_empty() && self.calls.is_empty()
+    }
+
+    /// Whether a provider can be shown what it said so far: thinking alone is not taken back.
+    pub fn can_be_shown_again(&self) -> bool {
+        let thought = |item: &Json| match item.get("type").and_then(Json::as_str) {
+            Some(kind) => THINKING.contains(&kind),
+            None => item.get("reasoningContent").is_some(),
+        };
+        let items = self.raw.as_ref().and_then(|raw| raw.body.as_array());
+        !self.text.trim().is_empty()
+            || items.is_some_and(|items| items.iter().any(|item| !thought(item)))
     }
 
     /// The answer as a message, with the calls as they are to be run.

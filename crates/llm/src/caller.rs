@@ -229,7 +229,6 @@ impl Caller {
             }
         }
         let (quirks, settings) = changed(&route.quirks, &ask.request.settings, fixes);
-        let limits = patience(&route, ask.tokens, &self.patience);
         let request = ModelRequest {
             model: route.model.clone(),
             settings,
@@ -239,6 +238,7 @@ impl Caller {
             quirks: Arc::new(quirks),
             ..Route::clone(&route)
         });
+        let limits = patience(&route, ask.tokens, &self.patience);
         let model = Model::new(&self.transport, route, secret);
         let mut events = pin!(model.stream(request, limits, cancel.child_token()));
         let mut quiet = Quiet::new(&limits, self.patience.notice);
@@ -291,6 +291,7 @@ impl Caller {
             compactable: ask.compactable,
             stalls: course.stalls,
             most_stalls: self.patience.most_stalls,
+            retries: self.patience.retries,
         }
     }
 

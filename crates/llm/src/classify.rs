@@ -6,7 +6,6 @@ mod numbers;
 mod phrases;
 mod vendor;
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use hermes_http::HttpError;
@@ -158,11 +157,12 @@ pub enum Pace {
 }
 
 impl Fault {
-    /// Whether the provider would answer if it had more to give: others may take over.
+    /// Whether the provider would answer if it had more to give or could be reached: others may take over.
     pub fn is_capacity(&self) -> bool {
         matches!(
             self.reason,
-            Reason::Billing
+            Reason::Timeout
+                | Reason::Billing
                 | Reason::RateLimit
                 | Reason::UsageLimit
                 | Reason::UpstreamRateLimit
@@ -214,18 +214,38 @@ fn http(error: &HttpError, facts: &Facts<'_>) -> Fault {
         HttpError::Status(answer) => {
             return vendor::classify(&VendorError::from_excerpt(answer), facts);
         }
-        HttpError::Tls { .. } if says(&causes(error), phrases::CERTIFICATE) => Reason::SslCert,
+        HttpError::Tls { .. }
+            if says(
+                &hermes_core::causes(error).to_lowercase(),
+                phrases::CERTIFICATE,
+            ) =>
+        {
+            Reason::SslCert
+        }
         HttpError::Interrupted { .. } => disconnected(facts),
         HttpError::Tls { .. }
         | HttpError::Dns { .. }
         | HttpError::Connect { .. }
         | HttpError::Timeout { .. } => Reason::Timeout,
-        HttpError::TooLarge { .. } | HttpError::Decode { .. } => Reason::InvalidAnswer,
+        // One that is too large to be read will not be smaller the next time.
+        HttpError::TooLarge { .. } => Reason::FormatError,
+        HttpError::Decode { .. } => Reason::InvalidAnswer,
         HttpError::Cancelled => Reason::Cancelled,
         // The enum may grow in its own crate: what is not known to pass is a matter of settings.
         _ => Reason::Misconfigured,
     };
-    Fault::new(reason, error.to_string())
+    Fault::new(reason, rooted(error))
+}
+
+/// The error and what is at the bottom of it, such as a refused connection; what lies between says the same
+/// in the words of libraries.
+fn rooted(error: &HttpError) -> String {
+    let text = error.to_string();
+    let causes = std::iter::successors(std::error::Error::source(error), |cause| cause.source());
+    match causes.last().map(ToString::to_string) {
+        Some(root) if !text.contains(&root) => format!("{text}: {root}"),
+        Some(_) | None => text,
+    }
 }
 
 /// A server that hangs up on a long conversation may do so because of its length, unless the model is
@@ -236,16 +256,4 @@ fn disconnected(facts: &Facts<'_>) -> Reason {
     } else {
         Reason::Timeout
     }
-}
-
-/// The error and everything under it in lower case.
-fn causes(error: &HttpError) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text.to_lowercase()
 }

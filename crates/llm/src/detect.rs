@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 
 pub use answer::{
     LmStudioModel, OllamaModel, llama_cpp_window, lm_studio_models, ollama_loaded_window,
-    ollama_model, ollama_names,
+    ollama_model, ollama_names, owner,
 };
 
 /// A probe that takes longer is answered by nobody we know.
@@ -137,14 +137,40 @@ impl<'a> Probe<'a> {
 
     /// The list of models that every imitation of OpenAI has.
     pub(crate) async fn listing(&self) -> Option<Json> {
-        self.read(self.http.get(self.base.join("models")))
-            .await
-            .ok()?
+        let answer = self.read(self.http.get(self.base.join("models")));
+        answer.await.ok()?
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Json) -> Result<Option<Json>, Silent> {
         self.read(self.http.post(self.root.join(path)).json(body))
             .await
+    }
+
+    /// Which server this is, by what it says, and its list of models. Most say it in the list; the others are
+    /// known by an interface that nobody else has.
+    pub(crate) async fn who(&self) -> Result<(Option<LocalServer>, Option<Json>), Silent> {
+        let listing = self.read(self.http.get(self.base.join("models"))).await?;
+        if let Some(server) = listing.as_ref().and_then(owner) {
+            return Ok((Some(server), listing));
+        }
+        if self.props().await?.is_some() {
+            return Ok((Some(LocalServer::LlamaCpp), listing));
+        }
+        let answer = self.get("api/v1/models").await?;
+        if answer.as_ref().and_then(lm_studio_models).is_some() {
+            return Ok((Some(LocalServer::LmStudio), listing));
+        }
+        for (path, server) in [
+            ("api/version", LocalServer::Ollama),
+            ("version", LocalServer::Vllm),
+        ] {
+            let answer = self.get(path).await?;
+            let version = answer.as_ref().and_then(|answer| answer.get("version"));
+            if version.is_some_and(Json::is_string) {
+                return Ok((Some(server), listing));
+            }
+        }
+        Ok((None, listing))
     }
 
     async fn whole(&self) -> Result<Option<Detected>, Silent> {

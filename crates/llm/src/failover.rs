@@ -43,6 +43,8 @@ pub struct Health {
     pub stalls: u32,
     /// So many of them, and a route is given up.
     pub most_stalls: u32,
+    /// Further calls after one that broke off, if the user set how many.
+    pub retries: Option<u32>,
 }
 
 impl Default for Health {
@@ -55,6 +57,7 @@ impl Default for Health {
             compactable: true,
             stalls: 0,
             most_stalls: STALLS,
+            retries: None,
         }
     }
 }
@@ -286,7 +289,11 @@ impl Turn<'_> {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.failed() >= pace::attempts(self.fault.pace, self.health.attempts)
+        let attempts = match (self.fault.reason, self.health.retries) {
+            (Reason::Timeout, Some(retries)) => retries.saturating_add(1),
+            _ => pace::attempts(self.fault.pace, self.health.attempts),
+        };
+        self.failed() >= attempts
     }
 
     /// Another route, or the end.
@@ -375,7 +382,9 @@ impl Turn<'_> {
         if !self.is_exhausted() {
             return Step::Wait(pace::wait(self.fault, self.failed(), self.jitter));
         }
-        if self.fault.reason == Reason::Timeout && !self.attempt.reconnected {
+        // What the user set is final.
+        let may_reconnect = self.health.retries.is_none() && !self.attempt.reconnected;
+        if self.fault.reason == Reason::Timeout && may_reconnect {
             return Step::Reconnect(pace::before_reconnect(self.failed()));
         }
         self.route()

@@ -8,9 +8,9 @@ use hermes_config::LoadMode;
 use hermes_core::WireProtocol;
 use hermes_http::HttpClient;
 use hermes_secrets::Secret;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use crate::detect::{LocalServer, Probe, USUAL_PORTS};
+use crate::detect::{LocalServer, Probe, Silent, USUAL_PORTS};
 use crate::metadata::window_from_listing;
 use crate::quirks::{Quirks, ReasoningStyle};
 use crate::route::{Address, Endpoint, Route, WindowSource};
@@ -62,12 +62,19 @@ pub async fn prepare(
         && let Some(probe) = Probe::new(http, &address.base, secret)
     {
         let visit = Visit { probe, reach };
-        let found = match server(&route, address) {
-            _ if !address.local => visit.listed(&route).await,
-            Some(LocalServer::LmStudio) => visit.lm_studio(&route, &mut notes).await,
-            Some(LocalServer::Ollama) => visit.ollama(&route, &mut notes).await,
-            Some(LocalServer::LlamaCpp) => visit.llama_cpp(&route).await,
-            Some(LocalServer::Vllm) | None => visit.listed(&route).await,
+        let seen = match named(&route) {
+            _ if !address.local => Ok((None, None)),
+            Some(server) => Ok((Some(server), None)),
+            None if is_worth_a_look(&route, address) => visit.probe.who().await,
+            None => Ok((None, None)),
+        };
+        let found = match seen {
+            Ok((Some(LocalServer::LmStudio), _)) => visit.lm_studio(&route, &mut notes).await,
+            Ok((Some(LocalServer::Ollama), _)) => visit.ollama(&route, &mut notes).await,
+            Ok((Some(LocalServer::LlamaCpp), listing)) => visit.llama_cpp(&route, listing).await,
+            Ok((Some(LocalServer::Vllm) | None, listing)) => visit.listed(&route, listing).await,
+            // One that does not answer is not asked anything else.
+            Err(Silent) => None,
         };
         if let Some(found) = found {
             found.put_into(&mut route);
@@ -89,17 +96,19 @@ pub fn follow(route: &mut Route, prepared: &Route) {
     }
 }
 
-/// Which server a route says it leads to.
-fn server(route: &Route, address: &Address) -> Option<LocalServer> {
-    let port = address.base.join("").port();
-    let usual = USUAL_PORTS.iter().find(|(_, usual)| port == Some(*usual));
+/// The server that the settings name.
+fn named(route: &Route) -> Option<LocalServer> {
     if route.provider == LM_STUDIO {
         Some(LocalServer::LmStudio)
-    } else if asked_of_ollama(route).is_some() {
-        Some(LocalServer::Ollama)
     } else {
-        usual.map(|(server, _)| *server)
+        asked_of_ollama(route).map(|_| LocalServer::Ollama)
     }
+}
+
+/// Whether to find out which server it is: its window is not known, or one listens here that has to be told.
+fn is_worth_a_look(route: &Route, address: &Address) -> bool {
+    let port = address.base.join("").port();
+    !is_sure(route) || USUAL_PORTS.iter().any(|(_, usual)| port == Some(*usual))
 }
 
 /// The window that `model.ollama_num_ctx` asks for.
@@ -220,22 +229,25 @@ impl Visit<'_> {
     }
 
     /// The list of llama.cpp names the window the model was made for, not the one there is.
-    async fn llama_cpp(self, route: &Route) -> Option<Found> {
+    async fn llama_cpp(self, route: &Route, listing: Option<Json>) -> Option<Found> {
         if is_sure(route) {
             return None;
         }
         match self.probe.llama_cpp_window().await {
             Some(window) => Some(Found::plain(window)),
-            None => self.listed(route).await,
+            None => self.listed(route, listing).await,
         }
     }
 
     /// Most servers say it in their list of models.
-    async fn listed(self, route: &Route) -> Option<Found> {
+    async fn listed(self, route: &Route, listing: Option<Json>) -> Option<Found> {
         if is_sure(route) {
             return None;
         }
-        let listing = self.probe.listing().await?;
+        let listing = match listing {
+            Some(listing) => listing,
+            None => self.probe.listing().await?,
+        };
         window_from_listing(&listing, &route.model).map(Found::plain)
     }
 }

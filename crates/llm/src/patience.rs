@@ -13,12 +13,18 @@ use crate::route::Route;
 pub struct PatienceSettings {
     /// For a stream that has gone silent, if the user set it.
     pub stale: Option<Duration>,
-    /// The same for a model nearby.
+    /// For a connection on which nothing at all comes, if the user set it.
+    pub read: Option<Duration>,
+    /// For an answer that comes as a whole, if the user set it.
+    pub whole: Option<Duration>,
+    /// For a silent stream of a model nearby.
     pub local_stale: Duration,
     /// For the whole call.
     pub total: Duration,
     /// So many silent streams in a row, and a route is not asked again.
     pub most_stalls: u32,
+    /// Further calls after one that broke off before it said anything, if the user set it.
+    pub retries: Option<u32>,
     /// How often the caller hears that nothing comes.
     pub notice: Duration,
 }
@@ -27,9 +33,12 @@ impl Default for PatienceSettings {
     fn default() -> Self {
         Self {
             stale: None,
+            read: None,
+            whole: None,
             local_stale: Duration::from_secs(900),
             total: TOTAL,
             most_stalls: STALLS,
+            retries: None,
             notice: Duration::from_secs(30),
         }
     }
@@ -58,7 +67,11 @@ const THINKERS: &[(&str, u64)] = &[
 /// The limits of one call.
 pub fn patience(route: &Route, tokens: u32, settings: &PatienceSettings) -> Patience {
     let total = route.patience.total.unwrap_or(settings.total);
-    let (first_event, idle) = match route.patience.stale.or(settings.stale) {
+    let of_kind = match route.quirks.no_streaming {
+        true => settings.whole.or(settings.stale),
+        false => settings.stale,
+    };
+    let (first_event, idle) = match route.patience.stale.or(of_kind) {
         Some(set) => (set, set),
         // Reading a long prompt can take a nearby model most of an hour, and it says nothing meanwhile.
         None if route.is_local() => (total, settings.local_stale),
@@ -72,9 +85,10 @@ pub fn patience(route: &Route, tokens: u32, settings: &PatienceSettings) -> Pati
             (stale, stale)
         }
     };
+    let most = settings.read.unwrap_or(total).min(total);
     Patience {
-        first_event: first_event.min(total),
-        idle: idle.min(total),
+        first_event: first_event.min(most),
+        idle: idle.min(most),
         total,
     }
 }

@@ -4,7 +4,6 @@ mod remedy;
 mod visit;
 mod words;
 
-use std::error::Error as _;
 use std::time::Duration;
 
 use hermes_http::HttpError;
@@ -321,7 +320,7 @@ impl Failure {
     }
 
     fn from_http(error: &HttpError) -> Self {
-        let text = with_causes(error);
+        let text = clipped(&hermes_core::causes(error));
         match error {
             HttpError::Cancelled => Self::Cancelled,
             HttpError::Timeout { after, .. } => Self::timeout(*after),
@@ -371,20 +370,6 @@ fn not_mcp(found: Option<&str>) -> String {
         "the address answers with {}, which is not MCP; check its path, many servers use /mcp or /sse",
         found.unwrap_or("no content type")
     )
-}
-
-fn with_causes(error: &HttpError) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let inner_text = inner.to_string();
-        if !text.contains(&inner_text) {
-            text.push_str(": ");
-            text.push_str(&inner_text);
-        }
-        cause = inner.source();
-    }
-    clipped(&text)
 }
 
 fn clipped(text: &str) -> String {

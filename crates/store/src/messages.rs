@@ -162,6 +162,26 @@ impl Store {
         self.write(move |connection| append(connection, &session, &records, now))
     }
 
+    /// Puts a row in the place of the last one of a session, which is taken back: one durable step.
+    pub fn replace_last(
+        &self,
+        session: &SessionId,
+        last: MessageId,
+        record: NewRecord,
+    ) -> Pending<Vec<MessageId>> {
+        let (session, now) = (session.clone(), self.now());
+        let record = self.clean_record(record);
+        self.write(move |connection| {
+            connection.execute(
+                "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ?1 AND id = ?2",
+                (session.as_str(), last.0),
+            )?;
+            let ids = append(connection, &session, &[record], now)?;
+            recount(connection, &session)?;
+            Ok(ids)
+        })
+    }
+
     /// What the model sees of a session, in order.
     pub fn history(&self, session: &SessionId) -> Pending<Vec<Record>> {
         let session = session.clone();

@@ -37,7 +37,7 @@ pub enum PageError {
     #[error("{0}")]
     Blocked(String),
     /// The network, the server, or a rule about addresses.
-    #[error("{}", told(.0))]
+    #[error("{}", hermes_core::causes(.0))]
     Http(#[from] HttpError),
     /// The server said no.
     #[error("the server answered with HTTP {0}")]
@@ -104,15 +104,4 @@ fn check(blocklist: &Blocklist, url: &Url) -> Result<(), PageError> {
         Some(blocked) => Err(PageError::Blocked(blocked.message)),
         None => Ok(()),
     }
-}
-
-/// An error with what caused it.
-fn told(error: &HttpError) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(deeper) = cause {
-        text = format!("{text}: {deeper}");
-        cause = deeper.source();
-    }
-    text
 }

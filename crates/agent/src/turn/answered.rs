@@ -41,11 +41,10 @@ impl Turn<'_> {
             Some(FinishReason::Refused) if answer.is_empty() || !answer.calls.is_empty() => {
                 return Ok(self.refused());
             }
-            Some(FinishReason::Paused) if self.tries.paused < MOST_PAUSES => {
-                self.tries.paused += 1;
-                self.aside
-                    .push(answer.to_message(read_calls(&answer)).into());
-                return Ok(Step::CallModel);
+            Some(FinishReason::Paused)
+                if self.tries.paused < MOST_PAUSES && answer.calls.is_empty() =>
+            {
+                return self.paused(answer).await;
             }
             Some(FinishReason::Length) if !answer.calls.is_empty() => {
                 return Ok(self.cut_in_a_call(answer.usage.output_tokens));
@@ -68,6 +67,24 @@ impl Turn<'_> {
             return self.said_nothing(&answer).await;
         }
         self.done(answer).await
+    }
+
+    /// The provider ended an answer that it means to go on with. What it said so far is a row, sent back as it
+    /// came; a crash in between loses none of it.
+    async fn paused(&mut self, answer: Answer) -> Result<Step, StoreError> {
+        self.tries.paused += 1;
+        if !answer.can_be_shown_again() {
+            // Nothing to go on from, and no request is sent twice as it was.
+            self.aside.push(Message::text(Role::User, SAY_IT).into());
+        } else if self.fragments.is_empty() && self.held.is_empty() {
+            self.aside.clear();
+            self.keep(answer.to_message(Vec::new())).await?;
+        } else {
+            // In the middle of an answer that becomes one row at its end.
+            self.fragments.push_str(&answer.text);
+            self.aside.push(answer.to_message(Vec::new()).into());
+        }
+        Ok(Step::CallModel)
     }
 
     fn refused(&mut self) -> Step {
@@ -114,6 +131,15 @@ impl Turn<'_> {
                 ..answer
             };
             self.keep(whole.to_message(Vec::new())).await?;
+            if self.tries.broke_off {
+                let label = self.around.spec.course.route().label();
+                return Ok(fail(
+                    &format!(
+                        "{label}: the answer broke off again and again; what came of it is kept"
+                    ),
+                    "check the network, and say `go on` to have the rest",
+                ));
+            }
             let text = "The answer is longer than the model's limit and ends here.".to_owned();
             self.say(Event::Notice { text }).await;
             return Ok(Step::Finish(TurnEnd::Done));
@@ -303,18 +329,6 @@ impl Turn<'_> {
         }
         Ok(Step::RunTools(ready))
     }
-}
-
-fn read_calls(answer: &Answer) -> Vec<ToolCall> {
-    answer
-        .calls
-        .iter()
-        .map(|call| ToolCall {
-            id: call.id.clone(),
-            name: call.name.clone(),
-            arguments: serde_json::from_str(&call.arguments).unwrap_or_default(),
-        })
-        .collect()
 }
 
 fn fail(message: &str, hint: &str) -> Step {

@@ -43,7 +43,14 @@ impl Turn<'_> {
         self.tries.calls += 1;
         let request = self.request(ToolChoice::Auto);
         Ok(match self.call(&request).await? {
-            CallEnd::Answered(answer) | CallEnd::Partial(answer) => Step::Answered(answer),
+            CallEnd::Answered(answer) => {
+                self.tries.broke_off = false;
+                Step::Answered(answer)
+            }
+            CallEnd::Partial(answer) => {
+                self.tries.broke_off = true;
+                Step::Answered(answer)
+            }
             CallEnd::TooLong(fault) => {
                 let (route, window) = (
                     self.around.spec.course.route(),

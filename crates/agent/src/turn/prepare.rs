@@ -215,21 +215,24 @@ impl Turn<'_> {
         said
     }
 
-    /// Takes a message in, with what it refers to.
+    /// Takes a message in, with what it refers to. What was typed is a row before files and pages are read,
+    /// which may take long: a kill or a stop in between loses nothing.
     async fn take_message(&mut self, text: String, media: Vec<Media>) -> Result<Step, StoreError> {
+        let typed = self.user_message(text.clone(), media.clone());
+        self.keep(typed.clone()).await?;
         let prepared = tokio::select! {
             biased;
             () = self.around.cancel.cancelled() => None,
             prepared = self.with_references(&text, &media) => Some(prepared),
         };
-        let step = match prepared {
-            Some(_) => Step::CallModel,
-            None => Step::Finish(TurnEnd::Interrupted),
+        let Some((text, media)) = prepared else {
+            return Ok(Step::Finish(TurnEnd::Interrupted));
         };
-        // What was typed is kept, however far it was stopped.
-        let (text, media) = prepared.unwrap_or((text, media));
-        self.keep(self.user_message(text, media)).await?;
-        Ok(step)
+        let whole = self.user_message(text, media);
+        if whole != typed {
+            self.keep_instead(whole).await?;
+        }
+        Ok(Step::CallModel)
     }
 
     /// A message with what it refers to, and with words in place of pictures where the model needs them.

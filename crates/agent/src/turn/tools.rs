@@ -126,9 +126,14 @@ impl Turn<'_> {
             toolbox: self.toolbox.clone(),
         });
         let host = &host;
+        // One alone has its own deadline, which may be longer.
+        let together = self.around.services.side_by_side;
+        let together = together.filter(|_| segment.len() > 1);
+        let started = tokio::time::Instant::now();
         let mut outcomes: Vec<_> = stream::iter(segment.iter().copied())
             .map(|index| async move {
                 let ready = &batch[index];
+                let deadline = ready.tool.handling().deadline;
                 self.say(self.started(ready)).await;
                 self.toolbox.notice(Notice::Called(&ready.call.name));
                 let context = ToolContext {
@@ -137,7 +142,10 @@ impl Turn<'_> {
                     call: ready.call.id.clone(),
                     directory: self.around.spec.directory.clone(),
                     cancel: self.around.cancel.child_token(),
-                    deadline: ready.tool.handling().deadline,
+                    deadline: match together {
+                        Some(limit) => deadline.min(limit.saturating_sub(started.elapsed())),
+                        None => deadline,
+                    },
                     asker: self.around.asker.clone(),
                     mode: self.around.spec.mode,
                     attended: self.around.spec.attended,

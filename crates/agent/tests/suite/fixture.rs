@@ -79,6 +79,7 @@ pub(crate) struct Fixture {
     pub(crate) attempts: u32,
     pub(crate) redactor: RedactorHandle,
     pub(crate) stale: Option<Duration>,
+    pub(crate) side_by_side: Option<Duration>,
     pub(crate) clock: Arc<dyn Clock>,
     /// The model of helper tasks, in place of that of the conversation.
     pub(crate) helper: Option<&'static str>,
@@ -125,6 +126,7 @@ impl Fixture {
             attempts: 3,
             redactor,
             stale: None,
+            side_by_side: None,
             clock: Arc::new(SystemClock),
             helper: None,
             surface: "cli",
@@ -233,6 +235,7 @@ impl Fixture {
             programs: self.programs.clone(),
             spill: self.folder.path().join("spill"),
             news: self.news.subscribe(),
+            side_by_side: self.side_by_side,
             dumps: Dumps {
                 folder: self.folder.path().join("dumps"),
                 every: self.dump_all,

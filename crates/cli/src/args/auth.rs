@@ -47,7 +47,7 @@ pub(crate) enum AuthCommand {
     },
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct AddArgs {
     /// Whose: an id or another name of a provider, or an endpoint of your own
     pub(crate) provider: String,

@@ -45,6 +45,9 @@ pub(crate) enum ModelCommand {
         /// The address of the API, in place of the provider's own
         #[arg(long, value_name = "URL")]
         base_url: Option<String>,
+        /// The key, kept the way `hermes auth add` keeps it; with an address, for that address only
+        #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+        api_key: Option<String>,
     },
     /// Download a model that runs inside the program
     Pull {

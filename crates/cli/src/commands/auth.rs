@@ -7,12 +7,13 @@ mod show;
 
 use hermes_core::FailureKind;
 use hermes_llm::alias;
-use hermes_llm::keys::{EntryKind, KeyError, KeySource, OwnKey, ProviderKeys};
+use hermes_llm::keys::{EntryKind, EntryView, KeyError, KeySource, OwnKey, ProviderKeys};
 use hermes_llm::profile::Profile;
 use hermes_llm::resolve::ResolveError;
 use hermes_secrets::{Secret, SecretName};
+use url::Url;
 
-use crate::args::auth::{AuthArgs, AuthCommand};
+use crate::args::auth::{AddArgs, AuthArgs, AuthCommand, AuthKind};
 use crate::commands::endpoints;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
@@ -60,6 +61,59 @@ pub(crate) fn run(args: AuthArgs, context: &Context, output: &mut Output) -> Out
         }
         AuthCommand::Logout { provider } => logout(&id(&models, &provider)?, &models, output),
     }
+}
+
+/// Refuses a key that cannot work, before it is used for anything.
+pub(super) fn check_key(
+    provider: &str,
+    key: &str,
+    models: &Models,
+    context: &Context,
+) -> Outcome<Secret> {
+    let profile = models.profiles.find(provider).map_err(ResolveError::from)?;
+    add::checked(key, profile.as_deref(), context)
+}
+
+/// Keeps a key that came with a route. With an address it is the one key of that address and goes nowhere else.
+pub(super) fn keep_key(
+    provider: &str,
+    key: &str,
+    address: Option<&Url>,
+    models: &Models,
+    context: &Context,
+) -> Outcome<EntryView> {
+    let secret = check_key(provider, key, models, context)?;
+    tell_of_keys(models)?;
+    let kept = match address {
+        Some(address) => models.keys.set_key(provider, &secret, address),
+        None => models.keys.add_key(provider, &secret, None, None),
+    };
+    match kept {
+        // What is there already need not be added.
+        Err(KeyError::Known { label, .. }) => {
+            let entries = models.keys.entries(provider)?.into_iter();
+            let mut known = entries.filter(|entry| entry.label == label);
+            known.next().ok_or_else(|| {
+                Complaint::new(FailureKind::NotFound, format!("{label} is gone again"))
+            })
+        }
+        kept => Ok(kept?),
+    }
+}
+
+/// Signs in to a provider that has a login.
+pub(super) fn sign_in(
+    provider: &str,
+    models: &Models,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
+    let args = AddArgs {
+        provider: provider.to_owned(),
+        kind: Some(AuthKind::Oauth),
+        ..AddArgs::default()
+    };
+    add::run(&args, models, context, output)
 }
 
 fn logout(provider: &str, models: &Models, output: &mut Output) -> Outcome {
@@ -142,7 +196,7 @@ fn tell_of_keys(models: &Models) -> Outcome {
                 })
             })
             .collect();
-        let flow = crate::models::usual_flow(&profile);
+        let flow = models.usual_flow(&profile);
         if !keys.is_empty() || flow.is_some() {
             let known = ProviderKeys {
                 keys,

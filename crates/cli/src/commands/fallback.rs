@@ -30,6 +30,7 @@ pub(crate) fn run(args: FallbackArgs, context: &Context, output: &mut Output) ->
                 model,
                 provider,
                 base_url,
+                api_key: None,
                 key_env,
             };
             change::add(&wish, &models, context, output)

@@ -36,11 +36,13 @@ pub(crate) fn run(args: ModelArgs, context: &Context, output: &mut Output) -> Ou
             model,
             provider,
             base_url,
+            api_key,
         }) => set::run(
             &Wish {
                 model,
                 provider,
                 base_url,
+                api_key,
                 key_env: None,
             },
             context,

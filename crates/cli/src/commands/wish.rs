@@ -14,6 +14,8 @@ pub(super) struct Wish {
     pub(super) model: String,
     pub(super) provider: Option<String>,
     pub(super) base_url: Option<String>,
+    /// A key that comes with it, to be kept.
+    pub(super) api_key: Option<String>,
     pub(super) key_env: Option<String>,
 }
 
@@ -23,6 +25,8 @@ pub(super) struct Found {
     pub(super) id: String,
     pub(super) provider: String,
     pub(super) model: String,
+    /// The address of the API; empty for a model inside the program.
+    pub(super) address: String,
     /// The key or login that is still missing.
     pub(super) lack: Option<ResolveError>,
 }
@@ -42,6 +46,7 @@ impl Wish {
         };
         let own = self.key_env.as_deref();
         let own = own.and_then(|name| models.loaded.environment.filled(name));
+        let own = self.api_key.as_deref().or(own);
         let (resolved, lack) = match resolve::resolve(&request(own)) {
             Ok(resolved) => (resolved, None),
             Err(error @ (ResolveError::MissingKey { .. } | ResolveError::MissingLogin { .. })) => {
@@ -53,6 +58,7 @@ impl Wish {
         Ok(Found {
             provider: self.place(models, &resolved.route)?.unwrap_or(id.clone()),
             id,
+            address: resolved.route.address_text(),
             model: resolved.route.model,
             lack,
         })

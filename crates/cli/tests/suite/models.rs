@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hermes_testkit::model_server::{ModelServer, Scenario};
-use hermes_testkit::pty::{Screen, Terminal};
+use hermes_testkit::pty::Terminal;
 
 use super::program::Program;
 
@@ -321,70 +321,6 @@ fn without_a_network_the_kept_list_is_there_at_once() {
     assert!(one.stderr.contains("its last answer,") && one.stderr.contains("days old"));
 }
 
-/// Types an answer once its question is on the screen.
-fn reply(terminal: &Terminal, question: &str, answer: &str) {
-    terminal.wait_for_text(question, LIMIT).unwrap();
-    terminal.send(&format!("{answer}\r")).unwrap();
-}
-
-// PV-25, PV-26
-#[test]
-fn the_wizard_switches_and_switching_again_leaves_nothing_behind() {
-    let server = ModelServer::start(Scenario::new().models(["big", "small", "smaller"])).unwrap();
-    let program = Program::new();
-    let config = |rest: &str| {
-        format!(
-            "model:\n{rest}providers: {{lab: {{base_url: '{}', context_length: 9000}}}}\n",
-            server.base_url()
-        )
-    };
-    program
-        .home
-        .write_config(&config(
-            "  provider: custom\n  default: old\n  base_url: http://127.0.0.1:9/v1\n  api_mode: anthropic_messages\n",
-        ))
-        .unwrap();
-    program
-        .home
-        .write_env(&format!("DEEPSEEK_API_KEY={KEY}\n"))
-        .unwrap();
-    let wizard = || Terminal::spawn(&program.command(&["model"]), 100, 60).unwrap();
-    let terminal = wizard();
-    reply(&terminal, "Who shall serve", "custom:lab");
-    reply(&terminal, "Which model?", "small");
-    // Two have that in their names, one is called so: that one is meant.
-    reply(&terminal, "Let small from custom:lab answer", "");
-    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
-    assert_eq!(
-        program.home.read("config.yaml").unwrap(),
-        config("  provider: custom:lab\n  default: small\n")
-    );
-    server.stop();
-    // The list is shown as it was kept, and a part of a name narrows it down.
-    let terminal = wizard();
-    reply(&terminal, "Who shall serve", "1");
-    terminal.wait_for_text("its last answer,", LIMIT).unwrap();
-    reply(&terminal, "Which model?", "smal");
-    // The question stands there twice now; the second one is answered.
-    let asked_again = |screen: &Screen| screen.text().matches("Which model?").count() == 2;
-    terminal.wait_for(asked_again, LIMIT).unwrap();
-    terminal.send("2\r").unwrap();
-    reply(&terminal, "Let smaller from custom:lab answer", "y");
-    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
-    // Nothing typed is nothing changed.
-    let before = program.home.read("config.yaml").unwrap();
-    let terminal = wizard();
-    reply(&terminal, "Who shall serve", "deepseek");
-    reply(&terminal, "Which model?", "deepseek-reasoner");
-    reply(&terminal, "Let deepseek-reasoner", "n");
-    terminal
-        .wait_for_text("Nothing was changed.", LIMIT)
-        .unwrap();
-    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
-    assert_eq!(program.home.read("config.yaml").unwrap(), before);
-    assert!(before.contains("default: smaller"), "{before}");
-}
-
 // PV-25
 #[test]
 fn a_server_with_a_name_of_its_own_is_written_by_that_name() {
@@ -421,6 +357,8 @@ fn without_a_terminal_the_overview_says_what_to_do() {
         assert!(output.stderr.contains("hint: hermes "), "{}", output.stderr);
     }
     let terminal = Terminal::spawn(&program.command(&["model"]), 100, 30).unwrap();
+    terminal.wait_for_text("Who shall serve", LIMIT).unwrap();
+    terminal.send("\r").unwrap();
     terminal
         .wait_for_text("hermes model set MODEL", LIMIT)
         .unwrap();

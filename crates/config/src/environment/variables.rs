@@ -78,6 +78,46 @@ pub const VARIABLES: &[Variable] = &[
         Role::Process,
     ),
     Variable::new(
+        "HERMES_API_TIMEOUT",
+        "Seconds one call to a model may take",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_STREAM_STALE_TIMEOUT",
+        "Seconds a model may be silent in the middle of an answer",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_STREAM_READ_TIMEOUT",
+        "Seconds a connection to a model may carry nothing at all",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_API_CALL_STALE_TIMEOUT",
+        "Seconds to wait for an answer that comes as a whole, where a provider cannot stream",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_STREAM_STALE_GIVEUP",
+        "Silent answers in a row after which a model is not asked again; 0 is never",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_STREAM_RETRIES",
+        "Further calls after one that broke off before it said anything",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_CONCURRENT_TOOL_TIMEOUT_S",
+        "Seconds tools may run side by side, all together; 0 is no limit",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_PORTAL_BASE_URL",
+        "Where to sign in to Nous",
+        Role::Process,
+    ),
+    Variable::new(
         "HERMES_INFERENCE_MODEL",
         "Model for one run",
         Role::Override("model.default"),

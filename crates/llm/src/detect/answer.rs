@@ -2,6 +2,26 @@
 
 use serde_json::Value as Json;
 
+use super::LocalServer;
+
+/// Whom the entries of a list of models belong to, at servers that put their own name there.
+const OWNERS: [(&str, LocalServer); 4] = [
+    ("llamacpp", LocalServer::LlamaCpp),
+    ("vllm", LocalServer::Vllm),
+    ("library", LocalServer::Ollama),
+    ("organization_owner", LocalServer::LmStudio),
+];
+
+/// The server that a list of models comes from, where its entries say so.
+pub fn owner(listing: &Json) -> Option<LocalServer> {
+    let entries = listing.get("data")?.as_array()?.iter();
+    let mut owners = entries.filter_map(|entry| entry.get("owned_by")?.as_str());
+    owners.find_map(|owner| {
+        let known = OWNERS.iter().find(|(name, _)| *name == owner);
+        known.map(|(_, server)| *server)
+    })
+}
+
 /// A model of LM Studio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LmStudioModel {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hermes_secrets::{Secret, mask};
+use hermes_secrets::{Origin, Secret, mask};
 use jiff::Timestamp;
 use serde_json::json;
 use url::Url;
@@ -123,7 +123,31 @@ impl Keyring {
         if let Some(address) = address {
             row.insert("base_url".to_owned(), json!(address.as_str()));
         }
-        self.push(provider, row)
+        self.push(provider, row, |_| true)
+    }
+
+    /// The key of an address that has one key: takes the place of those that were added for it before.
+    pub fn set_key(
+        &self,
+        provider: &str,
+        secret: &Secret,
+        address: &Url,
+    ) -> Result<EntryView, KeyError> {
+        let origin = |text: &str| Url::parse(text).ok().and_then(|url| Origin::of(&url).ok());
+        let here = origin(address.as_str());
+        let mut row = self.new_row(None, "api_key", "manual");
+        let value = secret.expose_for_storage(PLACE);
+        row.insert("access_token".to_owned(), json!(value));
+        row.insert("base_url".to_owned(), json!(address.as_str()));
+        let stays = |row: &Row| {
+            let there = row::text(row, "base_url").and_then(origin);
+            there.is_none() || there != here || row::is_borrowed(row)
+        };
+        let saving = self.shared.saving();
+        self.forget(provider);
+        let pushed = self.push(provider, row, stays);
+        drop(saving);
+        pushed
     }
 
     /// Keeps a login. Without a label it is the provider's one login and takes the place of the one
@@ -145,7 +169,7 @@ impl Keyring {
         if label.is_some() {
             let mut row = self.new_row(label, "oauth", "manual:device_code");
             write(&mut row);
-            return self.push(provider, row);
+            return self.push(provider, row, |_| true);
         }
         let mut row = Row::new();
         write(&mut row);
@@ -246,10 +270,16 @@ impl Keyring {
             .collect()
     }
 
-    /// Puts a row behind the others of its pool.
-    fn push(&self, provider: &str, mut row: Row) -> Result<EntryView, KeyError> {
+    /// Puts a row behind those of its pool that stay.
+    fn push(
+        &self,
+        provider: &str,
+        mut row: Row,
+        stays: impl Fn(&Row) -> bool,
+    ) -> Result<EntryView, KeyError> {
         let id = row::id(&row);
         self.shared.parts.file.change(|document| {
+            document.retain(provider, stays);
             let last = document
                 .pool(provider)
                 .filter_map(|row| row.get("priority")?.as_i64())

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
-use hermes_config::{FileError, Layer, Map, Node, Value, parse, read_file, to_yaml};
+use hermes_config::{
+    FileError, Layer, Map, Node, Value, lock_file, parse, read_file, replace_file, to_yaml,
+};
 use url::Url;
 
 /// The key everything stands under.
@@ -11,6 +14,9 @@ const SECTION: &str = "context_lengths";
 
 /// Smaller numbers are mistakes.
 const LEAST: u32 = 1_024;
+
+/// How long a change waits for another one.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Learned windows.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -53,8 +59,20 @@ impl Learned {
         self.windows.insert(key(model, base), window);
     }
 
+    /// Adds one to what the file holds by now: other processes learn too, and nothing of theirs is lost. Says
+    /// whether it was kept; whoever holds the file for long is not waited for.
+    pub fn keep(path: &Path, model: &str, base: &Url, window: u32) -> Result<bool, FileError> {
+        let Some(_lock) = lock_file(&path.with_extension("lock"), PATIENCE)? else {
+            return Ok(false);
+        };
+        let mut now = Self::read(path)?;
+        now.learn(model, base, window);
+        replace_file(path, now.to_yaml().as_bytes())?;
+        Ok(true)
+    }
+
     /// The text of the file.
-    pub fn to_yaml(&self) -> String {
+    fn to_yaml(&self) -> String {
         let windows: Map = self
             .windows
             .iter()

@@ -88,7 +88,18 @@ impl Wanted {
             .and_then(named)
             .map(|name| Said::new(name, "the command line: --provider"));
         let switched = flag.or(typed.provider);
+        let base_url = flags
+            .base_url
+            .and_then(|url| Said::filled(url, || "the command line: --base-url".to_owned()));
+        // An address alone says who serves: whoever was set before serves elsewhere.
+        let configured = configured.filter(|_| switched.is_some() || base_url.is_none());
+        let base_url = base_url.or(typed.base_url);
+        let elsewhere = base_url
+            .as_ref()
+            .is_some_and(|url| url.value != settings.base_url.trim());
         let keeps = match (&switched, &configured) {
+            // What was set for one address, a key above all, is not for another.
+            _ if elsewhere => Keeps::Model,
             (None, _) => Keeps::All,
             (Some(wanted), Some(configured)) if same(request, wanted, configured)? => Keeps::All,
             (Some(_), Some(_)) => Keeps::Nothing,
@@ -96,10 +107,7 @@ impl Wanted {
         };
         let mut wanted = Self {
             provider: switched.or(configured),
-            base_url: flags
-                .base_url
-                .and_then(|url| Said::filled(url, || "the command line: --base-url".to_owned()))
-                .or(typed.base_url),
+            base_url,
             flag_key: flags.api_key.map(ToOwned::to_owned),
             max_tokens: settings.max_tokens,
             vision: settings.supports_vision,

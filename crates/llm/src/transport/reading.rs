@@ -159,7 +159,13 @@ impl<'a> Answering<'a> {
             }
             Ok(None) => self.finish(events),
             // A stream that breaks is read like one that ends early: the decoder knows what is missing.
-            Err(HttpError::Interrupted { .. }) if self.framing.is_stream() => self.finish(events),
+            Err(broken @ HttpError::Interrupted { .. }) if self.framing.is_stream() => {
+                match self.finish(events) {
+                    // Nothing had come: that it broke says more than that it was empty.
+                    Err(ModelError::Wire(WireError::Empty)) => Err(self.model.failed(broken)),
+                    finished => finished,
+                }
+            }
             Err(error) => Err(self.model.failed(error)),
         }
     }

@@ -391,6 +391,7 @@ fn any_health() -> impl Strategy<Value = Health> {
                 compactable,
                 stalls,
                 most_stalls: STALLS,
+                retries: None,
             },
         )
 }
@@ -443,5 +444,25 @@ proptest! {
         }
         prop_assert!(ended, "no end within 1000 steps");
         prop_assert!(waited <= Duration::from_secs(600 * 9 * 4));
+    }
+}
+
+// AG-16
+#[test]
+fn what_the_user_says_about_broken_streams_is_final() {
+    let broken = Fault::new(Reason::Timeout, "it broke off");
+    for retries in [0, 1, 4] {
+        let health = Health {
+            retries: Some(retries),
+            ..Health::default()
+        };
+        let mut attempt = Attempt::default();
+        let mut again = 0;
+        while let step @ Step::Wait(_) = next_step(&broken, &health, &attempt, 0.0) {
+            attempt.record(&step);
+            again += 1;
+        }
+        assert_eq!(again, retries);
+        assert_eq!(next_step(&broken, &health, &attempt, 0.0), Step::Fail);
     }
 }

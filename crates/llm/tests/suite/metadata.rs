@@ -169,11 +169,28 @@ fn lists_of_models_name_windows_in_many_ways() {
 #[test]
 fn what_was_learned_survives_the_file() {
     let base = url::Url::parse("https://api.example.com/v1?x=1").expect("a url");
-    let mut learned = Learned::default();
-    learned.learn("vendor/m:free", &base, 65_536);
-    let again = Learned::from_yaml(&learned.to_yaml());
-    assert_eq!(again, learned);
-    assert_eq!(again.window("vendor/m:free", &base), Some(65_536));
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("context_length_cache.yaml");
+    // Many learn at the same time, and nothing of it is lost.
+    std::thread::scope(|scope| {
+        for nth in 0..8_u32 {
+            let (file, base) = (&file, &base);
+            scope.spawn(move || {
+                for step in 0..5 {
+                    let model = format!("vendor/m{nth}-{step}:free");
+                    let kept = Learned::keep(file, &model, base, 65_536 + nth);
+                    assert!(kept.expect("a file"), "{model}");
+                }
+            });
+        }
+    });
+    let again = Learned::read(&file).expect("a file");
+    for nth in 0..8 {
+        for step in 0..5 {
+            let model = format!("vendor/m{nth}-{step}:free");
+            assert_eq!(again.window(&model, &base), Some(65_536 + nth));
+        }
+    }
     let junk = Learned::from_yaml("context_lengths: {a@b: many, c@d: 12, e@f: -1}");
     assert_eq!(junk, Learned::default());
     assert_eq!(Learned::from_yaml("{{{"), Learned::default());

@@ -46,13 +46,7 @@ pub(super) fn run(
         Some(key) => key.trim().to_owned(),
         None => read_key::read(&name)?,
     };
-    let bad = |_| {
-        Complaint::bad_request("the key is empty").hint("hermes auth add PROVIDER --api-key KEY")
-    };
-    let label = SecretName::new("api_key").map_err(bad)?;
-    let secret = Secret::new(label, key.clone(), []).map_err(bad)?;
-    context.redactor.add(&secret);
-    check_key(&key, profile.as_deref())?;
+    let secret = checked(&key, profile.as_deref(), context)?;
     tell_of_keys(models)?;
     let entry = models
         .keys
@@ -65,6 +59,18 @@ pub(super) fn run(
         entry.index,
         place.display()
     ))?)
+}
+
+/// A key that can work, as a secret that is masked from now on.
+pub(super) fn checked(key: &str, profile: Option<&Profile>, context: &Context) -> Outcome<Secret> {
+    let bad = |_| {
+        Complaint::bad_request("the key is empty").hint("hermes auth add PROVIDER --api-key KEY")
+    };
+    let label = SecretName::new("api_key").map_err(bad)?;
+    let secret = Secret::new(label, key.to_owned(), []).map_err(bad)?;
+    context.redactor.add(&secret);
+    check_key(key, profile)?;
+    Ok(secret)
 }
 
 fn check_wants_key(profile: &Profile) -> Outcome {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::args::auth::AddArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
-use crate::models::{Models, PORTAL};
+use crate::models::Models;
 use crate::output::{Output, one_line};
 
 pub(super) fn run(
@@ -22,7 +22,7 @@ pub(super) fn run(
 ) -> Outcome {
     let login = DeviceLogin {
         http: models.http.clone(),
-        flow: flow(args)?,
+        flow: flow(args, models)?,
         clock: context.clock.clone(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -70,8 +70,9 @@ pub(super) fn run(
     ))?)
 }
 
-fn flow(args: &AddArgs) -> Outcome<Flow> {
-    let portal = args.portal_url.as_deref().unwrap_or(PORTAL);
+fn flow(args: &AddArgs, models: &Models) -> Outcome<Flow> {
+    let portal = args.portal_url.as_deref();
+    let portal = portal.unwrap_or_else(|| models.portal());
     let bad = |why: String| {
         Complaint::bad_request(format!("{portal} cannot be used to sign in: {why}"))
             .hint("write it like https://host")

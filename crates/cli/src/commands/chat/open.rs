@@ -117,6 +117,7 @@ impl Conversation {
             programs: context.programs(),
             spill: home.cache_dir().join("tool-results"),
             news: hands.news(),
+            side_by_side: models.timing.tools,
             dumps: Dumps {
                 folder: home.cache_dir().join("requests"),
                 every: context

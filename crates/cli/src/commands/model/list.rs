@@ -7,7 +7,7 @@ use hermes_config::Provider;
 use hermes_llm::resolve::{Credential, KeySource, ResolveError, Resolved};
 use serde_json::{Value as Json, json};
 
-use super::listing::{self, Keep, Source};
+use super::listing::{self, Keep, Source, Whose};
 use super::{cache, why};
 use crate::commands::endpoints;
 use crate::complaint::Outcome;
@@ -180,7 +180,11 @@ pub(super) fn models(
 ) -> Outcome {
     let models = Models::new(context, context.settings()?)?;
     let keep = if refresh { Keep::Nothing } else { Keep::Fresh };
-    let listed = listing::find(&models, provider, keep, context)?;
+    let whose = Whose {
+        provider,
+        ..Whose::default()
+    };
+    let listed = listing::find(&models, whose, keep, context)?;
     let source = listed.source.words();
     if as_json {
         return Ok(output.json(&json!({

@@ -1,6 +1,6 @@
 //! The models of one provider: from the provider, as it last answered, or as we know them.
 
-use hermes_llm::resolve::ResolveError;
+use hermes_llm::resolve::{self, Flags, Request, ResolveError};
 
 use super::{cache, list, live, why};
 use crate::commands::endpoints;
@@ -54,34 +54,47 @@ pub(super) struct Listed {
     pub(super) note: Option<String>,
 }
 
+/// Whose models are asked for; what is said here counts before what is set.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Whose<'w> {
+    pub(super) provider: &'w str,
+    pub(super) base_url: Option<&'w str>,
+    pub(super) api_key: Option<&'w str>,
+}
+
 /// Finds the models of a provider. A provider that does not answer is not an error as long as there is
 /// something to show.
 pub(super) fn find(
     models: &Models,
-    provider: &str,
+    whose: Whose<'_>,
     keep: Keep,
     context: &Context,
 ) -> Outcome<Listed> {
-    let known = known_models(models, provider)?;
-    let chosen = Chosen {
-        model: Some(known.first().cloned().unwrap_or_else(|| "any".to_owned())),
-        provider: Some(provider.to_owned()),
+    let known = known_models(models, whose.provider)?;
+    let nothing = Chosen::default();
+    let request = Request {
+        flags: Flags {
+            model: Some(known.first().map_or("any", String::as_str)),
+            provider: Some(whose.provider),
+            base_url: whose.base_url,
+            api_key: whose.api_key,
+        },
+        ..models.request(&nothing)
     };
     let built_in = |note| Listed {
         models: known.clone(),
         source: Source::BuiltIn,
         note: Some(note),
     };
-    let course = match models.course(&chosen) {
-        Ok(course) => course,
+    let route = match resolve::resolve(&request) {
+        Ok(resolved) => models.known(resolved),
         Err(error @ (ResolveError::MissingKey { .. } | ResolveError::MissingLogin { .. })) => {
             return Ok(built_in(format!("{error}; {}", error.hint())));
         }
         Err(error) => return Err(error.into()),
     };
-    let route = course.preferred();
     let file = cache::file(&context.home()?.cache_dir(), &route.provider);
-    let address = why::address(route);
+    let address = why::address(&route);
     let now = context.clock.now();
     let kept = cache::read(&file, &address).map(|last| {
         let age = (now.as_second() - last.fetched_at).max(0);
@@ -100,7 +113,7 @@ pub(super) fn find(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    Ok(match (runtime.block_on(live::ask(models, route)), kept) {
+    Ok(match (runtime.block_on(live::ask(models, &route)), kept) {
         (Ok(names), _) => {
             let listing = cache::Listing {
                 address,

@@ -5,8 +5,10 @@ use std::io::Write;
 use hermes_config::{Edit, KeyPath};
 use hermes_llm::alias;
 use hermes_llm::resolve::ResolveError;
+use url::Url;
 
 use super::places;
+use crate::commands::auth;
 use crate::commands::edit::{edit, written};
 use crate::commands::endpoints;
 use crate::commands::wish::{Found, Wish};
@@ -39,6 +41,7 @@ pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcom
         id,
         provider,
         model,
+        address,
         lack,
     } = wish.find(&models)?;
     let mut stale: Vec<&str> = Vec::new();
@@ -62,6 +65,18 @@ pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcom
     edits.push(("model.default", Edit::Set(&model)));
     if let Some(url) = &wish.base_url {
         edits.push(("model.base_url", Edit::Set(url)));
+    }
+    if let Some(key) = &wish.api_key {
+        // First the key: without its route it is of no use to anybody, a route without its key does not work.
+        let set = wish.base_url.is_some();
+        let address = Url::parse(&address).ok().filter(|_| set);
+        let kept = auth::keep_key(&id, key, address.as_ref(), &models, context)?;
+        let place = context.home()?.auth_file();
+        output.line(format!(
+            "The key {} is kept in {}.",
+            kept.masked,
+            place.display()
+        ))?;
     }
     // Half a switch would send one provider's key to another's address.
     edit(context, |settings| settings.change(&edits))?;

@@ -1,62 +1,63 @@
-//! `hermes model` on a terminal: pick a provider, pick a model, confirm.
+//! `hermes model` on a terminal: pick who serves, give what is missing, pick a model, confirm. Nothing is
+//! written before the last question.
+
+mod choices;
+mod missing;
+mod pick_model;
 
 use std::io::{self, BufRead, Write};
 
-use hermes_llm::detect::{LocalServer, USUAL_PORTS, detect};
+use hermes_llm::resolve::ResolveError;
 
-use super::listing::{self, Keep, Listed, Source};
-use super::{current, list, set};
+use super::{current, set};
 use crate::commands::wish::Wish;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::models::{Chosen, Models};
-use crate::output::{Output, Style, one_line};
+use crate::output::{Output, one_line};
+use choices::{Choice, Picked};
 
-/// Most models that are shown at once; part of a name finds the others.
-const SHOWN: usize = 40;
-
-/// Somebody who can be picked.
-struct Choice {
-    /// What the settings call it.
+/// The route as far as the answers go.
+struct Draft {
+    /// What the settings call who serves it.
     provider: String,
-    name: String,
-    /// What a server nearby said it has; others are asked when they are picked.
+    base_url: Option<String>,
+    /// A key that was typed and is kept nowhere yet.
+    api_key: Option<String>,
+    /// What a server nearby said it has; others are asked.
     models: Option<Vec<String>>,
 }
 
-/// What was typed at the list of models.
-enum Typed {
-    Nothing,
-    Refresh,
-    Model(String),
-    /// Several have this in their names.
-    Narrower(Vec<String>),
+/// Whether the questions go on.
+enum Answered<T> {
+    With(T),
+    /// Somebody wants everything to stay as it is.
+    Left,
 }
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
-    let models = Models::new(context, context.settings()?)?;
+    let mut models = Models::new(context, context.settings()?)?;
     current::headline(&models, output)?;
-    let choices = choices(&models, context)?;
-    if choices.is_empty() {
-        return current::ways(output);
-    }
-    output.line("")?;
-    for (number, choice) in (1..).zip(&choices) {
-        output.line(format!(
-            "{number:>4}  {} ({})",
-            choice.name, choice.provider
-        ))?;
-    }
-    let Some(choice) = pick(&choices, output)? else {
-        return left(output);
+    let answers = models.route(&Chosen::default()).is_ok();
+    let choice = match choices::pick(&models, context, output)? {
+        Picked::Choice(choice) => choice,
+        Picked::Nothing if answers => return left(output),
+        Picked::Nothing => {
+            left(output)?;
+            return current::ways(output);
+        }
     };
-    let Some(model) = model(&models, choice, context, output)? else {
+    let draft = match complete(choice, &mut models, context, output)? {
+        Answered::With(draft) => draft,
+        Answered::Left => return left(output),
+    };
+    let Answered::With(model) = pick_model::run(&models, &draft, context, output)? else {
         return left(output);
     };
     let question = format!(
         "Let {} from {} answer from now on? [Y/n] ",
         one_line(&model),
-        choice.provider
+        one_line(draft.base_url.as_deref().unwrap_or(&draft.provider))
     );
     match ask(&question, output)?.as_deref() {
         Some("" | "y" | "Y" | "yes") => {}
@@ -64,157 +65,61 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
     }
     let wish = Wish {
         model,
-        provider: Some(choice.provider.clone()),
-        base_url: None,
+        provider: Some(draft.provider),
+        base_url: draft.base_url,
+        api_key: draft.api_key,
         key_env: None,
     };
     set::run(&wish, context, output)
 }
 
-/// Who has a key, a login or an address, and which servers run on this machine.
-fn choices(models: &Models, context: &Context) -> Outcome<Vec<Choice>> {
-    let mut choices: Vec<Choice> = list::rows(models, context)?
-        .into_iter()
-        .filter(|row| row.usable && row.chosen)
-        .map(|row| Choice {
-            provider: row.id,
-            name: row.name,
-            models: None,
-        })
-        .collect();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    for (server, found) in runtime.block_on(nearby(models)) {
-        let provider = match server {
-            LocalServer::Ollama => "ollama",
-            LocalServer::LmStudio => "lmstudio",
-            LocalServer::LlamaCpp => "llamacpp",
-            LocalServer::Vllm => "vllm",
-        };
-        if choices.iter().all(|choice| choice.provider != provider) {
-            choices.push(Choice {
-                provider: provider.to_owned(),
-                name: format!("{}, on this machine", server.name()),
-                models: Some(found),
-            });
-        }
-    }
-    let now = models.route(&Chosen::default()).ok();
-    let now = now.map(|found| found.route.provider);
-    choices.sort_by_key(|choice| now.as_ref() != Some(&choice.provider));
-    Ok(choices)
-}
-
-/// The servers that answer where they usually do.
-async fn nearby(models: &Models) -> Vec<(LocalServer, Vec<String>)> {
-    let mut servers = Vec::new();
-    for (_, port) in USUAL_PORTS {
-        // A port where nobody listens says so at once.
-        if let Ok(base) = format!("http://127.0.0.1:{port}/v1").parse()
-            && let Some(found) = detect(&models.http, &base).await
-        {
-            servers.push((found.server, found.models));
-        }
-    }
-    servers
-}
-
-fn pick<'c>(choices: &'c [Choice], output: &mut Output) -> Outcome<Option<&'c Choice>> {
-    let question = format!(
-        "Who shall serve the model? (1-{}; Enter leaves everything as it is) ",
-        choices.len()
-    );
-    loop {
-        let Some(typed) = ask(&question, output)?.filter(|typed| !typed.is_empty()) else {
-            return Ok(None);
-        };
-        let numbered = numbered(&typed, choices);
-        let named = || choices.iter().find(|choice| choice.provider == typed);
-        match numbered.or_else(named) {
-            Some(choice) => return Ok(Some(choice)),
-            None => output.line(format!("There is no {}.", one_line(&typed)))?,
-        }
-    }
-}
-
-fn model(
-    models: &Models,
-    choice: &Choice,
+/// Asks for whatever stands between a choice and a first call.
+fn complete(
+    choice: Choice,
+    models: &mut Models,
     context: &Context,
     output: &mut Output,
-) -> Outcome<Option<String>> {
-    let mut listed = match &choice.models {
-        Some(found) => Listed {
-            models: found.clone(),
-            source: Source::Live,
-            note: None,
-        },
-        None => listing::find(models, &choice.provider, Keep::Any, context)?,
+) -> Outcome<Answered<Draft>> {
+    let draft = Draft {
+        provider: choice.provider,
+        base_url: None,
+        api_key: None,
+        models: choice.models,
     };
-    let mut shown = listed.models.clone();
-    loop {
-        show(&listed, &shown, output)?;
-        let question = "Which model? (number, name or part of it; r asks the provider again) ";
-        let typed = match ask(question, output)? {
-            Some(typed) => read(&typed, &shown, &listed.models),
-            None => Typed::Nothing,
-        };
-        match typed {
-            Typed::Nothing => return Ok(None),
-            Typed::Model(model) => return Ok(Some(model)),
-            Typed::Narrower(found) => shown = found,
-            Typed::Refresh => {
-                listed = listing::find(models, &choice.provider, Keep::Nothing, context)?;
-                shown.clone_from(&listed.models);
-            }
+    if choice.own_endpoint {
+        return missing::endpoint(draft, models, context, output);
+    }
+    let route = models.route(&Chosen {
+        // Any name will do: what is missing does not depend on the model.
+        model: Some("any".to_owned()),
+        provider: Some(draft.provider.clone()),
+    });
+    match route {
+        Ok(_) => Ok(Answered::With(draft)),
+        Err(ResolveError::MissingKey {
+            name,
+            variables,
+            signup,
+        }) => {
+            let lack = missing::Lack {
+                name,
+                variables,
+                signup,
+            };
+            missing::key(draft, &lack, models, context, output)
+        }
+        Err(ResolveError::MissingLogin { name, .. }) => {
+            missing::login(draft, &name, models, context, output)
+        }
+        Err(ResolveError::MissingAddress { .. }) => {
+            missing::endpoint(draft, models, context, output)
+        }
+        Err(error) => {
+            output.line(format!("It cannot be used yet: {error}."))?;
+            output.line(format!("To change that: {}.", error.hint()))?;
+            Ok(Answered::Left)
         }
     }
-}
-
-fn read(typed: &str, shown: &[String], all: &[String]) -> Typed {
-    if let Some(model) = numbered(typed, shown) {
-        return Typed::Model(model.clone());
-    }
-    match typed {
-        "" => return Typed::Nothing,
-        "r" => return Typed::Refresh,
-        _ => {}
-    }
-    let wanted = typed.to_lowercase();
-    let mut found: Vec<String> = all
-        .iter()
-        .filter(|model| model.to_lowercase().contains(&wanted))
-        .cloned()
-        .collect();
-    match (found.pop(), found.is_empty()) {
-        // A name that no list has may still be right.
-        (None, _) => Typed::Model(typed.to_owned()),
-        (Some(only), true) => Typed::Model(only),
-        (Some(last), false) => {
-            found.push(last);
-            match found.iter().find(|model| *model == typed) {
-                Some(exact) => Typed::Model(exact.clone()),
-                None => Typed::Narrower(found),
-            }
-        }
-    }
-}
-
-fn show(listed: &Listed, shown: &[String], output: &mut Output) -> Outcome {
-    output.line("")?;
-    for (number, model) in (1..).zip(shown.iter().take(SHOWN)) {
-        output.line(format!("{number:>4}  {}", one_line(model)))?;
-    }
-    if let Some(more) = shown.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        output.line(format!("      and {more} more"))?;
-    }
-    let mut from = format!("This is {}.", listed.source.words());
-    if let Some(note) = &listed.note {
-        from = format!("{from} {}", one_line(note));
-    }
-    output.line(output.paint(Style::Faint, &from))?;
-    Ok(())
 }
 
 fn numbered<'c, T>(typed: &str, items: &'c [T]) -> Option<&'c T> {

@@ -165,11 +165,9 @@ async fn a_body_without_end_is_given_up() {
         let lab = Lab::new();
         let route = lab.route(WireProtocol::Converse, &server);
         let failure = lab.fail(&route, &question()).await;
-        assert_eq!(
-            failure.fault.reason,
-            Reason::InvalidAnswer,
-            "{kind}: {failure}"
-        );
+        // Too large as a whole, or no frame that can be read.
+        let reasons = [Reason::FormatError, Reason::InvalidAnswer];
+        assert!(reasons.contains(&failure.fault.reason), "{kind}: {failure}");
     }
 }
 

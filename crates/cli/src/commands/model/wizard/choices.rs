@@ -1,0 +1,152 @@
+//! Who can be picked: those that are ready, any address, and those that need something first.
+
+use hermes_llm::detect::{LocalServer, USUAL_PORTS, detect};
+
+use super::{ask, numbered};
+use crate::commands::model::list;
+use crate::complaint::Outcome;
+use crate::context::Context;
+use crate::models::{Chosen, Models};
+use crate::output::{Output, one_line};
+
+/// What the settings call an endpoint without a name.
+const OWN: &str = "custom";
+
+/// Somebody who can be picked.
+#[derive(Clone)]
+pub(super) struct Choice {
+    /// What the settings call it.
+    pub(super) provider: String,
+    name: String,
+    /// What a server nearby said it has; others are asked when they are picked.
+    pub(super) models: Option<Vec<String>>,
+    /// Whether its address has to be asked for.
+    pub(super) own_endpoint: bool,
+}
+
+pub(super) enum Picked {
+    Choice(Choice),
+    Nothing,
+}
+
+/// What was typed at a list.
+enum Typed<'c> {
+    Nothing,
+    /// The entry behind the last one.
+    More,
+    Choice(&'c Choice),
+}
+
+/// Shows who is ready, and the others when they are asked for.
+pub(super) fn pick(models: &Models, context: &Context, output: &mut Output) -> Outcome<Picked> {
+    let (ready, others) = choices(models, context)?;
+    let more = format!(
+        "One of {} other providers, which need a key or a sign-in first",
+        others.len()
+    );
+    let picked = match read(&ready, Some(&more), &others, output)? {
+        Typed::More => read(&others, None, &ready, output)?,
+        typed => typed,
+    };
+    Ok(match picked {
+        Typed::Choice(choice) => Picked::Choice(choice.clone()),
+        Typed::Nothing | Typed::More => Picked::Nothing,
+    })
+}
+
+/// Who has a key, a login or an address, which servers run on this machine, and any other address; then
+/// everybody else.
+fn choices(models: &Models, context: &Context) -> Outcome<(Vec<Choice>, Vec<Choice>)> {
+    let rows = list::rows(models, context)?.into_iter();
+    let rows = rows.filter(|row| row.id != OWN);
+    let (ready, others): (Vec<_>, Vec<_>) = rows.partition(|row| row.usable && row.chosen);
+    let of_row = |row: list::Row| Choice {
+        provider: row.id,
+        name: row.name,
+        models: None,
+        own_endpoint: false,
+    };
+    let mut ready: Vec<Choice> = ready.into_iter().map(of_row).collect();
+    let mut others: Vec<Choice> = others.into_iter().map(of_row).collect();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    for (server, found) in runtime.block_on(nearby(models)) {
+        let provider = match server {
+            LocalServer::Ollama => "ollama",
+            LocalServer::LmStudio => "lmstudio",
+            LocalServer::LlamaCpp => "llamacpp",
+            LocalServer::Vllm => "vllm",
+        };
+        if ready.iter().all(|choice| choice.provider != provider) {
+            others.retain(|choice| choice.provider != provider);
+            ready.push(Choice {
+                provider: provider.to_owned(),
+                name: format!("{}, on this machine", server.name()),
+                models: Some(found),
+                own_endpoint: false,
+            });
+        }
+    }
+    let now = models.route(&Chosen::default()).ok();
+    let now = now.map(|found| found.route.provider);
+    ready.sort_by_key(|choice| now.as_ref() != Some(&choice.provider));
+    ready.push(Choice {
+        provider: OWN.to_owned(),
+        name: "Your own endpoint, by its address".to_owned(),
+        models: None,
+        own_endpoint: true,
+    });
+    Ok((ready, others))
+}
+
+/// The servers that answer where they usually do.
+async fn nearby(models: &Models) -> Vec<(LocalServer, Vec<String>)> {
+    let mut servers = Vec::new();
+    for (_, port) in USUAL_PORTS {
+        // A port where nobody listens says so at once.
+        if let Ok(base) = format!("http://127.0.0.1:{port}/v1").parse()
+            && let Some(found) = detect(&models.http, &base).await
+        {
+            servers.push((found.server, found.models));
+        }
+    }
+    servers
+}
+
+/// Shows a list and reads who is meant: by number, or by name, also one that is not shown.
+fn read<'c>(
+    shown: &'c [Choice],
+    more: Option<&str>,
+    hidden: &'c [Choice],
+    output: &mut Output,
+) -> Outcome<Typed<'c>> {
+    output.line("")?;
+    for (number, choice) in (1..).zip(shown) {
+        output.line(format!(
+            "{number:>4}  {} ({})",
+            choice.name, choice.provider
+        ))?;
+    }
+    let last = shown.len() + usize::from(more.is_some());
+    if let Some(more) = more {
+        output.line(format!("{last:>4}  {more}"))?;
+    }
+    let question = format!(
+        "Who shall serve the model? (1-{last} or a name; Enter leaves everything as it is) "
+    );
+    loop {
+        let Some(typed) = ask(&question, output)?.filter(|typed| !typed.is_empty()) else {
+            return Ok(Typed::Nothing);
+        };
+        if more.is_some() && typed.parse() == Ok(last) {
+            return Ok(Typed::More);
+        }
+        let mut all = shown.iter().chain(hidden);
+        let named = || all.find(|choice| choice.provider == typed);
+        match numbered(&typed, shown).or_else(named) {
+            Some(choice) => return Ok(Typed::Choice(choice)),
+            None => output.line(format!("There is no {}.", one_line(&typed)))?,
+        }
+    }
+}

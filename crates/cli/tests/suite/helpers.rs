@@ -1,0 +1,143 @@
+//! Helper tasks beside a conversation: their own model, time, effort and attempts, and who they leave alone.
+
+use std::time::{Duration, Instant};
+
+use hermes_testkit::eventually;
+use hermes_testkit::model_server::{ModelServer, RecordedRequest, Scenario, Step, error, text};
+use hermes_testkit::pty::Terminal;
+
+use super::chat::with_model;
+use super::program::Program;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// A conversation's model, a helper's model, and settings for the helper's tasks.
+fn set_up(helper: Scenario, auxiliary: &str) -> (ModelServer, ModelServer, Program) {
+    let main = Scenario::new()
+        .reply(
+            Step::new(text("from the main model"))
+                .when_no_tools()
+                .repeat(),
+        )
+        .reply(Step::new(text(format!("Noted. {}", "so it goes. ".repeat(900)))).repeat());
+    // Helpers are told not to think, in a word of local servers' own.
+    let main = ModelServer::start(main.extra_keys(["think"])).unwrap();
+    let helper = ModelServer::start(helper.extra_keys(["think"])).unwrap();
+    let program = with_model(&main.base_url());
+    let config = program.home.read("config.yaml").unwrap();
+    let config = format!(
+        "{config}providers: {{helper: {{base_url: '{}', context_length: 100000}}}}\nauxiliary: {{{auxiliary}}}\n",
+        helper.base_url()
+    );
+    program.home.write_config(&config).unwrap();
+    (main, helper, program)
+}
+
+/// The calls of a model, without looks at the server.
+fn asked(server: &ModelServer) -> Vec<RecordedRequest> {
+    let mut all = server.requests();
+    all.retain(|request| request.path.ends_with("/chat/completions"));
+    all
+}
+
+fn calls(server: &ModelServer) -> usize {
+    asked(server).len()
+}
+
+fn chat(program: &Program) -> Terminal {
+    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen
+}
+
+fn leave(screen: &Terminal) {
+    screen.send("/exit\r").unwrap();
+    assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
+}
+
+// PV-21
+#[test]
+fn a_helper_that_wants_to_be_paid_is_left_alone_by_all_tasks() {
+    let broke = Scenario::new().reply(Step::new(error(402).message("no credit left")).repeat());
+    let own = "provider: 'custom:helper', model: small";
+    let tasks = format!("title_generation: {{{own}}}, compression: {{{own}}}");
+    let (main, helper, program) = set_up(broke, &tasks);
+    let screen = chat(&program);
+    let talked = |parts: usize| {
+        let all = asked(&main).into_iter();
+        let with_tools = all.filter(|request| request.expect_json().get("tools").is_some());
+        (with_tools.count() == parts).then_some(())
+    };
+    screen.send("the shed\r").unwrap();
+    eventually(LIMIT, "an answer", || talked(1)).unwrap();
+    // The title goes to the helper first, which has no credit, and then to the main model.
+    let titled = || (calls(&main) == 2).then_some(());
+    eventually(LIMIT, "a title", titled).unwrap();
+    assert_eq!(calls(&helper), 1);
+    for part in 2..10 {
+        screen.send(&format!("part {part} of it\r")).unwrap();
+        eventually(LIMIT, "an answer", || talked(part)).unwrap();
+    }
+    screen.send("/compress\r").unwrap();
+    screen.wait_for_text("was shortened", LIMIT).unwrap();
+    assert_eq!(calls(&helper), 1, "it was not asked again");
+    leave(&screen);
+    let listed = program.stdout(&["sessions", "list"]);
+    assert!(listed.contains("from the main model"), "{listed}");
+}
+
+// PV-21
+#[test]
+fn a_helper_thinks_as_hard_and_tries_as_often_as_it_is_told() {
+    let shaky = || {
+        Scenario::new()
+            .reply(error(503))
+            .reply(Step::new(text("A good title")).repeat())
+    };
+    let title =
+        "title_generation: {provider: 'custom:helper', model: small, reasoning_effort: high}";
+    let (main, helper, program) = set_up(shaky(), &format!("transient_retries: 1, {title}"));
+    let screen = chat(&program);
+    screen.send("the shed\r").unwrap();
+    let twice = || (calls(&helper) == 2).then_some(());
+    eventually(LIMIT, "another attempt", twice).unwrap();
+    leave(&screen);
+    for request in asked(&helper) {
+        assert_eq!(request.expect_json()["reasoning_effort"], "high");
+        assert_eq!(request.expect_json()["model"], "small");
+    }
+    assert_eq!(calls(&main), 1);
+    assert!(
+        program
+            .stdout(&["sessions", "list"])
+            .contains("A good title")
+    );
+
+    // Without attempts to spare it is the next one's turn.
+    let (main, helper, program) = set_up(shaky(), &format!("transient_retries: 0, {title}"));
+    let screen = chat(&program);
+    screen.send("the shed\r").unwrap();
+    let both = || (calls(&main) == 2).then_some(());
+    eventually(LIMIT, "the main model makes the title", both).unwrap();
+    assert_eq!(calls(&helper), 1);
+    leave(&screen);
+}
+
+// PV-21
+#[test]
+fn a_helper_that_takes_too_long_is_not_waited_for() {
+    let slow = Scenario::new().reply(Step::new(text("a rose")).delay(LIMIT * 5).repeat());
+    let vision = "vision: {provider: 'custom:helper', model: seer, timeout: 1}";
+    let (main, helper, program) = set_up(slow, vision);
+    program
+        .run(&["config", "set", "agent.image_input_mode", "text"])
+        .ok();
+    let picture = b"\x89PNG\r\n\x1a\nnot really";
+    program.home.write_work("rose.png", picture).unwrap();
+    let started = Instant::now();
+    program
+        .run(&["chat", "-Q", "-q", "what is it?", "--image", "rose.png"])
+        .ok();
+    assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
+    assert_eq!((calls(&helper), calls(&main)), (1, 1));
+}
