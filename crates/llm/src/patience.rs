@@ -46,6 +46,7 @@ impl Default for PatienceSettings {
 
 const TOTAL: Duration = Duration::from_secs(1800);
 const STALE: u64 = 180;
+const STALE_WHOLE: u64 = 90;
 
 /// Models that are silent for long while they think, by the beginning of their name, and the seconds
 /// they are given. Longer beginnings stand first.
@@ -76,10 +77,15 @@ pub fn patience(route: &Route, tokens: u32, settings: &PatienceSettings) -> Pati
         // Reading a long prompt can take a nearby model most of an hour, and it says nothing meanwhile.
         None if route.is_local() => (total, settings.local_stale),
         None => {
+            // An answer that comes as a whole is either there soon or not at all.
+            let [short, longer, long] = match route.quirks.no_streaming {
+                true => [STALE_WHOLE, 150, 240],
+                false => [STALE, 240, 300],
+            };
             let by_size = match tokens {
-                ..=50_000 => STALE,
-                50_001..=100_000 => 240,
-                _ => 300,
+                ..=50_000 => short,
+                50_001..=100_000 => longer,
+                _ => long,
             };
             let stale = Duration::from_secs(by_size.max(thinking_time(&route.model)));
             (stale, stale)

@@ -1,6 +1,8 @@
 //! What an answer leads to: tools, the end of the turn, or another call that changes something.
 
-use hermes_core::{CallId, Event, FinishReason, Message, Part, Role, ToolCall, TurnEnd};
+use hermes_core::{
+    CallId, Event, FinishReason, Message, Part, Role, ToolCall, TurnEnd, WireProtocol,
+};
 use hermes_llm::Answer;
 use hermes_store::StoreError;
 
@@ -10,7 +12,12 @@ use crate::think;
 
 const MOST_CONTINUED: u32 = 3;
 const MOST_CUT_CALLS: u32 = 4;
+/// A provider that runs tools of its own pauses between them.
 const MOST_PAUSES: u32 = 10;
+/// One that leaves an answer incomplete seldom completes it later.
+const MOST_INCOMPLETE: u32 = 2;
+/// How a model of OpenAI's begins a call when it writes one down instead of making it.
+const LEAKED_CALL: &str = "to=functions.";
 const MOST_EMPTY: u32 = 3;
 const MOST_THINKING_ONLY: u32 = 2;
 const MOST_BAD_NAMES: u32 = 3;
@@ -36,13 +43,23 @@ impl Turn<'_> {
             answer.text = said;
             answer.reasoning.push_str(&thought);
         }
+        let responses = self.around.spec.course.route().protocol() == Some(WireProtocol::Responses);
+        if responses && answer.calls.is_empty() && answer.text.contains(LEAKED_CALL) {
+            answer.text.clear();
+            answer.raw = None;
+            answer.finish = Some(FinishReason::Paused);
+        }
+        let most_pauses = match responses {
+            true => MOST_INCOMPLETE,
+            false => MOST_PAUSES,
+        };
         match answer.finish {
             // A filter that struck in the middle leaves nothing that should be run.
             Some(FinishReason::Refused) if answer.is_empty() || !answer.calls.is_empty() => {
                 return Ok(self.refused());
             }
             Some(FinishReason::Paused)
-                if self.tries.paused < MOST_PAUSES && answer.calls.is_empty() =>
+                if self.tries.paused < most_pauses && answer.calls.is_empty() =>
             {
                 return self.paused(answer).await;
             }

@@ -64,7 +64,20 @@ async fn an_answer_that_the_provider_left_incomplete_is_kept_and_gone_on_with() 
     let mut fixture = Fixture::new(endless);
     fixture.protocol = WireProtocol::Responses;
     assert_eq!(fixture.ask("go on for ever").await.why, TurnEnd::Done);
-    assert_eq!(fixture.requests().len(), 11, "the first and ten more");
+    assert_eq!(fixture.requests().len(), 3, "the first and two more");
+}
+
+// AG-17
+#[tokio::test]
+async fn a_call_that_was_only_written_down_is_no_answer() {
+    let scenario = Scenario::new()
+        .reply(text("Looking. to=functions.read_file {\"path\": \"a\"}"))
+        .reply(text("It is a tree."));
+    let mut fixture = Fixture::new(scenario);
+    fixture.protocol = WireProtocol::Responses;
+    assert_eq!(fixture.ask("what is it?").await.why, TurnEnd::Done);
+    let kept: Vec<String> = fixture.texts().into_iter().map(|(_, text)| text).collect();
+    assert_eq!(kept, ["what is it?", "It is a tree."]);
 }
 
 // AG-16
