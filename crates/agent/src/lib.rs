@@ -12,6 +12,7 @@
 //! | `repair`, `think` | mending what models write |
 //! | `edits` | which files a turn changed, and whether that was checked |
 //! | `helper`, `title` | calls beside the conversation |
+//! | `commands` | the slash commands of every surface, and what a line means |
 //! | `prefill`, `dump` | messages in front of it, and requests on file |
 //!
 //! A session at rest is rows in the store. Every step of a turn writes its rows before the next one
@@ -19,6 +20,7 @@
 
 mod asker;
 mod batch;
+pub mod commands;
 mod compaction;
 mod dump;
 mod edits;

@@ -52,6 +52,7 @@ const TABLE: &[(&str, Allowed)] = &[
             "core", "config", "secrets", "http", "store", "llm", "policy", "tools",
         ]),
     ),
+    ("tui", Allowed::Only(&["core"])),
     ("cli", Allowed::AllButTestkit),
     ("testkit", Allowed::Only(&["core"])),
     ("bench", Allowed::All),

@@ -1,0 +1,38 @@
+//! What becomes of a message that is sent while the agent works.
+
+use std::str::FromStr;
+
+/// What a message does then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhileBusy {
+    /// It stops the turn and is the next message.
+    Interrupt,
+    /// It waits for the end of the turn.
+    Queue,
+    /// It is a remark that the agent sees before its next call of the model.
+    Steer,
+}
+
+impl WhileBusy {
+    /// What the empty composer says meanwhile.
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Self::Interrupt => "a message stops the agent and is next; Ctrl+C only stops",
+            Self::Queue => "a message waits for the end; Ctrl+C stops",
+            Self::Steer => "a message is a remark for the agent; Ctrl+C stops",
+        }
+    }
+}
+
+impl FromStr for WhileBusy {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        match text {
+            "interrupt" => Ok(Self::Interrupt),
+            "queue" => Ok(Self::Queue),
+            "steer" => Ok(Self::Steer),
+            _ => Err(()),
+        }
+    }
+}

@@ -1,0 +1,287 @@
+use crossterm::event::{KeyCode, KeyModifiers};
+use hermes_core::{Answer, QuestionKind, Reach, SessionId, TurnEnd, TurnId};
+use hermes_core::{CallId, Question};
+
+use super::*;
+use crate::status::{Context, Cost, Mcp};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn status() -> StatusLine {
+    StatusLine {
+        model: "small".into(),
+        context: Some(Context {
+            used: 0,
+            limit: 1000,
+        }),
+        compressions: 0,
+        prompts: 0,
+        processes: 0,
+        subagents: 0,
+        session: Duration::ZERO,
+        turn: None,
+        idle: None,
+        cost: Cost::Hidden,
+        mcp: Mcp::default(),
+        warning: None,
+    }
+}
+
+fn app(settings: Settings) -> App {
+    let mut app = App::new(Theme::plain(), settings, Composer::default(), (60, 20));
+    let opened = Opened {
+        greeting: Vec::new(),
+        banner: Vec::new(),
+        status: status(),
+    };
+    app.update(Input::Opened(Box::new(opened)), Duration::ZERO);
+    app
+}
+
+fn press(app: &mut App, code: KeyCode, modifiers: KeyModifiers, now: Duration) -> Vec<Effect> {
+    app.update(Input::Key(KeyEvent::new(code, modifiers)), now)
+}
+
+fn send(app: &mut App, text: &str, now: Duration) -> Vec<Effect> {
+    for letter in text.chars() {
+        press(app, KeyCode::Char(letter), KeyModifiers::NONE, now);
+    }
+    press(app, KeyCode::Enter, KeyModifiers::NONE, now)
+}
+
+fn text(lines: &[Line<'_>]) -> Vec<String> {
+    lines.iter().map(ToString::to_string).collect()
+}
+
+fn started() -> Input {
+    Input::Event(Event::TurnStarted { turn: TurnId(1) })
+}
+
+fn finished(why: TurnEnd) -> Input {
+    Input::Event(Event::TurnFinished {
+        turn: TurnId(1),
+        why,
+    })
+}
+
+fn messages(effects: &[Effect]) -> Vec<&str> {
+    effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Message { text, .. } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_question_and_its_answer_become_history() {
+    let mut app = app(Settings::default());
+    assert_eq!(
+        messages(&send(&mut app, "what is it?", SECOND)),
+        ["what is it?"]
+    );
+    app.update(started(), SECOND);
+    for delta in ["It is\n\n", "so.\n\n", "a **tree**", " and tall"] {
+        let text = delta.to_owned();
+        app.update(Input::Event(Event::TextDelta { text }), SECOND);
+    }
+    let live = text(&app.live(SECOND).lines);
+    assert!(
+        live.iter().any(|line| line == "a tree and tall"),
+        "{live:?}"
+    );
+    let before = text(&app.take_finished());
+    assert!(before.contains(&"It is".to_owned()), "{before:?}");
+    assert!(!before.iter().any(|line| line.contains("tree")));
+    app.update(finished(TurnEnd::Done), 2 * SECOND);
+    let after = text(&app.take_finished());
+    assert!(
+        after.iter().any(|line| line == "a tree and tall"),
+        "{after:?}"
+    );
+    assert!(!app.is_busy());
+}
+
+// CL-18
+#[test]
+fn a_message_while_busy_interrupts_waits_or_steers() {
+    let mut one = app(Settings::default());
+    send(&mut one, "first", SECOND);
+    one.update(started(), SECOND);
+    let effects = send(&mut one, "second", SECOND);
+    assert!(effects.contains(&Effect::Send(Op::Interrupt)));
+    assert!(messages(&effects).is_empty());
+    send(&mut one, "third", SECOND);
+    let effects = one.update(finished(TurnEnd::Interrupted), SECOND);
+    assert_eq!(messages(&effects), ["second\n\nthird"]);
+
+    let busy = WhileBusy::Queue;
+    let mut two = app(Settings {
+        busy,
+        ..Settings::default()
+    });
+    send(&mut two, "first", SECOND);
+    two.update(started(), SECOND);
+    for more in ["second", "third"] {
+        assert!(!send(&mut two, more, SECOND).contains(&Effect::Send(Op::Interrupt)));
+    }
+    let live = text(&two.live(SECOND).lines);
+    assert!(live.contains(&"⋯ second".to_owned()), "{live:?}");
+    let effects = two.update(finished(TurnEnd::Done), SECOND);
+    assert_eq!(messages(&effects), ["second"]);
+
+    let busy = WhileBusy::Steer;
+    let mut three = app(Settings {
+        busy,
+        ..Settings::default()
+    });
+    send(&mut three, "first", SECOND);
+    three.update(started(), SECOND);
+    let effects = send(&mut three, "not there", SECOND);
+    let text = "not there".to_owned();
+    assert!(effects.contains(&Effect::Send(Op::Steer { text })));
+}
+
+// CL-18
+#[test]
+fn ctrl_c_stops_then_leaves_and_clears_a_draft_first() {
+    let mut app = app(Settings::default());
+    let ctrl_c = |app: &mut App, now| press(app, KeyCode::Char('c'), KeyModifiers::CONTROL, now);
+    send(&mut app, "first", SECOND);
+    app.update(started(), SECOND);
+    assert_eq!(ctrl_c(&mut app, SECOND), [Effect::Send(Op::Interrupt)]);
+    assert_eq!(ctrl_c(&mut app, 4 * SECOND), [Effect::Send(Op::Interrupt)]);
+    assert_eq!(ctrl_c(&mut app, 5 * SECOND), [Effect::Leave]);
+    app.update(finished(TurnEnd::Interrupted), 6 * SECOND);
+    press(&mut app, KeyCode::Char('x'), KeyModifiers::NONE, 6 * SECOND);
+    assert_eq!(ctrl_c(&mut app, 6 * SECOND), []);
+    assert_eq!(ctrl_c(&mut app, 6 * SECOND), [Effect::Leave]);
+}
+
+// CL-19
+#[test]
+fn a_question_keeps_the_draft_and_hears_no_key_that_came_too_soon() {
+    let mut app = app(Settings::default());
+    send(&mut app, "first", SECOND);
+    app.update(started(), SECOND);
+    for letter in "draft".chars() {
+        press(&mut app, KeyCode::Char(letter), KeyModifiers::NONE, SECOND);
+    }
+    let question = Question {
+        id: QuestionId(7),
+        session: SessionId::try_from("s".to_owned()).unwrap(),
+        kind: QuestionKind::Approval {
+            action: "rm -rf build".into(),
+            reasons: vec!["it deletes".into()],
+            marks: Vec::new(),
+            reach: Reach::Once,
+        },
+        deadline: 60 * SECOND,
+    };
+    app.update(Input::Event(Event::Ask(question.clone())), 2 * SECOND);
+    let live = text(&app.live(2 * SECOND).lines);
+    assert!(
+        live.iter().any(|line| line.contains("rm -rf build")),
+        "{live:?}"
+    );
+    let soon = 2 * SECOND + Duration::from_millis(100);
+    assert_eq!(
+        press(&mut app, KeyCode::Char('1'), KeyModifiers::NONE, soon),
+        []
+    );
+    let effects = press(&mut app, KeyCode::Char('1'), KeyModifiers::NONE, 3 * SECOND);
+    let said = Effect::Send(Op::Answer {
+        question: QuestionId(7),
+        answer: Answer::AllowOnce,
+    });
+    assert!(effects.contains(&said), "{effects:?}");
+    let live = text(&app.live(3 * SECOND).lines);
+    assert!(live.iter().any(|line| line.contains("draft")), "{live:?}");
+
+    // Silence is no answer of the user's.
+    app.update(Input::Event(Event::Ask(question)), 4 * SECOND);
+    assert_eq!(app.update(Input::Tick, 70 * SECOND), []);
+    let history = text(&app.take_finished()).join("\n");
+    assert!(history.contains("rm -rf build"), "{history}");
+}
+
+#[test]
+fn tools_show_what_they_print_and_leave_a_line() {
+    let mut app = app(Settings::default());
+    send(&mut app, "go", SECOND);
+    app.update(started(), SECOND);
+    let call = CallId("one".into());
+    app.update(
+        Input::Event(Event::ToolStarted {
+            call: call.clone(),
+            name: "terminal".into(),
+            arguments: serde_json::json!({"command": "make test"}),
+        }),
+        SECOND,
+    );
+    let chunk = "compiling\x1b[31m red\n".to_owned();
+    app.update(
+        Input::Event(Event::ToolOutput {
+            call: call.clone(),
+            chunk,
+        }),
+        SECOND,
+    );
+    let live = text(&app.live(2 * SECOND).lines).join("\n");
+    assert!(
+        live.contains("make test") && live.contains("compiling red"),
+        "{live}"
+    );
+    app.update(
+        Input::Event(Event::ToolFinished {
+            call,
+            failed: false,
+            summary: "{}".into(),
+        }),
+        3 * SECOND,
+    );
+    let history = text(&app.take_finished()).join("\n");
+    assert!(history.contains("make test"), "{history}");
+}
+
+#[test]
+fn what_is_written_before_the_session_is_there_is_sent_when_it_is() {
+    let mut app = App::new(
+        Theme::plain(),
+        Settings::default(),
+        Composer::default(),
+        (60, 20),
+    );
+    assert!(messages(&send(&mut app, "early", SECOND)).is_empty());
+    let opened = Opened {
+        greeting: Vec::new(),
+        banner: Vec::new(),
+        status: status(),
+    };
+    let effects = app.update(Input::Opened(Box::new(opened)), SECOND);
+    assert_eq!(messages(&effects), ["early"]);
+}
+
+#[test]
+fn the_live_area_fits_any_terminal() {
+    let mut app = app(Settings::default());
+    send(&mut app, "go", SECOND);
+    app.update(started(), SECOND);
+    let text = "line\n".repeat(100);
+    app.update(Input::Event(Event::TextDelta { text }), SECOND);
+    for (columns, rows) in [(1, 1), (2, 2), (5, 3), (20, 5), (60, 10), (300, 100)] {
+        app.update(Input::Resize(columns, rows), SECOND);
+        let live = app.live(SECOND);
+        assert!(
+            live.lines.len() <= usize::from(rows).max(2),
+            "{columns}x{rows}"
+        );
+        for line in &live.lines {
+            assert!(crate::text::width(&line.to_string()) <= usize::from(columns).max(2));
+        }
+        if let Some((row, _)) = live.cursor {
+            assert!(usize::from(row) < live.lines.len());
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! What people see at a terminal.
+//!
+//! Everything here is a function from state to lines, but for the edge. The modules, from the inside out:
+//!
+//! - `text`: makes text from models and tools harmless, measures and wraps it. Nothing reaches the screen
+//!   around it.
+//! - `theme`: the colours and words of a skin, resolved for the terminal at hand. `skin` reads skins.
+//! - `markdown`, `highlight`, `diff`: text to lines.
+//! - `cells`: what a transcript is made of; a cell turns into lines for a width. `banner` stands above them,
+//!   `spinner` and `status` below.
+//! - `composer`: the text being written, with its history, completion and pastes.
+//! - `panels`: what asks for an answer or a choice while the draft waits.
+//! - `rows`, `fuzzy`: wrapping what is written and asked, and finding what was meant.
+//! - `app`: one state, and `update(Input) -> Vec<Effect>`; no IO, so every key can be tested.
+//! - `screen`: raw mode and its end, the inline and the full screen, at most thirty frames a second.
+//!
+//! The front end speaks `Op` and `Event` to a session and asks everything else of its host, behind a trait.
+
+mod amount;
+pub mod app;
+mod banner;
+mod cells;
+pub mod composer;
+mod diff;
+mod fuzzy;
+mod highlight;
+mod host;
+mod markdown;
+pub mod panels;
+mod rows;
+pub mod screen;
+mod skin;
+mod spinner;
+mod status;
+mod text;
+mod theme;
+
+pub use banner::{Banner, Form, Server};
+pub use cells::{
+    Answer, Cell, Failure, Fold, Level, Marks, Notice, Output, Reasoning, Recap, Tool, ToolState,
+    TurnEnd, User, tool_verb,
+};
+pub use diff::Diff;
+pub use host::Host;
+pub use highlight::{Highlighter, highlight, load_syntaxes};
+pub use markdown::{Stream, markdown};
+pub use skin::{Background, Depth, Skin, Spinner, markup};
+pub use spinner::Activity;
+pub use status::{Context, Cost, Mcp, StatusLine, Turn, model_label};
+pub use text::{Cleaner, Prefix, clean, clean_line, cut, cut_path, fit, width, wrap, wrap_with};
+pub use theme::{BannerStyles, BarStyles, MenuStyles, SyntaxStyles, Theme, Words};

@@ -1,0 +1,165 @@
+use super::super::Panel;
+use super::*;
+use crate::Theme;
+use crossterm::event::{KeyCode, KeyModifiers};
+
+fn asked(action: &str, reach: Reach) -> Approval {
+    Approval::new(action, &["removes files".into()], &[(0, 6)], reach)
+}
+
+fn press(panel: &mut Approval, code: KeyCode) -> PanelOutcome {
+    panel.key(KeyEvent::new(code, KeyModifiers::NONE))
+}
+
+// CL-19
+#[test]
+fn what_is_offered_goes_only_as_far_as_a_yes_may_reach() {
+    let labels = |reach| {
+        let panel = asked("rm -rf build", reach);
+        panel
+            .choices
+            .iter()
+            .map(|choice| choice.short)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        labels(Reach::Always),
+        ["once", "session", "always", "deny", "deny, say why"]
+    );
+    assert_eq!(
+        labels(Reach::Session),
+        ["once", "session", "deny", "deny, say why"]
+    );
+    assert_eq!(labels(Reach::Once), ["once", "deny", "deny, say why"]);
+    assert!(
+        asked(&"x".repeat(71), Reach::Once)
+            .choices
+            .iter()
+            .any(|choice| choice.value == Pick::View)
+    );
+}
+
+// CL-19
+#[test]
+fn numbers_answer_and_enter_alone_does_not() {
+    let mut panel = asked("rm -rf build", Reach::Always);
+    assert_eq!(press(&mut panel, KeyCode::Enter), PanelOutcome::Ignored);
+    assert_eq!(
+        press(&mut panel.clone(), KeyCode::Char('1')),
+        done(Answer::AllowOnce)
+    );
+    assert_eq!(
+        press(&mut panel.clone(), KeyCode::Char('2')),
+        done(Answer::AllowSession)
+    );
+    assert_eq!(
+        press(&mut panel.clone(), KeyCode::Char('3')),
+        done(Answer::AllowAlways)
+    );
+    assert_eq!(
+        press(&mut panel.clone(), KeyCode::Char('4')),
+        done(Answer::no())
+    );
+    assert_eq!(press(&mut panel.clone(), KeyCode::Esc), done(Answer::no()));
+    press(&mut panel, KeyCode::Down);
+    assert_eq!(press(&mut panel, KeyCode::Enter), done(Answer::AllowOnce));
+}
+
+#[test]
+fn a_no_can_say_why() {
+    let mut panel = asked("rm -rf build", Reach::Once);
+    press(&mut panel, KeyCode::Char('3'));
+    for letter in "keep 1".chars() {
+        press(&mut panel, KeyCode::Char(letter));
+    }
+    let verdict = Verdict::Answer(Answer::Deny {
+        reason: Some("keep 1".into()),
+    });
+    assert_eq!(
+        press(&mut panel.clone(), KeyCode::Enter),
+        PanelOutcome::Done(verdict.clone())
+    );
+    assert_eq!(panel.summary(&verdict), "Denied (keep 1): rm -rf build");
+    press(&mut panel, KeyCode::Esc);
+    assert_eq!(
+        press(&mut panel, KeyCode::Char('1')),
+        done(Answer::AllowOnce),
+        "back at the choices"
+    );
+}
+
+#[test]
+fn a_long_action_can_be_viewed_and_scrolled() {
+    let action = (1..=40)
+        .map(|line| format!("line {line}"))
+        .collect::<Vec<_>>()
+        .join("\n");
+    let mut panel = asked(&action, Reach::Once);
+    press(&mut panel, KeyCode::Char('4'));
+    for _ in 0..100 {
+        press(&mut panel, KeyCode::Down);
+    }
+    let theme = Theme::plain();
+    let view = panel.view(Frame::new(60, 10, None, &theme));
+    assert!(view.lines[8].to_string().contains("line 40"));
+    assert!(view.lines[9].to_string().starts_with("Rows 33-40 of 40"));
+    press(&mut panel, KeyCode::Esc);
+    assert_eq!(press(&mut panel, KeyCode::Esc), done(Answer::no()));
+}
+
+#[test]
+fn the_parts_that_gave_the_reasons_are_marked_and_wrong_ranges_harm_nobody() {
+    let theme = Theme::plain();
+    let marks = [(0, 2), (4, 3), (11, 99)];
+    let panel = Approval::new("rm -rf é/x", &[], &marks, Reach::Once);
+    let view = panel.view(Frame::new(60, 10, None, &theme));
+    let marked: Vec<_> = view.lines[1]
+        .spans
+        .iter()
+        .filter(|span| span.style.add_modifier.contains(Modifier::UNDERLINED))
+        .collect();
+    assert_eq!(marked.len(), 1);
+    assert_eq!(marked[0].content, "rm");
+}
+
+#[test]
+fn what_would_act_on_the_terminal_is_shown() {
+    let panel = asked("echo \u{1b}[2Jok\u{202e}", Reach::Once);
+    let theme = Theme::plain();
+    let view = panel.view(Frame::new(60, 10, None, &theme));
+    assert_eq!(view.lines[1].to_string(), "echo ␛[2Jok\u{fffd}");
+}
+
+// CL-19
+#[test]
+fn title_action_and_choices_fit_a_short_terminal() {
+    let reasons: Vec<String> = (1..9)
+        .map(|number| format!("reason {number} that goes on for quite a while and wraps"))
+        .collect();
+    let action = format!("find {} -delete", "/a/long/path ".repeat(40));
+    let panel = Panel::Approval(Approval::new(&action, &reasons, &[(0, 4)], Reach::Always));
+    for height in 4..30 {
+        for width in [20, 60, 140] {
+            let view = panel.view(width, height, &Theme::plain());
+            let text: Vec<String> = view.lines.iter().map(ToString::to_string).collect();
+            assert!(view.lines.len() <= usize::from(height), "{width}x{height}");
+            assert!(
+                view.lines
+                    .iter()
+                    .all(|line| line.width() <= usize::from(width)),
+                "{text:?}"
+            );
+            if width >= 60 {
+                assert!(text[0].contains("Allow this?"), "{text:?}");
+                assert!(text[1].starts_with("find") || height < 5, "{text:?}");
+                let all = text.join(" ").to_lowercase();
+                assert!(
+                    ["once", "session", "always", "deny", "view"]
+                        .iter()
+                        .all(|word| all.contains(word)),
+                    "{text:?}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! How a form looks.
+
+use ratatui::text::{Line, Span};
+
+use super::super::View;
+use super::super::frame::{Frame, first_shown};
+use super::{Entry, FieldKind, Form, State};
+use crate::rows::{columns, cut, fit};
+
+impl Form {
+    pub(in crate::panels) fn view(&self, frame: Frame) -> View {
+        let mut lines = vec![frame.title(&self.title)];
+        // The field being written has a row for what is said about it.
+        let needed = self.entries.len() + 2;
+        let for_text = frame.height.saturating_sub(1 + needed).clamp(1, 4);
+        if frame.height > 4 {
+            lines.extend(frame.text(&self.text, for_text, frame.theme.text));
+        }
+        let room = frame.height.saturating_sub(lines.len() + 1).max(1);
+        let labels = self.entries.iter().map(|entry| columns(&entry.label()));
+        let label = labels.max().unwrap_or(0).min(frame.width / 2);
+        let first = first_shown(self.at, room);
+        let mut cursor = None;
+        for (index, entry) in self.entries.iter().enumerate().skip(first).take(room) {
+            let (line, column) = entry.row(index == self.at, label, frame);
+            cursor = cursor.or(column.map(|column| (column, lines.len())));
+            lines.push(line);
+        }
+        if first + room > self.entries.len() {
+            let style = if self.at == self.entries.len() {
+                frame.theme.selected
+            } else {
+                frame.theme.accent
+            };
+            lines.push(Line::styled(cut("  Send", frame.width), style));
+        }
+        let said = self
+            .entries
+            .get(self.at)
+            .map(|entry| match &entry.complaint {
+                Some(complaint) => (
+                    format!("{} {complaint}", entry.field.label),
+                    frame.theme.bad,
+                ),
+                None => (entry.field.about.clone(), frame.theme.faint),
+            });
+        let said = said.filter(|(text, _)| !text.is_empty());
+        let usual = "Tab goes on, space and arrows choose, Enter on Send sends, Esc declines.";
+        let (text, style) = said.unwrap_or((usual.to_owned(), frame.theme.faint));
+        lines.truncate(frame.height.saturating_sub(1).max(1));
+        lines.push(Line::styled(cut(&text, frame.width), style));
+        frame.view(lines, cursor)
+    }
+}
+
+impl Entry {
+    fn label(&self) -> String {
+        let star = if self.field.required { "*" } else { "" };
+        format!("{}{star}", self.field.label)
+    }
+
+    /// The row, and the cursor's column where something is written.
+    fn row(&self, current: bool, label: usize, frame: Frame) -> (Line<'static>, Option<usize>) {
+        let mark = if current { "› " } else { "  " };
+        let sign = if self.complaint.is_some() { "!" } else { " " };
+        let head = cut(
+            &format!("{mark}{} {sign} ", fit(&self.label(), label)),
+            frame.width,
+        );
+        let start = columns(&head);
+        let room = frame.width.saturating_sub(start);
+        let style = if self.complaint.is_some() {
+            frame.theme.bad
+        } else {
+            frame.theme.label
+        };
+        let mut spans = vec![Span::styled(head, style)];
+        let mut column = None;
+        match &self.state {
+            State::Text(writing) if current && room > 1 => {
+                let inner = Frame {
+                    width: room,
+                    ..frame
+                };
+                let (mut rows, (x, _)) = writing.rows("", 1, inner);
+                spans.extend(rows.pop().map(|line| line.spans).unwrap_or_default());
+                column = Some(start + x);
+            }
+            State::Text(writing) => {
+                spans.push(Span::styled(cut(writing.text(), room), frame.theme.text))
+            }
+            State::Bool(value) => {
+                let sign = match value {
+                    Some(true) => "[x] yes",
+                    Some(false) => "[ ] no",
+                    None => "[ ]",
+                };
+                spans.push(Span::styled(cut(sign, room), frame.theme.text));
+            }
+            State::Choice(at) => {
+                let chosen = match &self.field.kind {
+                    FieldKind::Choice(options) => at.and_then(|at| options.get(at)),
+                    _ => None,
+                };
+                let chosen = chosen.map_or("choose", String::as_str);
+                spans.push(Span::styled(
+                    cut(&format!("‹ {chosen} ›"), room),
+                    frame.theme.text,
+                ));
+            }
+        }
+        (Line::from(spans), column)
+    }
+}

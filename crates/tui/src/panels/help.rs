@@ -1,0 +1,123 @@
+//! Commands and keys, to read.
+
+use crossterm::event::{KeyCode, KeyEvent};
+use ratatui::text::{Line, Span};
+
+use super::frame::Frame;
+use super::{PanelOutcome, Verdict, View};
+use crate::composer::keys::{self, Action, action};
+use crate::rows::{block, columns, fit};
+
+const PAGE: usize = 8;
+
+/// Some entries under a heading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Section {
+    /// The heading.
+    pub title: String,
+    /// Names and what is said about them.
+    pub entries: Vec<(String, String)>,
+}
+
+/// What there is to know.
+#[derive(Debug, Clone)]
+pub struct Help {
+    title: String,
+    sections: Vec<Section>,
+    top: usize,
+}
+
+impl Help {
+    /// Shows sections; the one about keys is added.
+    pub fn new(title: impl Into<String>, mut sections: Vec<Section>) -> Self {
+        let told = keys::help()
+            .into_iter()
+            .map(|(keys, about)| (keys, about.to_owned()));
+        sections.push(Section {
+            title: "Keys".to_owned(),
+            entries: told.collect(),
+        });
+        Self {
+            title: title.into(),
+            sections,
+            top: 0,
+        }
+    }
+
+    pub(super) fn key(&mut self, event: KeyEvent) -> PanelOutcome {
+        // Drawing keeps the place inside the text; here it only must not run away.
+        let most = self
+            .sections
+            .iter()
+            .map(|section| section.entries.len() * 4 + 2)
+            .sum::<usize>();
+        self.top = match (event.code, action(event)) {
+            (KeyCode::PageUp, _) => self.top.saturating_sub(PAGE),
+            (KeyCode::PageDown, _) | (_, Some(Action::Insert(' '))) => (self.top + PAGE).min(most),
+            (_, Some(Action::Up)) => self.top.saturating_sub(1),
+            (_, Some(Action::Down)) => (self.top + 1).min(most),
+            (_, Some(Action::LineStart | Action::TextStart)) => 0,
+            (_, Some(Action::LineEnd | Action::TextEnd)) => most,
+            (
+                _,
+                Some(
+                    Action::Escape
+                    | Action::Send
+                    | Action::Insert('q')
+                    | Action::Interrupt
+                    | Action::Cancel,
+                ),
+            ) => {
+                return PanelOutcome::Done(Verdict::Closed);
+            }
+            _ => return PanelOutcome::Ignored,
+        };
+        PanelOutcome::Changed
+    }
+
+    pub(super) fn view(&self, frame: Frame) -> View {
+        let rows = self.rows(frame);
+        let room = frame.height.saturating_sub(2).max(1);
+        let top = self.top.min(rows.len().saturating_sub(room));
+        let total = rows.len();
+        let mut lines = vec![frame.title(&self.title)];
+        lines.extend(rows.into_iter().skip(top).take(room));
+        let last = (top + room).min(total);
+        lines.push(frame.hint(&format!(
+            "{}-{last} of {total}; arrows and pages scroll, Esc closes",
+            top + 1
+        )));
+        frame.view(lines, None)
+    }
+
+    fn rows(&self, frame: Frame) -> Vec<Line<'static>> {
+        let names = self.sections.iter().flat_map(|section| &section.entries);
+        let widest = names.map(|(name, _)| columns(name)).max().unwrap_or(0);
+        let name_width = widest.min(frame.width / 2).min(36);
+        let about_width = frame.width.saturating_sub(name_width + 2).max(1);
+        let mut lines = Vec::new();
+        for section in &self.sections {
+            if !lines.is_empty() {
+                lines.push(Line::default());
+            }
+            lines.extend(frame.text(&section.title, 1, frame.theme.label));
+            for (name, about) in &section.entries {
+                let names = block(name, name_width.max(1), 4);
+                let abouts = block(about, about_width, 4);
+                for index in 0..names.len().max(abouts.len()) {
+                    let name = names.get(index).map_or("", String::as_str);
+                    let about = abouts.get(index).cloned().unwrap_or_default();
+                    lines.push(Line::from(vec![
+                        Span::styled(fit(name, name_width), frame.theme.accent),
+                        Span::raw(" ".repeat(2.min(frame.width - name_width))),
+                        Span::styled(
+                            crate::rows::cut(&about, frame.width.saturating_sub(name_width + 2)),
+                            frame.theme.text,
+                        ),
+                    ]));
+                }
+            }
+        }
+        lines
+    }
+}

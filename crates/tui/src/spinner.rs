@@ -1,0 +1,127 @@
+//! The line that moves while the agent works.
+
+use std::time::Duration;
+
+use ratatui::text::{Line, Span};
+
+use crate::amount::clock;
+use crate::text::{clean_line, cut};
+use crate::theme::Theme;
+
+/// Ticks that one verb lasts, so that it can be read.
+const VERB_TICKS: usize = 24;
+/// Ticks that one face lasts.
+const FACE_TICKS: usize = 4;
+
+/// What the agent is busy with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Activity {
+    /// It waits for the model or for something else.
+    Waiting,
+    /// The model thinks.
+    Thinking,
+    /// A tool runs.
+    Tool {
+        /// The name of the tool, which chooses the emoji.
+        name: String,
+        /// What it does.
+        label: String,
+    },
+}
+
+impl Activity {
+    /// The line at a tick. Who draws counts the ticks, a few in a second.
+    pub fn line(
+        &self,
+        tick: usize,
+        elapsed: Duration,
+        columns: usize,
+        theme: &Theme,
+    ) -> Line<'static> {
+        let pick = |list: &[String], every: usize| {
+            list.get(tick / every % list.len().max(1))
+                .cloned()
+                .unwrap_or_default()
+        };
+        let spinner = &theme.spinner;
+        let verb = pick(&spinner.thinking_verbs, VERB_TICKS);
+        let (face, text) = match self {
+            Self::Waiting => (pick(&spinner.waiting_faces, FACE_TICKS), verb),
+            Self::Thinking => (pick(&spinner.thinking_faces, FACE_TICKS), verb),
+            Self::Tool { name, label } => (
+                theme
+                    .tool_emojis
+                    .get(name)
+                    .cloned()
+                    .unwrap_or_else(|| "🔧".to_owned()),
+                clean_line(label),
+            ),
+        };
+        let face = match (
+            self,
+            spinner
+                .wings
+                .get(tick / VERB_TICKS % spinner.wings.len().max(1)),
+        ) {
+            (Self::Waiting | Self::Thinking, Some((left, right))) => format!("{left}{face}{right}"),
+            (Self::Waiting | Self::Thinking | Self::Tool { .. }, _) => face,
+        };
+        let time = format!(" {}", clock(elapsed));
+        let room = columns.saturating_sub(time.len());
+        let work = cut(format!("{face} {text}…").trim_start(), room);
+        Line::from(vec![
+            Span::styled(work, theme.accent),
+            Span::styled(cut(&time, columns), theme.faint),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skin::{Background, Depth, Skin};
+    use crate::text::width;
+
+    #[test]
+    fn faces_and_verbs_change_and_the_time_stays() {
+        let theme = Theme::default();
+        let at = |tick| {
+            Activity::Thinking
+                .line(tick, Duration::from_secs(7), 60, &theme)
+                .to_string()
+        };
+        assert_eq!(at(0), "(¬‿¬) thinking… 7s");
+        assert_eq!(at(FACE_TICKS), "(⊙_⊙) thinking… 7s");
+        assert_eq!(at(VERB_TICKS), "(◑_◑) weighing… 7s");
+        let tool = Activity::Tool {
+            name: "terminal".to_owned(),
+            label: "cargo\ntest".to_owned(),
+        };
+        assert_eq!(
+            tool.line(5, Duration::from_secs(61), 60, &theme)
+                .to_string(),
+            "💻 cargo test… 1m"
+        );
+    }
+
+    #[test]
+    fn every_skin_fits_any_width() {
+        for name in Skin::builtin_names() {
+            let theme = Skin::builtin(name)
+                .unwrap_or_default()
+                .theme(Depth::True, Background::Dark);
+            for columns in 0..40 {
+                let line = Activity::Waiting
+                    .line(columns, Duration::from_secs(9), columns, &theme)
+                    .to_string();
+                assert!(width(&line) <= columns, "{name} {columns}: {line}");
+            }
+        }
+        assert_eq!(
+            Activity::Waiting
+                .line(3, Duration::ZERO, 20, &Theme::plain())
+                .to_string(),
+            "… 0s"
+        );
+    }
+}
