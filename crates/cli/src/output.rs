@@ -6,8 +6,23 @@ use serde::Serialize;
 
 /// Where commands print.
 pub(crate) struct Output {
-    out: BufWriter<Stdout>,
+    out: Sink,
     colour: bool,
+}
+
+enum Sink {
+    Standard(BufWriter<Stdout>),
+    /// For whoever shows it in another way.
+    Kept(Vec<u8>),
+}
+
+impl Sink {
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Standard(out) => out,
+            Self::Kept(bytes) => bytes,
+        }
+    }
 }
 
 /// A way to set words apart.
@@ -25,8 +40,24 @@ impl Output {
         let out = io::stdout();
         let colour = out.is_terminal();
         Self {
-            out: BufWriter::new(out),
+            out: Sink::Standard(BufWriter::new(out)),
             colour,
+        }
+    }
+
+    /// An output that is kept, without colours.
+    pub(crate) fn kept() -> Self {
+        Self {
+            out: Sink::Kept(Vec::new()),
+            colour: false,
+        }
+    }
+
+    /// What was kept.
+    pub(crate) fn text(self) -> String {
+        match self.out {
+            Sink::Standard(_) => String::new(),
+            Sink::Kept(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         }
     }
 
@@ -36,14 +67,16 @@ impl Output {
     }
 
     pub(crate) fn line(&mut self, text: impl AsRef<str>) -> io::Result<()> {
-        self.out.write_all(text.as_ref().as_bytes())?;
-        self.out.write_all(b"\n")
+        let out = self.out.writer();
+        out.write_all(text.as_ref().as_bytes())?;
+        out.write_all(b"\n")
     }
 
     /// A value as JSON, for programs.
     pub(crate) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut self.out, value)?;
-        self.out.write_all(b"\n")
+        let out = self.out.writer();
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        out.write_all(b"\n")
     }
 
     /// The text in a style, when styles can be seen.
@@ -62,17 +95,17 @@ impl Output {
     }
 
     pub(crate) fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.writer().flush()
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.out.write(bytes)
+        self.out.writer().write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        self.out.writer().flush()
     }
 }
 

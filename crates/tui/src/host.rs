@@ -4,10 +4,9 @@ use futures_core::future::LocalBoxFuture;
 use hermes_core::{Event, Op};
 
 use crate::app::Reply;
-use crate::cells::Failure;
+use crate::composer::Attachment;
 use crate::composer::complete::{Candidate, Request};
 use crate::composer::paste::Kept;
-use crate::composer::Attachment;
 
 /// A conversation and what belongs to it.
 ///
@@ -18,11 +17,7 @@ pub trait Host {
     fn send(&self, op: Op);
 
     /// Sends a message, with pictures by path.
-    fn message(
-        &self,
-        text: String,
-        attachments: Vec<Attachment>,
-    ) -> LocalBoxFuture<'_, Result<(), Failure>>;
+    fn message(&self, text: String, attachments: Vec<Attachment>) -> LocalBoxFuture<'_, Reply>;
 
     /// What the session says next; nothing when it is over.
     fn next_event(&self) -> LocalBoxFuture<'_, Option<Event>>;

@@ -41,8 +41,8 @@ pub use cells::{
     TurnEnd, User, tool_verb,
 };
 pub use diff::Diff;
-pub use host::Host;
 pub use highlight::{Highlighter, highlight, load_syntaxes};
+pub use host::Host;
 pub use markdown::{Stream, markdown};
 pub use skin::{Background, Depth, Skin, Spinner, markup};
 pub use spinner::Activity;

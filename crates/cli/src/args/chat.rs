@@ -37,6 +37,9 @@ pub(crate) struct RunArgs {
     /// Leave out settings, rules, plugins and MCP servers
     #[arg(long)]
     pub(crate) safe_mode: bool,
+    /// No screen: a line at a time, for screen readers and simple terminals
+    #[arg(long)]
+    pub(crate) plain: bool,
     /// Write what the run used to this file, as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) usage_file: Option<PathBuf>,

@@ -1,22 +1,25 @@
 //! `hermes -z` and `hermes chat`: conversations on the command line.
 
+mod commands;
 mod events;
 mod hands;
 mod open;
 mod question;
 mod repl;
+mod screen;
 mod servers;
-mod slash;
 mod standing;
 mod usage;
 
 use std::io::{IsTerminal, Write};
 
+use hermes_config::Loaded;
 use hermes_core::{FailureKind, Op, TurnEnd};
 
 use crate::args::chat::{ChatArgs, RunArgs};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::models::tell;
 use crate::output::Output;
 use events::{Ending, Shown, Watch};
 use open::Conversation;
@@ -68,6 +71,9 @@ pub(crate) fn run(args: &ChatArgs, context: &Context, output: &mut Output) -> Ou
                 Complaint::bad_request("there is no question, and nobody to type one")
                     .hint("hermes -z 'QUESTION', or hermes chat -q 'QUESTION'"),
             );
+        }
+        if screen::wanted(&args.run, context) {
+            return screen::run(&args.run, context, output);
         }
         return repl::run(&args.run, context, output);
     };
@@ -127,7 +133,9 @@ fn converse(
 ) -> Outcome<Ending> {
     let runtime = runtime()?;
     // Opening waits for the store, which a thread that drives tasks must not do.
-    let conversation = Conversation::open(run, false, &runtime, context)?;
+    let loaded = settings(run, context)?;
+    let conversation = Conversation::open(run, false, loaded, &runtime, context)?;
+    tell(&conversation.notes);
     let media = question.media(conversation.store.blobs())?;
     let text = question.text.clone();
     runtime.block_on(async {
@@ -137,6 +145,11 @@ fn converse(
         conversation.close().await;
         ending
     })
+}
+
+/// The settings a conversation has.
+fn settings(run: &RunArgs, context: &Context) -> Outcome<Loaded> {
+    context.settings_for(run.ignore_user_config || run.safe_mode)
 }
 
 pub(super) fn runtime() -> Outcome<tokio::runtime::Runtime> {

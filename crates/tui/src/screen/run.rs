@@ -12,7 +12,6 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::{Cause, Frames, Guard, Inline, Reflow};
 use crate::app::{App, Effect, Input, Opened};
-use crate::cells::{Cell, Failure};
 use crate::host::Host;
 
 /// How often things that move are drawn.
@@ -181,7 +180,8 @@ impl Screen {
     fn end(mut self) -> io::Result<()> {
         let (columns, _) = crossterm::terminal::size()?;
         let finished = self.app.take_finished();
-        self.inline.draw(&finished, super::Live::default(), columns)?;
+        self.inline
+            .draw(&finished, super::Live::default(), columns)?;
         self.inline.clear(columns)?;
         drop(self.guard.take());
         Ok(())
@@ -197,9 +197,9 @@ impl Screen {
             match effect {
                 Effect::Send(op) => host.send(op),
                 Effect::Message { text, attachments } => {
-                    if let Err(failure) = host.message(text, attachments).await {
-                        self.update(Input::Replied(shown(failure)));
-                    }
+                    let sent = host.message(text, attachments);
+                    jobs.0
+                        .push(Box::pin(async move { Input::Replied(sent.await) }));
                 }
                 Effect::Command(line) => {
                     let command = host.command(line);
@@ -262,13 +262,6 @@ impl Screen {
         self.inline.forget();
         self.changed(Cause::Person);
         Ok(())
-    }
-}
-
-fn shown(failure: Failure) -> crate::app::Reply {
-    crate::app::Reply {
-        cells: vec![Cell::Failure(failure)],
-        ..crate::app::Reply::default()
     }
 }
 

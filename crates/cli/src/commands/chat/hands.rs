@@ -4,13 +4,42 @@ use hermes_core::{Op, RunMode};
 use tokio_util::sync::CancellationToken;
 
 use super::open::Conversation;
-use super::slash::Rollback;
 use crate::commands::checkpoints::{list, told};
 use crate::complaint::Outcome;
 use crate::output::{Output, printable};
 
 /// Lines of a comparison that are shown.
 const MOST_OF_DIFF: usize = 80;
+
+/// What is asked about the states files were in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rollback<'a> {
+    List,
+    Diff(&'a str),
+    To {
+        which: &'a str,
+        file: Option<&'a str>,
+    },
+}
+
+impl<'a> Rollback<'a> {
+    pub(super) fn parse(rest: Option<&'a str>) -> Self {
+        let Some(rest) = rest else {
+            return Self::List;
+        };
+        match rest.split_once(char::is_whitespace) {
+            Some(("diff", which)) => Self::Diff(which.trim()),
+            Some((which, file)) => Self::To {
+                which,
+                file: Some(file.trim()),
+            },
+            None => Self::To {
+                which: rest,
+                file: None,
+            },
+        }
+    }
+}
 
 /// Lists checkpoints, compares with one or goes back to one. Says whether all files went back.
 pub(super) async fn rollback(

@@ -1,11 +1,10 @@
 //! Opening a conversation: store, models, tools and engine, wired.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use hermes_agent::{Dumps, Engine, Services, Session, SessionSpec, toolsets};
-use hermes_config::{ApprovalMode, Config};
+use hermes_config::{ApprovalMode, Config, Loaded};
 use hermes_core::{RunMode, SessionId, SystemRandom};
 use hermes_llm::Course;
 use hermes_store::{BackgroundImport, Store};
@@ -16,7 +15,7 @@ use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::hands::{Hands, Parts};
-use crate::models::{Chosen, Measured, Models, tell};
+use crate::models::{Chosen, Measured, Models};
 use crate::servers::{ModelSampler, Servers};
 use crate::web::Web;
 
@@ -42,6 +41,8 @@ pub(super) struct Conversation {
     pub(super) without_settings: bool,
     /// The reference's history, on its way in behind the prompt.
     pub(super) import: Option<BackgroundImport>,
+    /// What somebody at the terminal should know before the first word.
+    pub(super) notes: Vec<String>,
 }
 
 impl Conversation {
@@ -49,10 +50,10 @@ impl Conversation {
     pub(super) fn open(
         run: &RunArgs,
         attended: bool,
+        loaded: Loaded,
         runtime: &Runtime,
         context: &Context,
     ) -> Outcome<Self> {
-        let loaded = context.settings_for(run.ignore_user_config || run.safe_mode)?;
         if let Some(sets) = &run.toolsets {
             check_toolsets(sets, &loaded.config)?;
         }
@@ -61,9 +62,11 @@ impl Conversation {
             model: run.model.clone(),
             provider: run.provider.clone(),
         };
-        let course = measured(&models, &chosen, runtime)?;
+        let Measured { course, mut notes } =
+            runtime.block_on(models.measured_course(&chosen, models.loading()))?;
         let _entered = runtime.enter();
         let (store, id, import) = store_and_id(run, attended, context)?;
+        notes.extend(id.as_ref().map(|id| format!("Going on with {id}.")));
         let home = context.home()?;
         let config = models.loaded.config.clone();
         let random = Arc::new(SystemRandom);
@@ -159,6 +162,7 @@ impl Conversation {
             directory,
             without_settings: run.ignore_user_config || run.safe_mode,
             import,
+            notes,
         })
     }
 
@@ -185,14 +189,6 @@ impl Conversation {
     pub(super) async fn settle(&self, limit: std::time::Duration) {
         let _ = tokio::time::timeout(limit, self.engine.settle()).await;
     }
-}
-
-/// The course, with a server nearby made ready for it.
-fn measured(models: &Models, chosen: &Chosen, runtime: &Runtime) -> Outcome<Course> {
-    let Measured { course, notes } =
-        runtime.block_on(models.measured_course(chosen, models.loading()))?;
-    tell(&notes);
-    Ok(course)
 }
 
 /// Somebody at a terminal waits for nothing: the reference's history comes in behind the prompt,
@@ -222,9 +218,6 @@ fn store_and_id(
         store.resolve(named).wait()?
     };
     store.reopen_session(&id).wait()?;
-    if attended {
-        writeln!(std::io::stderr(), "Going on with {id}.")?;
-    }
     Ok((store, Some(id), None))
 }
 

@@ -33,42 +33,62 @@ impl Question {
             ("", piped) => piped.to_owned(),
             (words, piped) => format!("{words}\n\n{piped}"),
         };
-        let images = images
-            .iter()
-            .map(|path| Ok((path.clone(), kind(path)?)))
-            .collect::<Outcome<_>>()?;
-        Ok(Self { text, images })
+        Ok(Self {
+            text,
+            images: kinds(images)?,
+        })
     }
 
     /// Takes the pictures into the store.
     pub(super) fn media(&self, blobs: &Blobs) -> Outcome<Vec<Media>> {
-        self.images
-            .iter()
-            .map(|(path, mime)| {
-                let unreadable = |error: std::io::Error| {
-                    Complaint::new(
-                        FailureKind::NotFound,
-                        format!("{}: {error}", path.display()),
-                    )
-                };
-                let size = std::fs::metadata(path).map_err(unreadable)?.len();
-                if size > MOST_IMAGE {
-                    return Err(Complaint::bad_request(format!(
-                        "{} has {size} bytes, more than the {MOST_IMAGE} a picture may have",
-                        path.display()
-                    )));
-                }
-                let bytes = std::fs::read(path).map_err(unreadable)?;
-                Ok(Media {
-                    mime: (*mime).to_owned(),
-                    source: MediaSource::Blob(blobs.put(&bytes)?),
-                    name: path
-                        .file_name()
-                        .map(|name| name.to_string_lossy().into_owned()),
-                })
-            })
-            .collect()
+        stored(&self.images, blobs)
     }
+}
+
+/// Takes pictures into the store.
+pub(super) fn pictures(paths: &[PathBuf], blobs: &Blobs) -> Outcome<Vec<Media>> {
+    stored(&kinds(paths)?, blobs)
+}
+
+/// Whether models take a picture of this name.
+pub(super) fn is_picture(path: &Path) -> bool {
+    kind(path).is_ok()
+}
+
+fn kinds(paths: &[PathBuf]) -> Outcome<Vec<(PathBuf, &'static str)>> {
+    paths
+        .iter()
+        .map(|path| Ok((path.clone(), kind(path)?)))
+        .collect()
+}
+
+fn stored(images: &[(PathBuf, &'static str)], blobs: &Blobs) -> Outcome<Vec<Media>> {
+    images
+        .iter()
+        .map(|(path, mime)| {
+            let unreadable = |error: std::io::Error| {
+                Complaint::new(
+                    FailureKind::NotFound,
+                    format!("{}: {error}", path.display()),
+                )
+            };
+            let size = std::fs::metadata(path).map_err(unreadable)?.len();
+            if size > MOST_IMAGE {
+                return Err(Complaint::bad_request(format!(
+                    "{} has {size} bytes, more than the {MOST_IMAGE} a picture may have",
+                    path.display()
+                )));
+            }
+            let bytes = std::fs::read(path).map_err(unreadable)?;
+            Ok(Media {
+                mime: (*mime).to_owned(),
+                source: MediaSource::Blob(blobs.put(&bytes)?),
+                name: path
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned()),
+            })
+        })
+        .collect()
 }
 
 fn piped() -> Outcome<String> {

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use hermes_core::{Answer, Event, Op, Question, SessionId, TurnEnd};
 
-use super::hands;
+use super::commands::{self, Next, Place, Talk};
 use super::open::Conversation;
 use super::servers;
-use super::slash::{self, Slash};
-use super::standing::RouteInUse;
 use crate::args::chat::RunArgs;
 use crate::complaint::Outcome;
 use crate::context::Context;
+use crate::models::tell;
 use crate::output::{Output, Style, printable};
 use crate::typed::{self, Typed};
 
@@ -21,7 +20,9 @@ const LAST_MOMENT: Duration = Duration::from_secs(5);
 
 pub(super) fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Outcome {
     let runtime = super::runtime()?;
-    let conversation = Conversation::open(args, true, &runtime, context)?;
+    let loaded = super::settings(args, context)?;
+    let conversation = Conversation::open(args, true, loaded, &runtime, context)?;
+    tell(&conversation.notes);
     greet(&conversation, output)?;
     runtime.block_on(async {
         conversation.hands.recover().await;
@@ -65,42 +66,29 @@ fn importing(conversation: &Conversation, output: &mut Output) -> Outcome {
     Ok(())
 }
 
-/// What changes while somebody talks.
-struct Talk {
-    route: RouteInUse,
-    /// The session; a conversation may go on in another one.
-    session: SessionId,
-    lines: Typed,
-    settings: servers::Watch,
-}
-
 /// Reads lines and answers them; gives the session to go on with if anything was said.
 async fn talk(
     conversation: &Conversation,
     context: &Context,
     output: &mut Output,
 ) -> Outcome<Option<SessionId>> {
-    let mut talk = Talk {
-        route: RouteInUse::new(&conversation.course),
-        session: conversation.session.id().clone(),
-        lines: Typed::new(),
-        settings: servers::Watch::new(context)?,
-    };
+    let mut talk = Talk::new(conversation);
+    let mut lines = Typed::new();
+    let mut settings = servers::Watch::new(context)?;
     let mut talked = false;
-    let mut asking = conversation.asks;
     loop {
         importing(conversation, output)?;
         write!(output, "\n> ")?;
         output.flush()?;
         let line = tokio::select! {
-            line = talk.lines.next() => line,
+            line = lines.next() => line,
             _ = tokio::signal::ctrl_c() => None,
             event = conversation.session.next_event() => {
                 match event {
                     // A process in the background had something to tell.
                     Some(Event::TurnStarted { .. }) => {
                         talked = true;
-                        follow(conversation, &mut talk, output).await?;
+                        follow(conversation, &mut talk, &mut lines, output).await?;
                     }
                     Some(Event::Notice { text }) => output.line(format!("\n{}", printable(&text)))?,
                     Some(_) => {}
@@ -117,103 +105,42 @@ async fn talk(
         if text.is_empty() {
             continue;
         }
-        let op = match Slash::parse(text) {
-            None => {
+        let next = match text.starts_with('/') {
+            true => {
+                commands::carry_out(text, Place::Prompt, conversation, &mut talk, output).await?
+            }
+            false => Next::Message,
+        };
+        let op = match next {
+            Next::Nothing => continue,
+            Next::Leave => return Ok(talked.then_some(talk.session)),
+            Next::Reload(how) => {
+                servers::reload(conversation, how.as_deref(), context, &mut lines, output).await?;
+                continue;
+            }
+            Next::Send(op @ Op::SetModel { .. }) => {
+                conversation.session.send(op);
+                switched(conversation, &mut talk, output).await?;
+                continue;
+            }
+            Next::Send(op) => op,
+            Next::Message => {
                 talked = true;
-                talk.settings.look(conversation, context, output).await?;
+                settings.look(conversation, context, output).await?;
                 conversation.servers.offering().await;
                 Op::UserMessage {
                     text: text.to_owned(),
                     media: Vec::new(),
                 }
             }
-            Some(Slash::Exit) => return Ok(talked.then_some(talk.session)),
-            Some(Slash::Compress(topic)) => Op::Compact {
-                focus: topic.map(str::to_owned),
-            },
-            Some(Slash::Retry) => Op::Retry,
-            Some(Slash::Undo) => Op::Undo,
-            Some(Slash::Rollback(asked)) => {
-                match hands::rollback(conversation, asked, output).await? {
-                    // The conversation goes back along with the files.
-                    true => Op::Undo,
-                    false => continue,
-                }
-            }
-            Some(Slash::Yolo) => {
-                asking = hands::yolo(conversation, asking, output)?;
-                continue;
-            }
-            Some(Slash::ReloadMcp(how)) => {
-                servers::reload(conversation, how, context, &mut talk.lines, output).await?;
-                continue;
-            }
-            Some(other) => {
-                serve(other, conversation, &mut talk, output).await?;
-                continue;
-            }
         };
         conversation.session.send(op);
-        follow(conversation, &mut talk, output).await?;
+        follow(conversation, &mut talk, &mut lines, output).await?;
     }
 }
 
-/// Commands that need no turn.
-async fn serve(
-    command: Slash<'_>,
-    conversation: &Conversation,
-    talk: &mut Talk,
-    output: &mut Output,
-) -> Outcome {
-    match command {
-        Slash::Status => {
-            let session = talk.session.to_string();
-            talk.route.page(&session, &conversation.models, output)?;
-        }
-        Slash::Model(None) => {
-            output.line(talk.route.line(&conversation.models))?;
-            output.line("/model NAME or /model PROVIDER:NAME changes it for this conversation.")?;
-        }
-        Slash::Model(Some(name)) => switch(name, conversation, &mut talk.route, output).await?,
-        Slash::Stop => hands::stop(conversation, output).await?,
-        Slash::Unknown(word) => {
-            output.line(format!(
-                "There is no {}; /help lists commands.",
-                printable(word)
-            ))?;
-        }
-        // The rest is served by its caller.
-        Slash::Help
-        | Slash::Yolo
-        | Slash::Exit
-        | Slash::Compress(_)
-        | Slash::Retry
-        | Slash::Undo
-        | Slash::ReloadMcp(_)
-        | Slash::Rollback(_) => {
-            for (command, about) in slash::HELP {
-                output.line(format!("  {command:<32} {about}"))?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Lets another model answer in this conversation.
-async fn switch(
-    name: &str,
-    conversation: &Conversation,
-    route: &mut RouteInUse,
-    output: &mut Output,
-) -> Outcome {
-    let (model, provider) = match name.split_once("--provider") {
-        Some((model, provider)) => (model, Some(provider.trim_start_matches('=').trim())),
-        None => (name, None),
-    };
-    conversation.session.send(Op::SetModel {
-        model: model.trim().to_owned(),
-        provider: provider.map(str::to_owned),
-    });
+/// Waits until another model answers in this conversation, and says so.
+async fn switched(conversation: &Conversation, talk: &mut Talk, output: &mut Output) -> Outcome {
     // What a title or another late helper has to say may come first.
     loop {
         let event = tokio::select! {
@@ -222,14 +149,10 @@ async fn switch(
             _ = tokio::signal::ctrl_c() => return Ok(()),
         };
         let Some(event) = event else { return Ok(()) };
+        talk.hear(&event);
         match event {
-            Event::RouteChanged {
-                provider,
-                model,
-                reason,
-            } => {
-                route.change(provider, model, reason);
-                return Ok(output.line(route.line(&conversation.models))?);
+            Event::RouteChanged { .. } => {
+                return Ok(output.line(talk.route.line(&conversation.models))?);
             }
             Event::Notice { text } => return Ok(output.line(printable(&text))?),
             _ => {}
@@ -238,7 +161,12 @@ async fn switch(
 }
 
 /// Prints a turn as it goes.
-async fn follow(conversation: &Conversation, talk: &mut Talk, output: &mut Output) -> Outcome {
+async fn follow(
+    conversation: &Conversation,
+    talk: &mut Talk,
+    lines: &mut Typed,
+    output: &mut Output,
+) -> Outcome {
     output.line("")?;
     loop {
         let event = tokio::select! {
@@ -248,6 +176,9 @@ async fn follow(conversation: &Conversation, talk: &mut Talk, output: &mut Outpu
                 continue;
             }
         };
+        if let Some(event) = &event {
+            talk.hear(event);
+        }
         match event {
             None => return Ok(()),
             Some(Event::TextDelta { text }) => write!(output, "{}", printable(&text))?,
@@ -266,7 +197,6 @@ async fn follow(conversation: &Conversation, talk: &mut Talk, output: &mut Outpu
             }) => {
                 let line = format!("\n{provider}/{model} answers now: {reason}");
                 output.line(output.paint(Style::Faint, &printable(&line)))?;
-                talk.route.change(provider, model, reason);
             }
             Some(Event::Compacted { before, after }) => {
                 let line = format!("\nthe conversation was shortened: {before} → {after} tokens");
@@ -275,11 +205,10 @@ async fn follow(conversation: &Conversation, talk: &mut Talk, output: &mut Outpu
             Some(Event::SessionChanged { session }) => {
                 let line = format!("\nthe conversation goes on as {session}");
                 output.line(output.paint(Style::Faint, &line))?;
-                talk.session = session;
             }
             Some(Event::Ask(question)) => {
                 output.flush()?;
-                match answer(&question, &mut talk.lines, output).await? {
+                match answer(&question, lines, output).await? {
                     Asked::Said(answer) => {
                         conversation.session.send(Op::Answer {
                             question: question.id,

@@ -81,6 +81,36 @@ pub(super) async fn reload(
             _ => return Ok(output.line("Nothing was changed.")?),
         }
     }
+    finish(conversation, always, loaded, context, output).await
+}
+
+/// The same where nobody can be asked in between: the user says `now` or `always`.
+pub(super) async fn reload_now(
+    conversation: &Conversation,
+    how: Option<&str>,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
+    let Some(loaded) = fresh(conversation, context, output)? else {
+        return Ok(());
+    };
+    let always = how == Some("always");
+    if loaded.config.approvals.mcp_reload_confirm && !always && how != Some("now") {
+        output.line("Other tools change what the model is shown, so it reads the whole conversation anew once.")?;
+        return Ok(output.line(
+            "/reload-mcp now does it, /reload-mcp always does it without asking from now on.",
+        )?);
+    }
+    finish(conversation, always, loaded, context, output).await
+}
+
+async fn finish(
+    conversation: &Conversation,
+    always: bool,
+    loaded: Loaded,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
     if always {
         let key = "approvals.mcp_reload_confirm";
         edit(context, |settings| {
