@@ -43,6 +43,7 @@ mod suite {
     mod read_only;
     mod recognised;
     mod reports;
+    mod screen;
     mod sessions;
     mod takeover;
     mod tls;

@@ -50,6 +50,21 @@ impl HermeticCommand {
         .env("LANG", "C.UTF-8")
     }
 
+    /// The same as a command line of its own, for programs that start others.
+    pub fn line(&self) -> Vec<String> {
+        let text = |word: &OsStr| word.to_string_lossy().into_owned();
+        let mut line: Vec<String> = ["env", "-i", "-C"].map(str::to_owned).to_vec();
+        line.push(self.directory.display().to_string());
+        line.extend(
+            self.environment
+                .iter()
+                .map(|(name, value)| format!("{}={}", text(name), text(value))),
+        );
+        line.push(self.program.display().to_string());
+        line.extend(self.arguments.iter().map(|word| text(word)));
+        line
+    }
+
     /// Appends one argument.
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.arguments.push(argument.as_ref().to_owned());

@@ -232,12 +232,17 @@ impl Banner {
 
     fn counts(&self) -> String {
         let tools = self.tools.iter().map(|(_, tools)| tools.len()).sum();
-        let mut parts = vec![plural(tools, "tool"), plural(self.skills.len(), "skill")];
-        if !self.servers.is_empty() {
-            parts.push(plural(self.servers.len(), "MCP server"));
-        }
-        parts.push("/help".to_owned());
-        parts.join(" · ")
+        [
+            (tools, "tool"),
+            (self.skills.len(), "skill"),
+            (self.servers.len(), "MCP server"),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, of)| plural(count, of))
+        .chain(["/help".to_owned()])
+        .collect::<Vec<_>>()
+        .join(" · ")
     }
 
     fn notes(&self, theme: &Theme) -> Vec<(String, Style)> {

@@ -8,5 +8,5 @@ mod run;
 
 pub use frames::{Cause, Frames};
 pub use guard::Guard;
-pub use inline::{Inline, Live, Reflow};
+pub use inline::{Inline, Live};
 pub use run::{Ended, Screen};

@@ -333,7 +333,7 @@ fn status_and_model_show_the_route_that_answers() {
         .write_env("SPARE_KEY=key-of-the-spare-1234\n")
         .unwrap();
     let limit = Duration::from_secs(20);
-    let terminal = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     let say = |line: &str, shown: &str| {
         terminal.send(&format!("{line}\r")).unwrap();
         terminal.wait_for_text(shown, limit).unwrap();

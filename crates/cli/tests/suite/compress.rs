@@ -25,7 +25,7 @@ fn long_talk(settings: &str) -> (ModelServer, Program, Terminal) {
         let question = format!("part {part} of the shed");
         program.run(&["-z", &question, "--resume", session]).ok();
     }
-    let command = program.command(&["chat", "--resume", session]);
+    let command = program.command(&["chat", "--plain", "--resume", session]);
     let terminal = Terminal::spawn(&command, 120, 60).unwrap();
     (server, program, terminal)
 }

@@ -273,7 +273,7 @@ fn a_person_allows_for_the_session_and_refuses_with_a_reason() {
         .write_config(&format!("{settings}{manual}"))
         .unwrap();
     let limit = Duration::from_secs(30);
-    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     let say = |line: &str, shown: &str| {
         screen.send(&format!("{line}\r")).unwrap();
         screen.wait_for_text(shown, limit).unwrap();
@@ -318,7 +318,7 @@ fn a_command_let_out_of_the_sandbox_means_what_it_says() {
         .write_config(&format!("{settings}approvals: {{mode: manual}}\n"))
         .unwrap();
     let limit = Duration::from_secs(30);
-    let screen = Terminal::spawn(&program.command(&["chat"]), 160, 60).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 160, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends", limit).unwrap();
     screen.send("go\r").unwrap();
     screen

@@ -258,7 +258,7 @@ fn lists_and_questions_are_answered_in_their_documented_form() {
     let quiet = format!("{settings}auxiliary: {{title_generation: {{enabled: false}}}}\n");
     program.home.write_config(&quiet).unwrap();
     let limit = Duration::from_secs(60);
-    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends", limit).unwrap();
     screen.send("paint\r").unwrap();
     // What is typed before the prompt is there is no answer.

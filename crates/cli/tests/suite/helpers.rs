@@ -45,7 +45,7 @@ fn calls(server: &ModelServer) -> usize {
 }
 
 fn chat(program: &Program) -> Terminal {
-    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
     screen
 }

@@ -55,7 +55,7 @@ fn a_reviewing_model_lets_a_command_run_once_refuses_it_or_leaves_it_to_a_person
         ("rm -rf / --no-preserve-root", "APPROVE", false, false),
     ] {
         let (server, program) = set_up(command, verdict, "approvals:\n  mode: smart\n");
-        let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+        let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
         screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
         screen.send("go\r").unwrap();
         if asked {

@@ -231,7 +231,7 @@ fn a_late_server_joins_the_next_turn_and_is_known_at_once_the_next_time() {
     lab.more(&format!(
         "mcp_discovery_timeout: 0.1\nmcp_servers:\n  far:\n    url: '{url}'\n    skip_preflight: true\n"
     ));
-    let screen = Terminal::spawn(&lab.program.command(&["chat"]), 120, 60).unwrap();
+    let screen = Terminal::spawn(&lab.program.command(&["chat", "--plain"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends", LONG).unwrap();
     screen.send("one\r").unwrap();
     lab.model.wait_for_requests(1, LONG).unwrap();
@@ -269,7 +269,7 @@ fn a_reload_adds_removes_and_revives_servers_while_the_conversation_goes_on() {
     std::fs::write(lab.state.join("broken"), "").unwrap();
     let has = |request: usize, name: &str| lab.offered(request).iter().any(|one| one == name);
     let starts = lab.lines("starts").len();
-    let screen = Terminal::spawn(&lab.program.command(&["chat"]), 140, 60).unwrap();
+    let screen = Terminal::spawn(&lab.program.command(&["chat", "--plain"]), 140, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends", LONG).unwrap();
     screen.send("one\r").unwrap();
     lab.model.wait_for_requests(1, LONG).unwrap();

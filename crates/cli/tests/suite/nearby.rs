@@ -214,7 +214,7 @@ fn a_fallback_nearby_and_a_model_chosen_on_the_way_are_made_ready_too() {
         ),
     );
     let limit = Duration::from_secs(30);
-    let terminal = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     terminal.wait_for_text("Ctrl+D ends", limit).unwrap();
     // It was looked at and not loaded: it may never be needed.
     assert_eq!(posted(&near, "/api/v1/models/load").len(), 0);

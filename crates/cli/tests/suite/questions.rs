@@ -27,7 +27,7 @@ fn set_up() -> (ModelServer, Program, Terminal) {
     let config = program.home.read("config.yaml").unwrap();
     let config = format!("{config}approvals: {{mode: manual}}\n");
     program.home.write_config(&config).unwrap();
-    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
     (server, program, screen)
 }

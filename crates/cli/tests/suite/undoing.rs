@@ -40,7 +40,7 @@ fn the_end_of_a_background_process_is_told_in_the_conversation_that_started_it()
     let server = ModelServer::start(scenario.lenient()).unwrap();
     let program = program(&server, "");
     program.shell("mkfifo go").ok();
-    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
     screen.send("build\r").unwrap();
     screen.wait_for_text("It runs.", LIMIT).unwrap();
@@ -71,7 +71,7 @@ fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
         .reply(text("It runs."));
     let server = ModelServer::start(scenario.lenient()).unwrap();
     let program = program(&server, "");
-    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
     screen.send("/stop\r").unwrap();
     screen
@@ -123,7 +123,7 @@ fn files_go_back_to_a_checkpoint_from_the_conversation_and_from_the_shell() {
         .shell("git init -q . && mkdir notes && echo first > notes/plan.txt")
         .ok();
     let read = |name: &str| program.shell(&format!("cat {name}")).stdout;
-    let screen = Terminal::spawn(&program.command(&["chat"]), 120, 60).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
     screen.send("write\r").unwrap();
     screen.wait_for_text("Written.", LIMIT).unwrap();

@@ -3,59 +3,57 @@
 //! What is finished is written once and belongs to the terminal from then on: it scrolls, is selected and found
 //! like the output of any program, and nothing here ever clears it. Only the lines below it are drawn again.
 //! Everything goes out in one synchronised write.
+//!
+//! Between two pictures the terminal's own cursor is hidden at the beginning of the live area, and the one that
+//! is seen is part of the picture. A terminal that is resized breaks its lines anew, some before they tell us, but
+//! they all keep the cursor on its character: wherever that is afterwards, what is below it is ours.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use ratatui::text::Line;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
 
 use super::paint;
 
 /// Begins and ends a picture that a terminal shows as a whole.
 const BEGIN: &str = "\x1b[?2026h\x1b[?25l";
-const END: &str = "\x1b[?25h\x1b[?2026l";
-/// Lines that are too long for a terminal that shrank meanwhile are cut instead of wrapped: a wrapped one would
-/// take a row that nobody counted.
+const END: &str = "\x1b[?2026l";
+const SHOW_CURSOR: &str = "\x1b[?25h";
+/// Lines that are too long for a terminal that shrank meanwhile are cut instead of wrapped.
 const NO_WRAP: &str = "\x1b[?7l";
 const WRAP: &str = "\x1b[?7h";
 const TO_END_OF_LINE: &str = "\x1b[K";
-const TO_END_OF_SCREEN: &str = "\x1b[J";
-
-/// What happens to lines when a terminal becomes narrower.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reflow {
-    /// They are broken again: nearly every terminal.
-    Breaks,
-    /// They are cut.
-    Cuts,
-}
+/// Clears this line and everything below. Not all at once: some terminals take that for a wish to keep what is on
+/// the screen.
+const CLEAR_BELOW: &str = "\r\x1b[2K\x1b7\x1b[1B\x1b[J\x1b8";
 
 /// What is to be seen of the live area.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Live {
     /// The lines, none wider than the terminal.
     pub lines: Vec<Line<'static>>,
-    /// Row and column of the cursor among them; none hides it.
+    /// Row and column of the cursor among them, if it is to be seen.
     pub cursor: Option<(u16, u16)>,
 }
 
-/// The live area and what is known about where it is.
+/// The live area. The terminal's cursor is at its beginning whenever nothing is being drawn.
 pub struct Inline<W> {
     out: W,
-    reflow: Reflow,
     /// What is on the screen.
-    shown: Live,
+    shown: Vec<Line<'static>>,
     /// The width it was drawn for.
     width: u16,
 }
 
 impl<W: Write> Inline<W> {
     /// Nothing is drawn yet; the cursor is at the beginning of a line.
-    pub fn new(out: W, reflow: Reflow, width: u16) -> Self {
+    pub fn new(out: W, width: u16) -> Self {
         Self {
             out,
-            reflow,
-            shown: Live::default(),
+            shown: Vec::new(),
             width,
         }
     }
@@ -66,49 +64,51 @@ impl<W: Write> Inline<W> {
     ///
     /// The terminal is gone.
     pub fn draw(&mut self, finished: &[Line<'_>], live: Live, width: u16) -> io::Result<()> {
+        let mut lines = live.lines;
+        if let Some((row, column)) = live.cursor
+            && let Some(line) = lines.get_mut(usize::from(row))
+        {
+            *line = with_cursor(line, usize::from(column));
+        }
         let resized = width != self.width;
-        if finished.is_empty() && !resized && live == self.shown {
+        if finished.is_empty() && !resized && lines == self.shown {
             return Ok(());
         }
         let mut bytes = String::from(BEGIN);
-        let same_shape =
-            finished.is_empty() && !resized && live.lines.len() == self.shown.lines.len();
-        if same_shape {
-            self.retouch(&live, &mut bytes);
+        if finished.is_empty() && !resized && lines.len() == self.shown.len() {
+            self.retouch(&lines, &mut bytes);
         } else {
-            self.rebuild(finished, &live, width, &mut bytes);
+            rebuild(finished, &lines, &mut bytes);
         }
-        bytes.push_str(match live.cursor {
-            Some(_) => END,
-            None => "\x1b[?2026l",
-        });
-        self.shown = live;
+        bytes.push_str(END);
+        self.shown = lines;
         self.width = width;
         self.out.write_all(bytes.as_bytes())?;
         self.out.flush()
     }
 
-    /// Removes the live area; the cursor is where it began.
+    /// Removes the live area and shows the terminal's own cursor where it began.
     ///
     /// # Errors
     ///
     /// The terminal is gone.
-    pub fn clear(&mut self, width: u16) -> io::Result<()> {
-        self.draw(&[], Live::default(), width)?;
-        self.out.write_all(b"\x1b[?25h")?;
+    pub fn clear(&mut self) -> io::Result<()> {
+        self.shown.clear();
+        self.out
+            .write_all(format!("{BEGIN}{CLEAR_BELOW}{SHOW_CURSOR}{END}").as_bytes())?;
         self.out.flush()
     }
 
     /// The terminal was somebody else's meanwhile and the cursor is at the beginning of a fresh line.
     pub fn forget(&mut self) {
-        self.shown = Live::default();
+        self.shown.clear();
     }
 
     /// Rewrites only the lines that changed.
-    fn retouch(&self, live: &Live, bytes: &mut String) {
-        let mut row = self.row_of_cursor(self.width);
+    fn retouch(&self, lines: &[Line<'_>], bytes: &mut String) {
+        let mut row = 0;
         bytes.push_str(NO_WRAP);
-        for (index, (line, old)) in live.lines.iter().zip(&self.shown.lines).enumerate() {
+        for (index, (line, old)) in lines.iter().zip(&self.shown).enumerate() {
             if line == old {
                 continue;
             }
@@ -119,49 +119,27 @@ impl<W: Write> Inline<W> {
             bytes.push_str(TO_END_OF_LINE);
         }
         bytes.push_str(WRAP);
-        place(row, live, bytes);
-    }
-
-    fn rebuild(&self, finished: &[Line<'_>], live: &Live, width: u16, bytes: &mut String) {
-        step(self.row_of_cursor(width), 0, bytes);
+        step(row, 0, bytes);
         bytes.push('\r');
-        bytes.push_str(TO_END_OF_SCREEN);
-        for line in finished {
-            paint::line(line, bytes);
+    }
+}
+
+fn rebuild(finished: &[Line<'_>], lines: &[Line<'_>], bytes: &mut String) {
+    bytes.push_str(CLEAR_BELOW);
+    for line in finished {
+        paint::line(line, bytes);
+        bytes.push_str("\r\n");
+    }
+    bytes.push_str(NO_WRAP);
+    for (index, line) in lines.iter().enumerate() {
+        if index > 0 {
             bytes.push_str("\r\n");
         }
-        bytes.push_str(NO_WRAP);
-        for (index, line) in live.lines.iter().enumerate() {
-            if index > 0 {
-                bytes.push_str("\r\n");
-            }
-            paint::line(line, bytes);
-        }
-        bytes.push_str(WRAP);
-        place(live.lines.len().saturating_sub(1), live, bytes);
+        paint::line(line, bytes);
     }
-
-    /// How many rows the cursor is below the beginning of the live area, on a terminal that is `width` wide now.
-    fn row_of_cursor(&self, width: u16) -> usize {
-        let last = self.shown.lines.len().saturating_sub(1);
-        let (row, column) = match self.shown.cursor {
-            Some((row, column)) => (usize::from(row), usize::from(column)),
-            None => (last, 0),
-        };
-        if self.reflow == Reflow::Cuts || width >= self.width {
-            return row;
-        }
-        let width = usize::from(width.max(1));
-        let rows = |cells: usize| cells.div_ceil(width).max(1);
-        let above: usize = self
-            .shown
-            .lines
-            .iter()
-            .take(row)
-            .map(|line| rows(paint::width(line)))
-            .sum();
-        above + column / width
-    }
+    bytes.push_str(WRAP);
+    step(lines.len().saturating_sub(1), 0, bytes);
+    bytes.push('\r');
 }
 
 /// Moves the cursor between two rows.
@@ -174,15 +152,39 @@ fn step(from: usize, to: usize, bytes: &mut String) {
     };
 }
 
-/// Puts the cursor where it belongs, from a row of the live area.
-fn place(row: usize, live: &Live, bytes: &mut String) {
-    let last = live.lines.len().saturating_sub(1);
-    let (to, column) = live
-        .cursor
-        .map_or((last, 0), |(row, column)| (usize::from(row), column));
-    step(row, to, bytes);
-    bytes.push('\r');
-    if column > 0 {
-        let _ = write!(bytes, "\x1b[{column}C");
+/// A line with the cursor on the character in this column, or behind the last one.
+fn with_cursor(line: &Line<'_>, column: usize) -> Line<'static> {
+    let mut spans = Vec::new();
+    let mut at = 0;
+    let mut placed = false;
+    for span in &line.spans {
+        let style = line.style.patch(span.style);
+        for character in span.content.graphemes(true) {
+            let here = !placed && at + character.width() > column;
+            placed |= here;
+            at += character.width();
+            let style = match here {
+                true => style.add_modifier(Modifier::REVERSED),
+                false => style,
+            };
+            match spans.last_mut() {
+                Some(Span {
+                    content,
+                    style: last,
+                }) if *last == style && !here => {
+                    content.to_mut().push_str(character);
+                }
+                _ => spans.push(Span::styled(character.to_owned(), style)),
+            }
+        }
     }
+    if !placed {
+        let gap = column.saturating_sub(at);
+        spans.push(Span::raw(" ".repeat(gap)));
+        spans.push(Span::styled(
+            " ",
+            Style::new().add_modifier(Modifier::REVERSED),
+        ));
+    }
+    Line::from(spans)
 }

@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
-use unicode_width::UnicodeWidthStr as _;
 
 /// What switches each modifier on.
 const MODIFIERS: [(Modifier, u8); 7] = [
@@ -31,11 +30,6 @@ pub(super) fn line(line: &Line<'_>, into: &mut String) {
     if before != Style::new() {
         into.push_str("\x1b[0m");
     }
-}
-
-/// The cells a line takes.
-pub(super) fn width(line: &Line<'_>) -> usize {
-    line.spans.iter().map(|span| span.content.width()).sum()
 }
 
 fn sgr(style: Style, into: &mut String) {
@@ -119,10 +113,5 @@ mod tests {
             Style::new().fg(Color::Rgb(1, 2, 3)),
         )]);
         assert_eq!(painted(&last), "\x1b[0;38;2;1;2;3mx\x1b[0m");
-    }
-
-    #[test]
-    fn wide_characters_take_two_cells() {
-        assert_eq!(width(&Line::from("ab語e\u{301}")), 5);
     }
 }

@@ -10,7 +10,7 @@ use futures_core::Stream as _;
 use futures_core::future::LocalBoxFuture;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{Cause, Frames, Guard, Inline, Reflow};
+use super::{Cause, Frames, Guard, Inline};
 use crate::app::{App, Effect, Input, Opened};
 use crate::host::Host;
 
@@ -66,13 +66,13 @@ impl Screen {
     /// # Errors
     ///
     /// There is no terminal.
-    pub fn begin(mut app: App, reflow: Reflow, start: Instant) -> io::Result<Self> {
+    pub fn begin(mut app: App, start: Instant) -> io::Result<Self> {
         let guard = Guard::take()?;
         let (columns, rows) = crossterm::terminal::size()?;
         app.update(Input::Resize(columns, rows), start.elapsed());
         let mut screen = Self {
             app,
-            inline: Inline::new(io::stdout(), reflow, columns),
+            inline: Inline::new(io::stdout(), columns),
             guard: Some(guard),
             frames: Frames::default(),
             start,
@@ -101,7 +101,7 @@ impl Screen {
         self.changed(Cause::Person);
         let mut ended = self.carry_out(effects, host, &mut jobs).await?;
         let mut signals = Signals::new()?;
-        let mut keys = EventStream::new();
+        let mut keys = Some(EventStream::new());
         let mut rested = None;
         while ended.is_none() {
             let due = self.frames.due();
@@ -115,7 +115,7 @@ impl Screen {
                     ended = Some(Ended::Terminated);
                     continue;
                 }
-                key = next(&mut keys) => match key {
+                key = next(keys.as_mut()) => match key {
                     Some(Ok(Terminal::Key(key))) => (Input::Key(key), Cause::Person),
                     Some(Ok(Terminal::Paste(text))) => (Input::Paste(text), Cause::Person),
                     Some(Ok(Terminal::Resize(..))) => {
@@ -146,12 +146,10 @@ impl Screen {
             let leaves = matches!(effects.as_slice(), [Effect::Edit(_)] | [Effect::Suspend]);
             if leaves {
                 // Whoever has the terminal meanwhile reads the keys.
-                drop(keys);
+                keys = None;
             }
             ended = self.carry_out(effects, host, &mut jobs).await?;
-            if leaves {
-                keys = EventStream::new();
-            }
+            keys.get_or_insert_with(EventStream::new);
         }
         self.end()?;
         Ok(ended.unwrap_or(Ended::Left))
@@ -182,7 +180,7 @@ impl Screen {
         let finished = self.app.take_finished();
         self.inline
             .draw(&finished, super::Live::default(), columns)?;
-        self.inline.clear(columns)?;
+        self.inline.clear()?;
         drop(self.guard.take());
         Ok(())
     }
@@ -251,8 +249,7 @@ impl Screen {
     }
 
     fn hand_over(&mut self) -> io::Result<()> {
-        let (columns, _) = crossterm::terminal::size()?;
-        self.inline.clear(columns)?;
+        self.inline.clear()?;
         drop(self.guard.take());
         Ok(())
     }
@@ -265,7 +262,8 @@ impl Screen {
     }
 }
 
-async fn next(keys: &mut EventStream) -> Option<io::Result<Terminal>> {
+async fn next(keys: Option<&mut EventStream>) -> Option<io::Result<Terminal>> {
+    let keys = keys?;
     std::future::poll_fn(|context| Pin::new(&mut *keys).poll_next(context)).await
 }
 

@@ -1,10 +1,10 @@
-//! The live area on a terminal that breaks its lines again when it is resized.
+//! The live area on a terminal.
 
 use std::io::{self, Write};
 use std::num::NonZero;
 use std::sync::{Arc, Mutex};
 
-use hermes_tui::screen::{Inline, Live, Reflow};
+use hermes_tui::screen::{Inline, Live};
 use ratatui::text::Line;
 
 /// A terminal that remembers everything.
@@ -69,22 +69,23 @@ fn live(lines: &[&str], cursor: (u16, u16)) -> Live {
 #[test]
 fn finished_lines_scroll_away_above_a_live_area_that_stays() {
     let terminal = Terminal::new(6, 30);
-    let mut inline = Inline::new(terminal.clone(), Reflow::Breaks, 30);
+    let mut inline = Inline::new(terminal.clone(), 30);
     inline
         .draw(&[], live(&["> ", "status"], (0, 2)), 30)
         .unwrap();
-    assert_eq!(terminal.text(), ["> ", "status"]);
-    assert_eq!(terminal.cursor(), (0, 2));
+    // Behind the prompt stands the cursor that is seen.
+    assert_eq!(terminal.text(), [">  ", "status"]);
+    assert_eq!(terminal.cursor(), (0, 0));
     for number in 0..20 {
         let done = [Line::from(format!("line {number}"))];
         let area = live(&["working", "> draft", "status"], (1, 7));
         inline.draw(&done, area, 30).unwrap();
     }
     let mut expected: Vec<String> = (0..20).map(|number| format!("line {number}")).collect();
-    expected.extend(["working", "> draft", "status"].map(str::to_owned));
+    expected.extend(["working", "> draft ", "status"].map(str::to_owned));
     assert_eq!(terminal.text(), expected);
-    assert_eq!(terminal.cursor(), (4, 7));
-    inline.clear(30).unwrap();
+    assert_eq!(terminal.cursor(), (3, 0));
+    inline.clear().unwrap();
     expected.truncate(20);
     assert_eq!(terminal.text(), expected);
 }
@@ -104,7 +105,7 @@ fn only_what_changed_is_written() {
         }
     }
     let out = Counting(terminal.clone(), counted.clone());
-    let mut inline = Inline::new(out, Reflow::Breaks, 30);
+    let mut inline = Inline::new(out, 30);
     let long = "a long line that stays as it is";
     let draw = |inline: &mut Inline<Counting>, text: &str| {
         inline
@@ -117,6 +118,5 @@ fn only_what_changed_is_written() {
     assert_eq!(*counted.lock().unwrap(), first);
     draw(&mut inline, "> b");
     assert!(*counted.lock().unwrap() - first < 60);
-    assert_eq!(terminal.text(), [&long[..29], "> b", "status"]);
-    assert_eq!(terminal.cursor(), (1, 3));
+    assert_eq!(terminal.text(), [&long[..29], "> b ", "status"]);
 }

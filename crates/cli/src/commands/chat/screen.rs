@@ -54,7 +54,7 @@ pub(super) fn run(run: &RunArgs, context: &Context, output: &mut Output) -> Outc
         composer,
         (80, 24),
     );
-    let screen = Screen::begin(app, look.reflow, start)?;
+    let screen = Screen::begin(app, start)?;
     let runtime = super::runtime()?;
     let conversation = match Conversation::open(run, true, loaded, &runtime, context) {
         Ok(conversation) => conversation,
@@ -70,7 +70,6 @@ pub(super) fn run(run: &RunArgs, context: &Context, output: &mut Output) -> Outc
         let ended = screen.run(&desk, opened).await;
         let said = desk.session_if_talked();
         conversation.settle(LAST_MOMENT).await;
-        drop(desk);
         conversation.close().await;
         if let Some(id) = said {
             output.line(format!("Go on with: hermes chat --resume {id}"))?;

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use futures_core::future::LocalBoxFuture;
-use hermes_core::{Event, Op, SessionId};
+use hermes_core::{Event, Op, SessionId, local_zone};
 use hermes_tui::app::Reply;
 use hermes_tui::composer::Attachment;
 use hermes_tui::composer::complete::{Candidate, Request};
@@ -208,7 +208,8 @@ impl Host for Desk<'_> {
     }
 
     fn remember(&self, line: &str) {
-        let stamp = jiff::Zoned::now().strftime("%Y-%m-%d %H:%M:%S").to_string();
+        let now = self.context.clock.now().to_zoned(local_zone());
+        let stamp = now.strftime("%Y-%m-%d %H:%M:%S").to_string();
         let written = OpenOptions::new()
             .create(true)
             .append(true)

@@ -1,7 +1,6 @@
 //! How the terminal at hand looks and behaves.
 
 use hermes_config::Config;
-use hermes_tui::screen::Reflow;
 use hermes_tui::{Background, Depth, Skin, Theme};
 
 use crate::complaint::Outcome;
@@ -10,7 +9,6 @@ use crate::context::Context;
 /// What was found out about the terminal, and the theme for it.
 pub(super) struct Look {
     pub(super) theme: Theme,
-    pub(super) reflow: Reflow,
     depth: Depth,
     background: Background,
 }
@@ -23,7 +21,6 @@ impl Look {
         let background = background(get);
         let mut look = Self {
             theme: Theme::plain(),
-            reflow: reflow(get),
             depth,
             background,
         };
@@ -64,7 +61,7 @@ fn own(name: &str, context: &Context) -> Outcome<Option<Skin>> {
         return Ok(None);
     };
     let value = hermes_config::parse(&text, hermes_config::Layer::File)
-        .map(|node| node.to_json())
+        .map(|node| node.value.to_json())
         .ok();
     Ok(value.and_then(|value| serde_json::from_value(value).ok()))
 }
@@ -93,15 +90,5 @@ fn background<'a>(get: impl Fn(&str) -> &'a str) -> Background {
     match get("COLORFGBG").rsplit(';').next() {
         Some("7" | "15") => Background::Light,
         _ => Background::Dark,
-    }
-}
-
-/// A few old terminals cut lines that no longer fit; all others break them again.
-fn reflow<'a>(get: impl Fn(&str) -> &'a str) -> Reflow {
-    let inside = !get("TMUX").is_empty();
-    let cuts = !get("XTERM_VERSION").is_empty() || !get("STY").is_empty() || get("TERM") == "linux";
-    match cuts && !inside {
-        true => Reflow::Cuts,
-        false => Reflow::Breaks,
     }
 }
