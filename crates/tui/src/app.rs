@@ -82,6 +82,10 @@ pub struct Opened {
 /// What came of a command.
 #[derive(Debug, Clone, Default)]
 pub struct Reply {
+    /// The command, as it was given.
+    pub asked: Option<String>,
+    /// It is one of the screen's own: its name, and what stands behind it.
+    pub own: Option<(&'static str, String)>,
     /// What to show.
     pub cells: Vec<Cell>,
     /// What to put into the composer.
@@ -138,8 +142,6 @@ pub enum Effect {
 enum Tag {
     /// The session waits for it.
     Question(QuestionId),
-    /// It only shows something.
-    Shown,
 }
 
 /// How far the session is.
@@ -241,7 +243,7 @@ impl App {
             Input::Completed { id, candidates } => {
                 self.composer.supply(id, candidates);
             }
-            Input::Replied(reply) => self.replied(reply, &mut effects),
+            Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Edited(text) => self.edited(text, now, &mut effects),
             Input::Looked { text, picture } => self.looked(&text, picture, &mut effects),
             Input::Tick => self.tick(now, &mut effects),

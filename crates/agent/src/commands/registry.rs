@@ -15,12 +15,7 @@ const SESSION: &[CommandInfo] = &[
     terminal("history", "", "show what was said so far"),
     terminal("save", "[file]", "write the conversation to a file"),
     both("retry", "", "answer the last message again"),
-    both(
-        "undo",
-        "[n]",
-        "take the last messages and their answers back",
-    )
-    .destructive(),
+    both("undo", "", "take the last message and its answer back").destructive(),
     terminal("prompt", "", "write the next message in your editor").also(&["compose"]),
     both(
         "title",
@@ -41,14 +36,13 @@ const SESSION: &[CommandInfo] = &[
     .also(&["fork"]),
     both(
         "compress",
-        "[here n|topic|--preview]",
-        "make the history shorter to gain room",
+        "[topic]",
+        "make the history shorter, keeping what concerns the topic",
     )
-    .also(&["compact"])
-    .takes(&["here", "--preview"]),
+    .also(&["compact"]),
     both(
         "rollback",
-        "[n|diff n]",
+        "[n [file]|diff n]",
         "list earlier states of your files, or go back to one",
     )
     .takes(&["diff"]),
@@ -124,8 +118,8 @@ const SETTINGS: &[CommandInfo] = &[
     terminal("config", "", "show the settings in use"),
     both(
         "model",
-        "[name] [--provider p] [--global|--session] [--refresh]",
-        "show or change the model",
+        "[name] [--provider p]",
+        "show or change the model of this conversation",
     )
     .dynamic(),
     both(
@@ -140,18 +134,16 @@ const SETTINGS: &[CommandInfo] = &[
     terminal(
         "verbose",
         "",
-        "change how much is shown of the tools at work",
+        "show or hide what turns used and how long they took",
     ),
     both("footer", "[on|off]", "show or hide the line below answers").takes(&["on", "off"]),
     both("yolo", "", "stop asking before risky actions, or ask again"),
     both(
         "reasoning",
-        "[level|show|hide|full|clamp] [--global]",
-        "change how hard the model thinks and what you see of it",
+        "show|hide",
+        "choose whether you see what the model thinks",
     )
-    .takes(&[
-        "none", "minimal", "low", "medium", "high", "xhigh", "show", "hide", "full", "clamp",
-    ]),
+    .takes(&["show", "hide"]),
     both(
         "fast",
         "[on|off]",
@@ -229,10 +221,10 @@ const TOOLS: &[CommandInfo] = &[
     terminal("reload", "", "read the secrets file again"),
     both(
         "reload-mcp",
-        "[now]",
+        "[now|always]",
         "read the settings of MCP servers again",
     )
-    .takes(&["now"]),
+    .takes(&["now", "always"]),
     both("reload-skills", "", "look for skills again"),
     terminal(
         "browser",
@@ -248,7 +240,7 @@ const TOOLS: &[CommandInfo] = &[
 ];
 
 const INFO: &[CommandInfo] = &[
-    both("help", "[topic]", "list commands and keys"),
+    both("help", "", "list commands"),
     both("whoami", "", "show who you are here and what you may do"),
     both(
         "profile",
@@ -286,13 +278,7 @@ const INFO: &[CommandInfo] = &[
     both("debug", "", "collect what helps to find a fault"),
     terminal("subscription", "", "show your subscription or change it").also(&["upgrade"]),
     both("topup", "", "add credit to your account"),
-    terminal(
-        "quit",
-        "[--delete]",
-        "leave; with --delete the conversation is forgotten",
-    )
-    .also(&["exit"])
-    .takes(&["--delete"]),
+    terminal("quit", "", "leave").also(&["exit"]),
 ];
 
 /// The commands of a group, in the order help shows them.

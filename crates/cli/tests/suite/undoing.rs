@@ -94,7 +94,9 @@ fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
         .wait_for_text("There is no /nonsense", LIMIT)
         .unwrap();
     screen.send("/help\r").unwrap();
-    screen.wait_for_text("/rollback N [FILE]", LIMIT).unwrap();
+    screen
+        .wait_for_text("/rollback [n [file]|diff n]", LIMIT)
+        .unwrap();
     screen.send("/exit\r").unwrap();
     assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
     let alive = program.shell("pgrep -fx 'sleep 61234'");

@@ -187,9 +187,7 @@ impl App {
         if let Some(summary) = over.summary {
             self.notice(Level::Info, summary);
         }
-        let Tag::Question(question) = over.tag else {
-            return;
-        };
+        let Tag::Question(question) = over.tag;
         // Whoever asked has stopped waiting by itself.
         if over.verdict == Verdict::TimedOut {
             return;
@@ -221,8 +219,8 @@ impl App {
         for running in turn.tools {
             self.tool_ended(running, true, "stopped", now);
         }
-        let gone = self.panels.withdraw(|tag| matches!(tag, Tag::Question(_)));
-        drop(gone);
+        // Nobody waits for these any more, so nobody is told.
+        self.panels.withdraw(|Tag::Question(_)| true);
         match why {
             TurnEnd::Done => {}
             TurnEnd::Interrupted => self.notice(Level::Info, "stopped"),

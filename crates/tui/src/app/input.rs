@@ -100,7 +100,7 @@ impl App {
             Outcome::Nothing | Outcome::Changed | Outcome::Record | Outcome::ClipboardImage => {}
             Outcome::WantCompletion(request) => effects.push(Effect::Complete(request)),
             Outcome::Submit(message) => self.submit(message, now, effects),
-            Outcome::Command(message) => self.command(message, now, effects),
+            Outcome::Command(message) => self.command(message, effects),
             Outcome::Editor => effects.push(Effect::Edit(self.composer.expanded())),
             Outcome::Interrupt => self.interrupt(now, effects),
             Outcome::Cancel => self.stop(effects),
@@ -180,7 +180,13 @@ impl App {
         effects.push(Effect::Message { text, attachments });
     }
 
-    pub(super) fn replied(&mut self, reply: Reply, effects: &mut Vec<Effect>) {
+    pub(super) fn replied(&mut self, reply: Reply, now: Duration, effects: &mut Vec<Effect>) {
+        if let Some((name, rest)) = reply.own {
+            return self.own_command(name, &rest, now, effects);
+        }
+        if let (Some(asked), false) = (reply.asked, reply.cells.is_empty()) {
+            self.show(&Cell::User(User::new(asked)));
+        }
         if let Some(theme) = reply.theme {
             self.theme = *theme;
             self.composer.set_width(self.size.0, &self.theme);

@@ -97,6 +97,8 @@ pub(super) enum Next {
     Send(Op),
     /// Read the settings of MCP servers again, in this way.
     Reload(Option<String>),
+    /// The screen carries it out: its name, and what stands behind it.
+    OnScreen(&'static str, String),
     /// End.
     Leave,
 }
@@ -147,6 +149,9 @@ pub(super) async fn carry_out(
         };
         output.line(format!("/{} {why}.", command.name))?;
         return Ok(Next::Nothing);
+    }
+    if ON_SCREEN.contains(&command.name) {
+        return Ok(Next::OnScreen(command.name, arguments.to_owned()));
     }
     let argument = Some(arguments).filter(|text| !text.is_empty());
     serve(command, argument, place, conversation, talk, output).await

@@ -112,7 +112,8 @@ async fn talk(
             false => Next::Message,
         };
         let op = match next {
-            Next::Nothing => continue,
+            // What only the screen can do was refused before.
+            Next::Nothing | Next::OnScreen(..) => continue,
             Next::Leave => return Ok(talked.then_some(talk.session)),
             Next::Reload(how) => {
                 servers::reload(conversation, how.as_deref(), context, &mut lines, output).await?;

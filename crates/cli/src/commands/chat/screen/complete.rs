@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
-use hermes_agent::commands::{Surface, all};
+use hermes_agent::commands::all;
 use hermes_tui::composer::complete::{Candidate, CommandEntry, Request, Subject};
+
+use crate::commands::chat::commands::Place;
 
 /// Entries of a directory that are looked at.
 const MOST_ENTRIES: usize = 2_000;
@@ -20,7 +22,7 @@ const REFERENCES: [(&str, &str); 6] = [
 /// The commands of a terminal.
 pub(super) fn commands() -> Vec<CommandEntry> {
     all()
-        .filter(|command| command.surface.includes(Surface::Terminal))
+        .filter(|command| Place::Screen.has(command))
         .map(|command| CommandEntry {
             name: command.name.to_owned(),
             aliases: command.aliases.iter().map(ToString::to_string).collect(),

@@ -81,9 +81,6 @@ impl<'a> Desk<'a> {
 
     /// Carries out a command, and answers what it prints and whether it was the last.
     async fn obey(&self, line: &str) -> Outcome<Reply> {
-        if let Some(name) = line.strip_prefix("/skin") {
-            return self.dress(name.trim());
-        }
         let mut output = Output::kept();
         let mut talk = self.talk.lock().await;
         let next = commands::carry_out(
@@ -98,6 +95,13 @@ impl<'a> Desk<'a> {
         match next {
             Next::Nothing => {}
             Next::Leave => leave = true,
+            Next::OnScreen("skin", name) => return self.dress(&name),
+            Next::OnScreen(name, rest) => {
+                return Ok(Reply {
+                    own: Some((name, rest)),
+                    ..Reply::default()
+                });
+            }
             Next::Send(op) => {
                 self.conversation.session.send(op);
             }
@@ -180,9 +184,13 @@ impl Host for Desk<'_> {
 
     fn command(&self, line: String) -> LocalBoxFuture<'_, Reply> {
         Box::pin(async move {
-            match self.obey(&line).await {
+            let reply = match self.obey(&line).await {
                 Ok(reply) => reply,
                 Err(complaint) => refused(&complaint),
+            };
+            Reply {
+                asked: Some(line),
+                ..reply
             }
         })
     }
