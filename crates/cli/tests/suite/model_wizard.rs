@@ -133,6 +133,9 @@ fn a_provider_without_a_key_is_asked_for_one_and_nothing_is_kept_before_the_end(
     let terminal = wizard();
     reply(&terminal, "Key (it is not shown", "two words");
     terminal.wait_for_text("has a space", LIMIT).unwrap();
+    // What is typed before the question stands there again is thrown away.
+    let again = |screen: &Screen| screen.text().matches("Key (it is not shown").count() == 2;
+    terminal.wait_for(again, LIMIT).unwrap();
     terminal.send(&format!("{KEY}\r")).unwrap();
     reply(&terminal, "Which model?", "big");
     reply(&terminal, "Let big from acme", "");

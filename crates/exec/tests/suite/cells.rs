@@ -105,17 +105,17 @@ async fn nothing_a_confined_command_leaves_behind_meets_the_next_one() -> Result
     for mechanism in mechanisms() {
         let confined = Confined::new(mechanism.clone())?;
         let shell = confined.local.shell();
-        let left = "env -i setsid bash -c 'sleep 987 & sleep 987' >/dev/null 2>&1 & \
-                    (trap '' TERM; sleep 987) >/dev/null 2>&1 & sleep 0.1; echo done";
+        let left = "env -i setsid bash -c 'sleep 61987 & sleep 61987' >/dev/null 2>&1 & \
+                    (trap '' TERM; sleep 61987) >/dev/null 2>&1 & sleep 0.1; echo done";
         assert_eq!(confined.output(&shell, left).await?, "done", "{mechanism}");
         let seen = confined
-            .output(&shell, "ps -eo args | grep -c '^sleep 98[7]'")
+            .output(&shell, "ps -eo args | grep -cx 'sleep 6198[7]'")
             .await?;
         assert_eq!(seen, "0", "{mechanism}");
         let ours = process::descendants(i32::try_from(std::process::id())?);
         let sleeping = ours
             .iter()
-            .filter(|one| command_line(one.pid).contains("sleep 987"));
+            .filter(|one| command_line(one.pid).contains("sleep 61987"));
         assert_eq!(sleeping.count(), 0, "{mechanism}");
     }
     Ok(())
