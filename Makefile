@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run test fmt lint docs bench conformance fuzz setup
+.PHONY: run test fmt lint docs pictures bench conformance fuzz order setup
 
 run: ## Build the release binary and start it; with no provider set up, on a small model of its own
 	@./scripts/setup build
@@ -26,6 +26,12 @@ lint:
 
 docs: ## Regenerate what is generated from the types
 	UPDATE_DOCS=1 $(CARGO) nextest run -p hermes-config generated
+
+pictures: ## Play the scenes of docs/pictures and draw them anew
+	@./scripts/pictures
+
+order: ## Find what usual starts go through, so that the linker puts it side by side
+	@./scripts/order
 
 fuzz: ## Ten million odd inputs for each reader of strangers' text; FUZZ="commands --inputs 1000" picks
 	$(CARGO) run --release --package hermes-fuzz -- $(FUZZ)

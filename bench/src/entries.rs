@@ -7,7 +7,9 @@ mod hands;
 mod import;
 mod insert;
 mod mcp;
+mod screen;
 mod search;
+mod skills;
 mod startup;
 
 use crate::bench::Bench;
@@ -16,10 +18,12 @@ use crate::bench::Bench;
 pub(crate) const ALL: &[Bench] = &[
     startup::BENCH,
     conversation::BENCH,
+    screen::BENCH,
     embedded::BENCH,
     hands::BENCH,
     mcp::BENCH,
     config_load::BENCH,
+    skills::BENCH,
     insert::BENCH,
     search::BENCH,
     import::BENCH,

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use hermes_exec::strip_ansi;
-use hermes_policy::{Isolation, Surroundings, Verdict, judge};
+use hermes_policy::{Isolation, Surroundings, Typed, Verdict, judge, judge_typed};
 use hermes_secrets::{Redactor, Scope, Secret, SecretName};
 use hermes_tools::texts;
 
@@ -25,6 +25,11 @@ pub(crate) const TARGETS: &[Target] = &[
         name: "disguises",
         seeds: COMMANDS,
         check: disguises,
+    },
+    Target {
+        name: "typing",
+        seeds: COMMANDS,
+        check: typing,
     },
     Target {
         name: "rewriting",
@@ -155,6 +160,12 @@ const WAYS: &[&str] = &[
     "A=1 @",
     "sudo @",
     "env B=2 nice @",
+    "perf stat @",
+    "rr record @",
+    "direnv exec . @",
+    "watchexec @",
+    "xterm -e @",
+    "gdb --args @",
     "sh <<'E'\n@\nE\n",
     "cat <<'E' | bash\n@\nE\n",
     "bash -s <<E\n@\nE\n",
@@ -168,7 +179,63 @@ const QUOTED_WAYS: &[&str] = &[
     "alias q='@'\nq",
     "echo x | xargs sh -c '@'",
     "printf '%s' '@' | sh",
+    "mapfile -C '@' -c 1 x < f",
+    "readarray -tC '@' x < f",
+    "compgen -C '@' x",
+    "split --filter='@' f",
+    "rsync -e '@' a b",
+    "nodemon --exec '@' x",
+    "hyperfine '@'",
+    "cargo watch -s '@'",
+    "gdb -ex 'shell @'",
+    "lldb -o 'platform shell @'",
+    "ansible all -a '@'",
 ];
+
+/// Ways a program that nobody knows may be told what to start; `%` is its name.
+const UNKNOWN_WAYS: &[&str] = &[
+    "% @",
+    "% -- @",
+    "% -n 3 @",
+    "% --user ada --keep @",
+    "% --user=ada -- @",
+    "% run @",
+    "% exec . @",
+    "% A=1 @",
+    "% '1 day ago' @",
+    "/opt/tools/bin/% @",
+    "./% @",
+    "bash %.sh @",
+    "python3 %.py @",
+    "sudo -n % @",
+    "% sudo @",
+    "% timeout 5 @",
+];
+
+/// The same with the command in single quotes.
+const UNKNOWN_QUOTED_WAYS: &[&str] = &[
+    "% -c '@'",
+    "% -lc '@'",
+    "% -e '@'",
+    "% --command '@'",
+    "% --exec='@'",
+    "% enable x '@'",
+    "% sh -c '@'",
+    "% <<< '@'",
+    "% 'first; @'",
+];
+
+/// A name that no table holds.
+fn unknown_name(mut number: usize) -> String {
+    let mut name = "zq".to_owned();
+    for _ in 0..1 + number % 5 {
+        name.push(char::from(
+            b'a' + u8::try_from(number % 26).unwrap_or_default(),
+        ));
+        number /= 26;
+    }
+    name
+}
 
 /// A command that never runs is not allowed before, behind or inside anything else, however deep.
 fn disguises(input: &str) -> Result<(), String> {
@@ -183,6 +250,18 @@ fn disguises(input: &str) -> Result<(), String> {
     };
     let mut hidden = NEVER[pick(NEVER.len())].to_owned();
     for _ in 0..pick(4) {
+        if pick(3) == 0 {
+            let name = unknown_name(pick(1 << 24));
+            let plain = UNKNOWN_WAYS.len() * usize::from(is_plain(&hidden));
+            let way = pick(plain + UNKNOWN_QUOTED_WAYS.len());
+            hidden = match UNKNOWN_WAYS.get(way).filter(|_| plain > 0) {
+                Some(way) => way.replace('%', &name).replace('@', &hidden),
+                None => UNKNOWN_QUOTED_WAYS[way - plain]
+                    .replace('%', &name)
+                    .replace('@', &hidden.replace('\'', "'\\''")),
+            };
+            continue;
+        }
         let way = pick(WAYS.len() + QUOTED_WAYS.len());
         hidden = match WAYS.get(way) {
             // One here-document inside another needs another end.
@@ -205,8 +284,42 @@ fn disguises(input: &str) -> Result<(), String> {
     }
 }
 
+/// A command that never runs is not typed into a shell either, whatever is typed after it or was begun before.
+fn typing(input: &str) -> Result<(), String> {
+    let never = NEVER[input.len() % NEVER.len()];
+    let (begun, rest) = never.split_at(input.len() % never.len());
+    let text = format!("{rest}\n{input}");
+    let typed = Typed {
+        command: "bash",
+        before: begun,
+        text: &text,
+    };
+    let judgement = judge_typed(&typed, &around());
+    for finding in &judgement.findings {
+        if text.get(finding.span.start..finding.span.end).is_none() {
+            return Err(format!("{:?} lies outside", finding.span));
+        }
+    }
+    match judgement.verdict {
+        Verdict::Allow => Err(format!("allowed: {typed:?}")),
+        Verdict::Ask | Verdict::Deny => Ok(()),
+    }
+}
+
 fn is_wrapper(way: &str) -> bool {
-    matches!(way, "A=1 @" | "sudo @" | "env B=2 nice @" | "@ > out.txt")
+    const WRAPPERS: [&str; 10] = [
+        "A=1 @",
+        "sudo @",
+        "env B=2 nice @",
+        "@ > out.txt",
+        "perf stat @",
+        "rr record @",
+        "direnv exec . @",
+        "watchexec @",
+        "xterm -e @",
+        "gdb --args @",
+    ];
+    WRAPPERS.contains(&way)
 }
 
 fn is_plain(command: &str) -> bool {
@@ -231,10 +344,37 @@ fn rewriting(input: &str) -> Result<(), String> {
     {
         return Err(format!("{count} of sudo in {prepared:?}"));
     }
+    let wrapped = hermes_exec::texts::wrapped(input);
+    // The command may hold these words itself, so the first place at which it can be read back is the right one.
+    let starts = wrapped.match_indices("eval -- ");
+    let read_back = starts
+        .map(|(at, found)| unquoted(&wrapped[at + found.len()..]))
+        .any(|text| text.as_deref() == Some(input));
+    let in_file = wrapped.ends_with("eval -- \"$__hermes_c\"\n");
+    if !read_back && !in_file {
+        return Err(format!("bash would run {wrapped:?}"));
+    }
     // Neither of these may fail on any text.
     let _ = hermes_exec::guidance::foreground_refusal(input);
     let _ = hermes_exec::guidance::exit_code_note(input, 1);
     Ok(())
+}
+
+/// What a shell makes of single quotes and escaped ones up to the end of a line; nothing when there is more.
+fn unquoted(line: &str) -> Option<String> {
+    let mut text = String::new();
+    let mut rest = line.strip_suffix('\n')?;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix("\\'") {
+            text.push('\'');
+            rest = after;
+            continue;
+        }
+        let (inside, after) = rest.strip_prefix('\'')?.split_once('\'')?;
+        text.push_str(inside);
+        rest = after;
+    }
+    Some(text)
 }
 
 /// A patch is read or refused, and what it makes of a text is text.
@@ -287,7 +427,7 @@ static REDACTOR: LazyLock<Option<Redactor>> = LazyLock::new(|| {
 /// A known value never comes through.
 fn secrets(input: &str) -> Result<(), String> {
     let redactor = REDACTOR.as_ref().ok_or("no redactor")?;
-    for scope in [Scope::Log, Scope::Code, Scope::Known] {
+    for scope in [Scope::Log, Scope::Chat, Scope::Code, Scope::Known] {
         let masked = redactor.redact_in(scope, input);
         if masked.contains("correct-horse-battery-staple") {
             return Err(format!("{scope:?}: {masked:?}"));

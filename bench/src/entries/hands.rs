@@ -38,7 +38,9 @@ fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
         .enable_all()
         .build()?;
     let mut figures = runtime.block_on(commands(context, &hermes))?;
-    figures.push(runtime.block_on(idle(&hermes))?);
+    for confining in [Confining::No, Confining::Yes] {
+        figures.push(runtime.block_on(idle(&hermes, confining))?);
+    }
     figures.extend(runtime.block_on(files::run(context))?);
     figures.push(flood(&hermes)?);
     Ok(figures)
@@ -103,9 +105,10 @@ async fn timed(tool: &Terminal, place: &Place) -> anyhow::Result<Duration> {
     Ok(took)
 }
 
-/// Processor time of this process and of the one that watches over commands, while many of them wait.
-async fn idle(hermes: &Path) -> anyhow::Result<Figure> {
-    let place = Place::new(hermes, Confining::No)?;
+/// Processor time of this process and of everything below it, which includes those that watch over commands, while
+/// many of them wait.
+async fn idle(hermes: &Path, confining: Confining) -> anyhow::Result<Figure> {
+    let place = Place::new(hermes, confining)?;
     let tool = Terminal::new(place.workplace.clone());
     let mut pids = Vec::new();
     for number in 0..IDLE {
@@ -117,8 +120,15 @@ async fn idle(hermes: &Path) -> anyhow::Result<Figure> {
         pids.push(u32::try_from(pid)?);
     }
     tokio::time::sleep(Duration::from_secs(1)).await;
-    let warden = place::parent(*pids.first().context("nothing was started")?)?;
-    let used = || anyhow::Ok(place::ticks(std::process::id())? + place::ticks(warden)?);
+    let all = place::below(std::process::id())?;
+    ensure!(all.len() > pids.len(), "some are missing: {all:?}");
+    let used = || {
+        let mut sum = place::ticks(std::process::id())?;
+        for pid in &all {
+            sum += place::ticks(*pid)?;
+        }
+        anyhow::Ok(sum)
+    };
     let before = used()?;
     tokio::time::sleep(WATCHED).await;
     let share = (used()? - before) as f64 / WATCHED.as_secs_f64();
@@ -126,10 +136,16 @@ async fn idle(hermes: &Path) -> anyhow::Result<Figure> {
         // They are ours, and the place ends them anyway.
         place::end(pid);
     }
-    Ok(Figure::new("50 idle background processes", share, "% cpu").at_most(1.0))
+    let name = match confining {
+        Confining::No => "50 idle background processes",
+        Confining::Yes => "50 idle background processes, sandboxed",
+    };
+    Ok(Figure::new(name, share, "% cpu").at_most(1.0))
 }
 
-/// What a command that prints 2 GB adds to our peak memory.
+/// What a command that prints 2 GB adds to the peak of resident memory of a whole run of the program, which asks a
+/// model, runs the command and ends. The command's own processes are not in it: they are never waited for by that
+/// process, but by the warden.
 fn flood(hermes: &Path) -> anyhow::Result<Figure> {
     let peak = |command: &str| -> anyhow::Result<f64> {
         let server = ModelServer::start(

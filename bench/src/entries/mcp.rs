@@ -3,6 +3,7 @@
 #[path = "../../../crates/mcp/tests/suite/chaos.rs"]
 mod chaos;
 mod crew;
+mod first_request;
 mod reference;
 
 use std::collections::BTreeMap;
@@ -23,7 +24,7 @@ use crew::Crew;
 
 pub(crate) const BENCH: Bench = Bench {
     name: "mcp",
-    about: "a call over pipes beside a bare loop, an expired session beside a handshake, 20 remembered servers, a storm of faults",
+    about: "a call over pipes beside a bare loop, an expired session beside a handshake, 20 remembered servers and what they add to the first request, a storm of faults",
     run,
 };
 
@@ -48,9 +49,10 @@ fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
         .enable_all()
         .build()?;
     let mut figures = runtime.block_on(calls(context, &hermes, &program))?;
-    figures.extend(reference::calls(context, &program)?);
+    figures.extend(reference::measure(context, &program)?);
     figures.extend(runtime.block_on(expiry(context, &hermes))?);
     figures.push(runtime.block_on(remembered(context, &hermes))?);
+    figures.extend(first_request::measure(context, &hermes)?);
     figures.extend(runtime.block_on(storm(context, hermes, program))?);
     Ok(figures)
 }
@@ -63,19 +65,20 @@ fn entry(program: &Path, state: &Path) -> McpServer {
     }
 }
 
-/// What a call costs over a bare loop of the same messages through the same program. The two take turns.
+/// What a call of a model costs, from its arguments to the text it is shown, over a bare loop of the same messages through the same program. The two take turns.
 async fn calls(context: &Context, hermes: &Path, program: &Path) -> anyhow::Result<Vec<Figure>> {
     let folder = tempfile::tempdir()?;
     let crew = Crew::new(hermes, folder.path(), None);
     crew.apply([("one".to_owned(), entry(program, folder.path()))])
         .await;
-    let handle = crew.ready("one").await?;
+    crew.ready("one").await?;
+    let (tool, around) = (crew.tool("one")?, Crew::context()?);
     let mut bare = Bare::start(program)?;
     let rounds = context.count(10_000, 500);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds + 20 {
         let started = Instant::now();
-        Crew::read(&handle).await?;
+        Crew::call(&tool, &around).await?;
         let took = started.elapsed();
         let alone = bare.call(round)?;
         if round >= 20 {
@@ -229,6 +232,8 @@ async fn storm(
         servers: context.count(50, 10),
         faults: context.count(10_000, 200),
         pause: 40,
+        // A little more than is promised, because starting and stopping count.
+        rate: 220,
         seed: 20_261_116,
     };
     let report = chaos::run(&rig).await?;
@@ -251,6 +256,7 @@ async fn storm(
                 "{} of {} calls were answered",
                 report.answered, report.calls
             )),
+        Figure::new("storm: calls each second", report.rate, "").at_least(200.0),
         count("storm: changes made twice", report.doubled.len()),
         count("storm: programs of one server at once", report.overlaps),
         count("storm: programs left behind", report.orphans),

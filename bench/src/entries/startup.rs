@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context as _, ensure};
 use hermes_testkit::{Output, TempHome};
 
+use super::conversation::megabytes;
 use crate::bench::{Bench, Context, Peer};
 use crate::figure::{Figure, percentile};
 
@@ -35,18 +36,15 @@ fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
     let setting = repeat(&home, &[&hermes, "config", "get", "display.skin"], runs)?;
     let baseline = repeat(&home, &["/bin/true"], runs)?;
     let median = |outputs: &[Output]| percentile(&walls(outputs), 50.0);
-    let rss: Vec<f64> = version
-        .iter()
-        .map(|output| output.max_rss_kib as f64)
-        .collect();
+    let memory: Vec<f64> = version.iter().map(megabytes).collect();
     let mut figures = vec![
-        Figure::times("hermes --version", &times(&version)).at_most(5.0),
+        Figure::times("hermes --version", &times(&version)).at_most(4.0),
         Figure::new(
             "hermes --version, peak memory",
-            percentile(&rss, 50.0),
-            "KiB",
+            percentile(&memory, 50.0),
+            "MB",
         )
-        .at_most(10_000.0)
+        .at_most(8.0)
         .of(runs),
         Figure::times("hermes config get display.skin", &times(&setting)).at_most(10.0),
         Figure::times("/bin/true", &times(&baseline)),

@@ -4,9 +4,11 @@
 //! out in its own way.
 
 mod info;
+mod later;
 mod registry;
 mod resolve;
 
 pub use info::{CommandInfo, Consent, Group, Surface};
+pub use later::later;
 pub use registry::{all, find, group};
 pub use resolve::{Known, MOST_SKILLS, Resolved, resolve};

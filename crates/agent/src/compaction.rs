@@ -51,6 +51,11 @@ const CODEX_SHARES: [(&str, f64); 4] = [
 /// Models that think at length in little room.
 const TRINITY: f64 = 0.75;
 
+/// Tokens a conversation may have on this route before its older part is summarised.
+pub fn room(route: &Route, config: &Compression) -> u32 {
+    limit(route.limits.window, route, config)
+}
+
 /// Tokens from which a request is too large to be sent without a compaction first.
 pub(crate) fn limit(window: u32, route: &Route, config: &Compression) -> u32 {
     // An answer that claims most of the window is a mistake in the settings, not a reason to compact all the time.
@@ -122,7 +127,7 @@ fn end_of(text: &str, most: usize) -> &str {
 }
 
 /// A text in one line of at most this many characters.
-fn one_line(text: &str, most: usize) -> String {
+pub(crate) fn one_line(text: &str, most: usize) -> String {
     // Looking at a few times as much is enough, however long the text is.
     let start = start_of(text, most.saturating_mul(4));
     let line = start.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -182,6 +187,7 @@ mod tests {
                 window_from: WindowSource::Configured,
                 output,
             },
+            price: None,
             quirks: Default::default(),
             patience: Default::default(),
             why: Vec::new(),

@@ -8,14 +8,17 @@ use futures_core::future::BoxFuture;
 use hermes_config::Config;
 use hermes_core::{Clock, Effort, Failure, Message, Random, RunMode, SessionId, Tool};
 use hermes_llm::{Caller, Course, Route};
+use hermes_memory::{External, Memory};
 use hermes_secrets::RedactorHandle;
+use hermes_skills::Library;
 use hermes_store::Store;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::dump::Dumps;
-use crate::references::Pages;
+use crate::extent::Extent;
+use crate::references::{Git, Pages};
 use crate::session::{self, Session};
 
 /// What the engine works with; everything is handed in.
@@ -26,10 +29,18 @@ pub struct Services {
     pub caller: Caller,
     /// The settings.
     pub config: Arc<Config>,
+    /// What the agent knows how to do.
+    pub skills: Arc<Library>,
+    /// What is remembered from earlier sessions.
+    pub memory: Arc<Memory>,
+    /// What an external memory remembers, where one is used.
+    pub external: Option<External>,
     /// The tools there are.
     pub tools: Arc<dyn ToolSource>,
     /// Reads pages that messages refer to.
     pub pages: Arc<dyn Pages>,
+    /// Starts git for changes that messages refer to.
+    pub git: Arc<dyn Git>,
     /// Finds models by name, and those of helper tasks such as titles and summaries.
     pub routes: Arc<dyn Routes>,
     /// Tells the time.
@@ -56,6 +67,13 @@ pub struct Services {
 
 /// Makes the tools of a session.
 pub trait ToolSource: Send + Sync {
+    /// Waits for tools that are on their way, such as those of a server that is being started. Called at the start of
+    /// every turn, when what was typed is kept and before `tools`; dropped when the user stops the turn.
+    fn ready<'a>(&'a self, audience: Audience<'a>) -> BoxFuture<'a, ()> {
+        let _ = audience;
+        Box::pin(async {})
+    }
+
     /// All tools that exist for a session, offered or not. Called at the start of every turn; must not
     /// block.
     fn tools(&self, facts: &SessionFacts<'_>) -> Vec<Arc<dyn Tool>>;
@@ -68,6 +86,17 @@ pub trait ToolSource: Send + Sync {
     }
 }
 
+/// Whom tools are for.
+#[derive(Debug, Clone, Copy)]
+pub struct Audience<'a> {
+    /// Where the session runs: `cli`, `telegram`, ….
+    pub surface: &'a str,
+    /// Toolsets the caller insists on, in place of the configured ones.
+    pub toolsets: Option<&'a [String]>,
+    /// Whether there are later turns that a tool could join.
+    pub lasting: bool,
+}
+
 /// What a tool may know of its session before it is called.
 pub struct SessionFacts<'a> {
     /// The session.
@@ -78,11 +107,14 @@ pub struct SessionFacts<'a> {
     pub directory: &'a Path,
     /// Toolsets the caller insists on, in place of the configured ones.
     pub toolsets: Option<&'a [String]>,
+    /// The model that answers in it now.
+    pub route: &'a Arc<Route>,
     /// The conversation so far; tools that keep a list find it there.
     pub history: &'a [Arc<Message>],
 }
 
 /// Who does a helper task, and how.
+#[derive(Clone)]
 pub struct Helpers {
     /// The routes to try, best first.
     pub routes: Vec<Arc<Route>>,
@@ -119,6 +151,14 @@ pub trait Routes: Send + Sync {
         model: &'a str,
         provider: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Course, Failure>>;
+
+    /// The course a session was opened with, after its servers were asked what only they know, such as the window
+    /// they give a model; nothing where nobody has to be asked, or was already. Called at the start of every turn,
+    /// because nobody is asked before there is a message. May take long, and be dropped before it ends.
+    fn measured<'a>(&'a self, course: &'a Course) -> BoxFuture<'a, Option<Course>> {
+        let _ = course;
+        Box::pin(std::future::ready(None))
+    }
 }
 
 /// How a session is to be opened.
@@ -127,6 +167,10 @@ pub struct SessionSpec {
     pub id: SessionId,
     /// Where it runs: `cli`, `telegram`, ….
     pub surface: String,
+    /// What its row is filed under: the surface, unless the user says otherwise.
+    pub source: String,
+    /// Whether the model is told its id.
+    pub tells_id: bool,
     /// The directory relative paths start from.
     pub directory: PathBuf,
     /// The models.
@@ -137,16 +181,28 @@ pub struct SessionSpec {
     pub most_calls: u32,
     /// How hard to think, in place of the configured effort.
     pub effort: Option<Effort>,
+    /// The personality to speak in, in place of the configured one; none when empty.
+    pub personality: Option<String>,
     /// Whether somebody can answer questions.
     pub attended: bool,
     /// Whether it goes on after this turn; a run that answers once does not.
     pub lasting: bool,
-    /// Leave out context files and the user's own persona.
+    /// Skills that stand in front of the conversation, by name.
+    pub skills: Vec<String>,
+    /// Leave out context files, the user's own persona, what is remembered and skills in front of the
+    /// conversation.
     pub ignore_rules: bool,
     /// Give the conversation a title.
     pub titles: bool,
     /// How actions are approved.
     pub mode: RunMode,
+}
+
+impl SessionSpec {
+    /// How much the model that answers now is given.
+    pub(crate) fn extent(&self) -> Extent {
+        Extent::of(self.course.route().is_embedded(), self.course.window())
+    }
 }
 
 /// The engine. Cheap to clone.
@@ -188,6 +244,15 @@ impl Engine {
             tasks.close();
             tasks.wait().await;
         }
+    }
+
+    /// Does work behind conversations, until it ends or everything stops: it is handed what tells it so.
+    pub fn behind<F>(&self, work: impl FnOnce(CancellationToken) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let work = work(self.shared.services.stop.child_token());
+        drop(self.shared.behind.spawn(work));
     }
 
     /// Waits for work that goes on behind answers, such as titles.

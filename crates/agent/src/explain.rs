@@ -105,7 +105,11 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
 
 fn one_line(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.chars().take(300).collect()
+    // Whoever sent it must not steer the terminal it is shown on.
+    line.chars()
+        .filter(|letter| !letter.is_control())
+        .take(300)
+        .collect()
 }
 
 /// How hard to think: what the session says, then the model's own setting, then the general one.
@@ -120,7 +124,12 @@ pub(crate) fn effort(config: &Config, model: &str, session: Option<Effort>) -> O
         .iter()
         .find(|(name, _)| plain(name) == wanted)
         .map(|(_, effort)| *effort);
-    match overridden.unwrap_or(config.agent.reasoning_effort) {
+    effort_level(overridden.unwrap_or(config.agent.reasoning_effort))
+}
+
+/// How hard to think by a word of the settings; the model's own choice when absent.
+pub fn effort_level(word: SetEffort) -> Option<Effort> {
+    match word {
         SetEffort::Unset => None,
         SetEffort::None => Some(Effort::Off),
         SetEffort::Minimal => Some(Effort::Minimal),

@@ -40,6 +40,13 @@ pub(crate) enum HelperFailure {
     Failed(Box<CallFailure>),
 }
 
+/// What came of asking helpers.
+pub(crate) struct Told {
+    pub(crate) said: Result<String, HelperFailure>,
+    /// Whether the model of the conversation was among those who were asked.
+    pub(crate) asked_main: bool,
+}
+
 impl Helper<'_> {
     /// Asks and waits for the text.
     pub(crate) async fn ask(
@@ -48,7 +55,39 @@ impl Helper<'_> {
         question: Message,
         cancel: &CancellationToken,
     ) -> Result<String, HelperFailure> {
-        let helpers = self.services.routes.helpers(self.task, self.main);
+        let told = self.ask_of(self.helpers(), system, question, cancel);
+        told.await.said
+    }
+
+    /// Those who do the task.
+    pub(crate) fn helpers(&self) -> Helpers {
+        self.services.routes.helpers(self.task, self.main)
+    }
+
+    /// Asks these and no others.
+    pub(crate) async fn ask_of(
+        &self,
+        helpers: Helpers,
+        system: &str,
+        question: Message,
+        cancel: &CancellationToken,
+    ) -> Told {
+        let mut asked_main = false;
+        let said = self.walk(helpers, system, question, cancel, &mut asked_main);
+        Told {
+            said: said.await,
+            asked_main,
+        }
+    }
+
+    async fn walk(
+        &self,
+        helpers: Helpers,
+        system: &str,
+        question: Message,
+        cancel: &CancellationToken,
+        asked_main: &mut bool,
+    ) -> Result<String, HelperFailure> {
         let mut caller = self.services.caller.clone();
         if let Some(retries) = helpers.retries {
             caller.attempts = retries.saturating_add(1);
@@ -74,7 +113,7 @@ impl Helper<'_> {
             compactable: false,
         };
         let started = self.services.clock.now();
-        let work = self.first_to_answer(&caller, helpers, &ask, cancel);
+        let work = self.first_to_answer(&caller, helpers, &ask, cancel, asked_main);
         let (end, route) = match tokio::time::timeout(self.timeout, work).await {
             Ok(done) => done,
             Err(_) => return Err(HelperFailure::TimedOut),
@@ -103,6 +142,7 @@ impl Helper<'_> {
         helpers: Helpers,
         ask: &Ask<'_>,
         cancel: &CancellationToken,
+        asked_main: &mut bool,
     ) -> (CallEnd, Arc<Route>) {
         let mut routes = caller.by_health(helpers.routes).into_iter();
         let mut first = routes.next().unwrap_or_else(|| self.main.clone());
@@ -111,8 +151,14 @@ impl Helper<'_> {
                 true => Vec::new(),
                 false => routes.by_ref().collect(),
             };
-            let mut course = Course::new(first, others);
+            *asked_main |= is_same(&first, self.main);
+            let mut course = Course::new(first, others).beside();
             let end = caller.call(&mut course, ask, &mut Silent, cancel).await;
+            // Of the others those were asked that stand before the last.
+            let (all, last) = (course.routes(), course.route());
+            let last = all.iter().position(|route| Arc::ptr_eq(route, last));
+            let mut asked = all.iter().take(last.unwrap_or_default() + 1);
+            *asked_main |= asked.any(|route| is_same(route, self.main));
             let full = matches!(&end, CallEnd::Failed(failure) if failure.fault.is_capacity());
             match routes.next().filter(|_| full) {
                 Some(next) => first = next,
@@ -126,6 +172,11 @@ impl Helper<'_> {
         let call = ledger::entry(self.session, self.task, route, answer, started, now);
         drop(self.services.store.record_call(call));
     }
+}
+
+fn is_same(one: &Route, other: &Route) -> bool {
+    let names = |route: &Route| (route.label(), route.address_text());
+    names(one) == names(other)
 }
 
 struct Silent;

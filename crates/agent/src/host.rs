@@ -8,6 +8,7 @@ use hermes_core::{
     ToolHost, ToolOutcome,
 };
 use hermes_llm::Route;
+use hermes_secrets::Scope;
 
 use crate::batch::{Ready, run};
 use crate::engine::Shared;
@@ -31,6 +32,23 @@ impl ToolHost for Host {
             let call = context.call.clone();
             let printed = Event::ToolOutput { call, chunk };
             self.events.send_until(printed, &context.cancel).await;
+        })
+    }
+
+    fn changed<'a>(&'a self, context: &'a ToolContext, diff: String) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let call = context.call.clone();
+            let redactor = self.shared.services.redactor.snapshot();
+            let diff = redactor.redact_in(Scope::Log, &diff).into_owned();
+            let changed = Event::FileChanged { call, diff };
+            self.events.send_until(changed, &context.cancel).await;
+        })
+    }
+
+    fn tell<'a>(&'a self, context: &'a ToolContext, text: String) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let notice = Event::Notice { text };
+            self.events.send_until(notice, &context.cancel).await;
         })
     }
 

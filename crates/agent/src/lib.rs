@@ -12,6 +12,8 @@
 //! | `repair`, `think` | mending what models write |
 //! | `edits` | which files a turn changed, and whether that was checked |
 //! | `helper`, `title` | calls beside the conversation |
+//! | `errand` | work beside it by a model with a few tools |
+//! | `learning` | looking back behind the answer for what is worth keeping |
 //! | `commands` | the slash commands of every surface, and what a line means |
 //! | `prefill`, `dump` | messages in front of it, and requests on file |
 //!
@@ -25,11 +27,16 @@ mod compaction;
 mod dump;
 mod edits;
 mod engine;
+mod errand;
 mod explain;
+mod extent;
 mod helper;
 mod host;
+mod joint;
 mod lane;
+mod learning;
 mod ledger;
+pub mod personality;
 mod prefill;
 mod prompt;
 mod references;
@@ -40,10 +47,17 @@ mod title;
 mod toolbox;
 pub mod toolsets;
 mod turn;
+mod typed;
 
+pub use compaction::room;
 pub use dump::Dumps;
-pub use engine::{Engine, Helpers, Routes, Services, SessionFacts, SessionSpec, ToolSource};
+pub use engine::{
+    Audience, Engine, Helpers, Routes, Services, SessionFacts, SessionSpec, ToolSource,
+};
+pub use explain::effort_level;
+pub use learning::{MERGE_TASK, Merge, Merged};
 pub use ledger::entry as ledger_entry;
 pub use prompt::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
-pub use references::Pages;
+pub use references::{Git, Pages, Starting};
 pub use session::Session;
+pub use turn::tokens as message_tokens;

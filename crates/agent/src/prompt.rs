@@ -7,6 +7,7 @@
 mod coding;
 mod context;
 mod guidance;
+mod place;
 mod scan;
 mod size;
 mod surface;
@@ -15,11 +16,17 @@ mod toolchain;
 use std::path::{Path, PathBuf};
 
 use hermes_config::Config;
-use hermes_core::local_zone;
+use hermes_core::{SessionId, local_zone};
+use hermes_memory::Snapshot;
 use jiff::Timestamp;
+
+use crate::extent::Extent;
+use crate::personality;
+use crate::turn::SkillsPart;
 
 pub(crate) use coding::is_surface as is_coding_surface;
 pub(crate) use context::Hints;
+use context::Section;
 pub use size::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
 
 /// What a prompt is made from.
@@ -28,6 +35,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) home: &'a Path,
     pub(crate) directory: &'a Path,
     pub(crate) surface: &'a str,
+    /// The id of the session, where the model is to know it.
+    pub(crate) session: Option<&'a SessionId>,
+    /// The name of the personality; none when empty.
+    pub(crate) personality: &'a str,
     pub(crate) model: &'a str,
     pub(crate) provider: &'a str,
     /// The window in tokens, which limits context files.
@@ -35,9 +46,15 @@ pub(crate) struct Facts<'a> {
     pub(crate) tools: &'a [&'a str],
     /// The directories that programs are found in.
     pub(crate) programs: &'a [PathBuf],
+    /// What is said about skills.
+    pub(crate) skills: &'a SkillsPart,
+    /// What is remembered from earlier sessions.
+    pub(crate) memory: &'a Snapshot,
+    /// What is said about an external memory.
+    pub(crate) external: &'a str,
     pub(crate) ignore_rules: bool,
-    /// A tiny model gets a few sentences only.
-    pub(crate) small: bool,
+    /// How much there is room for.
+    pub(crate) extent: Extent,
     pub(crate) now: Timestamp,
 }
 
@@ -59,33 +76,50 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
             made.parts.push((name, text.to_owned()));
         }
     };
-    let soul = if facts.ignore_rules {
-        None
-    } else {
-        context::soul(facts.home)
+    let soul = match facts.ignore_rules {
+        true => Section::default(),
+        false => context::soul(facts.home),
     };
-    let mut warnings = Vec::new();
-    match soul {
-        Some(soul) => {
-            warnings.extend(soul.warnings);
-            add("identity", soul.text);
+    let mut warnings = soul.warnings;
+    let identity = match (soul.text.is_empty(), facts.extent) {
+        (false, _) => soul.text,
+        (true, Extent::Tiny) => guidance::SMALL_IDENTITY.to_owned(),
+        (true, Extent::Short | Extent::Full) => guidance::IDENTITY.to_owned(),
+    };
+    add("identity", identity);
+    match facts.extent {
+        Extent::Tiny => {}
+        Extent::Short => add("guidance", guidance::short(facts)),
+        Extent::Full => {
+            add("guidance", guidance::of(facts));
+            add("skills", facts.skills.index.clone());
         }
-        None if facts.small => add("identity", guidance::SMALL_IDENTITY.to_owned()),
-        None => add("identity", guidance::IDENTITY.to_owned()),
     }
-    if !facts.small {
-        add("guidance", guidance::of(facts));
-        add("environment", surface::environment(facts));
-        add("coding", coding::of(facts));
-        add("toolchain", toolchain::line(facts));
+    if facts.extent != Extent::Tiny {
+        warnings.extend_from_slice(&facts.skills.warnings);
+        add("preloaded", facts.skills.preloaded.clone());
+        if facts.extent.is_full() && !facts.ignore_rules {
+            add("external", facts.external.to_owned());
+        }
+        add("environment", place::environment(facts));
+        if facts.extent.is_full() {
+            add("coding", coding::of(facts));
+            add("toolchain", toolchain::line(facts));
+        }
         add("surface", surface::hint(facts));
         add("instructions", facts.config.agent.system_prompt.clone());
-        if !facts.ignore_rules
-            && let Some(project) = context::project(facts)
-        {
+        add(
+            "personality",
+            personality::text(facts.config, facts.personality).unwrap_or_default(),
+        );
+        if !facts.ignore_rules {
+            let project = context::project(facts);
             warnings.extend(project.warnings);
             add("project", project.text);
         }
+        // What changes most often comes last, so that the rest stays as providers know it.
+        warnings.extend_from_slice(&facts.memory.warnings);
+        add("memory", facts.memory.text());
     }
     add("session", session_lines(facts));
     made.text = made
@@ -101,16 +135,43 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
 /// The day, not the time: a prompt that changes every minute is never remembered.
 fn session_lines(facts: &Facts<'_>) -> String {
     let today = facts.now.to_zoned(local_zone());
-    format!(
-        "Today is {}.\nModel: {}\nProvider: {}",
-        today.strftime("%A, %B %-d, %Y"),
-        facts.model,
-        facts.provider
-    )
+    let mut lines = format!("Today is {}.", today.strftime("%A, %B %-d, %Y"));
+    if let Some(id) = facts.session {
+        lines.push_str(&format!("\nThe id of this session is {id}."));
+    }
+    let (model, provider) = (facts.model, facts.provider);
+    lines.push_str(&format!("\nModel: {model}\nProvider: {provider}"));
+    if !facts.personality.is_empty() {
+        lines.push_str(&format!("\nPersonality: {}", facts.personality));
+    }
+    lines
 }
 
-/// Whether a stored prompt was made for this model.
-pub(crate) fn is_for(prompt: &str, model: &str, provider: &str) -> bool {
+/// What a session is shown of what is remembered: nothing where the user's own files are left out, and nothing
+/// for a tiny model.
+pub(crate) fn remembered(
+    ignore_rules: bool,
+    extent: Extent,
+    read: impl FnOnce() -> Snapshot,
+) -> Snapshot {
+    match ignore_rules || extent == Extent::Tiny {
+        true => Snapshot::default(),
+        false => read(),
+    }
+}
+
+/// Whether a stored prompt is of this form. The window of a model may have become smaller, or larger.
+pub(crate) fn is_of(prompt: &str, extent: Extent) -> bool {
+    let foreign = match extent {
+        Extent::Tiny => return true,
+        Extent::Short => guidance::ABOUT_ITSELF,
+        Extent::Full => guidance::LITTLE_ROOM,
+    };
+    !prompt.contains(foreign)
+}
+
+/// Whether a stored prompt was made for this model and this personality.
+pub(crate) fn is_for(prompt: &str, model: &str, provider: &str, personality: &str) -> bool {
     let last = |label: &str| {
         prompt
             .lines()
@@ -118,5 +179,10 @@ pub(crate) fn is_for(prompt: &str, model: &str, provider: &str) -> bool {
             .find_map(|line| line.strip_prefix(label))
             .map(str::trim)
     };
-    last("Model:") == Some(model) && last("Provider:") == Some(provider)
+    // The lines of the session are the last: what a project file says there is no matter.
+    let spoken = prompt.lines().next_back().unwrap_or_default();
+    let spoken = spoken.strip_prefix("Personality:").unwrap_or_default();
+    last("Model:") == Some(model)
+        && last("Provider:") == Some(provider)
+        && spoken.trim() == personality
 }

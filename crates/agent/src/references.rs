@@ -18,7 +18,10 @@ use futures_core::future::BoxFuture;
 
 use crate::batch::present;
 use crate::turn::text_tokens;
+use crate::typed::{ATTACHED, NOT_ATTACHED};
 use parse::{Found, Reference};
+
+pub use git::{Git, Starting};
 
 /// Most references one message may have.
 const MOST_REFERENCES: usize = 25;
@@ -39,6 +42,17 @@ pub(crate) struct References<'a> {
     pub(crate) window: u32,
     /// Reads pages.
     pub(crate) pages: &'a dyn Pages,
+    /// Starts git.
+    pub(crate) git: &'a dyn Git,
+}
+
+impl References<'_> {
+    fn repository(&self) -> git::Repository<'_> {
+        git::Repository {
+            directory: self.directory,
+            git: self.git,
+        }
+    }
 }
 
 /// A message with what it refers to.
@@ -118,9 +132,9 @@ async fn attach(what: &Reference, facts: &References<'_>, most: usize) -> Result
             let folder = guard::resolve(path, facts)?;
             files::folder(path, folder, facts.home.to_owned()).await
         }
-        Reference::Diff => git::diff(facts.directory, git::Changes::Unstaged, most).await,
-        Reference::Staged => git::diff(facts.directory, git::Changes::Staged, most).await,
-        Reference::Commits(count) => git::commits(facts.directory, *count, most).await,
+        Reference::Diff => git::diff(facts.repository(), git::Changes::Unstaged, most).await,
+        Reference::Staged => git::diff(facts.repository(), git::Changes::Staged, most).await,
+        Reference::Commits(count) => git::commits(facts.repository(), *count, most).await,
         Reference::Url(url) => {
             let page = facts.pages.read(url).await?;
             Ok(format!("Page {url}:\n{}", present::fence("url", &page)))
@@ -147,11 +161,11 @@ fn without(text: &str, found: &[Found]) -> String {
 fn joined(text: &str, blocks: &[String], warnings: &[String]) -> String {
     let mut out = text.to_owned();
     if !blocks.is_empty() {
-        out.push_str("\n\n--- Attached context ---\n\n");
+        out.push_str(ATTACHED);
         out.push_str(&blocks.join("\n\n"));
     }
     if !warnings.is_empty() {
-        out.push_str("\n\n--- Could not be attached as asked ---\n");
+        out.push_str(NOT_ATTACHED);
         for warning in warnings {
             out.push_str(&format!("\n- {warning}"));
         }

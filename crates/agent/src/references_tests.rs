@@ -6,6 +6,24 @@ use tempfile::TempDir;
 
 use super::*;
 
+/// Git as it is.
+struct Plain;
+
+impl Git for Plain {
+    fn start<'a>(
+        &'a self,
+        _: &'a Path,
+        arguments: Vec<String>,
+    ) -> BoxFuture<'a, Result<Starting, String>> {
+        Box::pin(async {
+            Ok(Starting {
+                argv: [vec!["/usr/bin/git".to_owned()], arguments].concat(),
+                environment: Vec::new(),
+            })
+        })
+    }
+}
+
 /// A workspace, and beside it what must never be read.
 struct Fixture {
     folder: TempDir,
@@ -45,6 +63,7 @@ impl Fixture {
             home: &home,
             window,
             pages: &Echoing,
+            git: &Plain,
         };
         expand(text, &references).await
     }

@@ -1,11 +1,12 @@
 //! A session: one task that owns its state, with a lane for operations and one for control.
 //!
 //! Control (stop, answers, remarks) is read while a turn runs; a busy turn cannot hold it up. Between
-//! turns a session is rows in the store: the task holds only its spec.
+//! turns a session is rows in the store: the task holds only its spec, and what an external memory recalled.
 
 use std::sync::Arc;
 
-use hermes_core::{Answer, Event, MessageId, Op, QuestionId, SessionId};
+use hermes_core::{Answer, Event, MessageId, Op, QuestionId, SessionId, TurnEnd, TurnId, caught};
+use hermes_secrets::Scope;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -13,7 +14,8 @@ use tokio_util::sync::CancellationToken;
 use crate::asker::SessionAsker;
 use crate::engine::{SessionSpec, Shared};
 use crate::lane::{Item, Lane};
-use crate::turn::{self, Input, Steering};
+use crate::learning::Learning;
+use crate::turn::{self, Input, Recollections, Steering, Wish};
 
 /// Operations that may wait.
 const MOST_OPS: usize = 64;
@@ -111,6 +113,8 @@ pub(crate) fn open(shared: Arc<Shared>, spec: SessionSpec) -> Session {
         shared: shared.clone(),
         spec,
         ahead: None,
+        learning: Learning::default(),
+        recollections: Recollections::default(),
         news,
     };
     shared.sessions.spawn(actor.run());
@@ -127,8 +131,18 @@ struct Actor {
     stop: CancellationToken,
     /// A summary that is being prepared, or was.
     ahead: Option<JoinHandle<()>>,
+    learning: Learning,
+    /// Only this process knows it: in the store it would be found again.
+    recollections: Recollections,
     /// Changes when there may be news of background processes.
     news: watch::Receiver<u64>,
+}
+
+/// However a session ends, whoever listens hears of it.
+impl Drop for Actor {
+    fn drop(&mut self) {
+        self.events.close();
+    }
 }
 
 impl Actor {
@@ -155,19 +169,48 @@ impl Actor {
                 Some(op) => Box::pin(self.serve(op)).await,
             }
         }
+        if let Some(external) = &self.shared.services.external {
+            external.ended(turn::scene(&self.spec)).await;
+        }
         // What is being prepared for a conversation that is over is of no use.
         self.stop.cancel();
-        self.events.close();
     }
 
     async fn serve(&mut self, op: Op) {
         match op {
             Op::UserMessage { text, media } => self.converse(Input::Message { text, media }).await,
-            Op::Compact { focus } => self.converse(Input::Compact { focus }).await,
-            Op::Undo => self.converse(Input::Undo).await,
+            Op::UseSkills {
+                skills,
+                instruction,
+                text,
+                media,
+            } => {
+                let wish = Wish {
+                    skills,
+                    instruction,
+                    text,
+                    media,
+                };
+                self.converse(Input::Skills(wish)).await;
+            }
+            Op::Compact { focus } => {
+                let exchanges = None;
+                self.converse(Input::Compact { focus, exchanges }).await;
+            }
+            Op::CompactBefore { exchanges } => {
+                let (focus, exchanges) = (None, Some(exchanges));
+                self.converse(Input::Compact { focus, exchanges }).await;
+            }
+            Op::PreviewCompact { exchanges } => {
+                self.converse(Input::PreviewCompact { exchanges }).await;
+            }
+            Op::Undo { turns } => self.converse(Input::Undo { turns }).await,
             Op::Retry => self.converse(Input::Retry).await,
             Op::SetModel { model, provider } => self.set_model(&model, provider.as_deref()).await,
             Op::SetMode(mode) => self.spec.mode = mode,
+            Op::SetEffort { effort } => self.spec.effort = effort,
+            Op::SetToolsets { sets } => self.spec.toolsets = sets,
+            Op::SetPersonality { name } => self.spec.personality = name,
             Op::Branch { after } => self.branch(after).await,
             // These travel on the control lane.
             Op::Steer { .. } | Op::Interrupt | Op::Answer { .. } | Op::Shutdown => {}
@@ -244,7 +287,7 @@ impl Actor {
     async fn turn(&mut self, input: Input) -> Option<String> {
         let cancel = self.stop.child_token();
         let steering = Steering::default();
-        let mut running = Box::pin(turn::run(
+        let turn = turn::run(
             turn::Surroundings {
                 services: &self.shared.services,
                 shared: &self.shared,
@@ -253,22 +296,28 @@ impl Actor {
                 asker: self.asker.clone(),
                 steering: steering.clone(),
                 ahead: &mut self.ahead,
+                learning: &mut self.learning,
+                recollections: &mut self.recollections,
                 stop: &self.stop,
                 cancel: cancel.clone(),
             },
             input,
-        ));
-        loop {
+        );
+        let mut running = Box::pin(caught(turn));
+        let ended = loop {
             tokio::select! {
-                () = &mut running => break,
+                ended = &mut running => break ended,
                 Some(control) = self.control.next() => match control {
                     Control::Stop => cancel.cancel(),
                     Control::Steer(text) => steering.push(text),
                     Control::Answer(question, answer) => self.asker.answer(question, answer),
                 },
             }
-        }
+        };
         drop(running);
+        if let Err(fault) = ended {
+            self.broke_down(&fault).await;
+        }
         let left_over = steering.take()?;
         if !cancel.is_cancelled() {
             return Some(left_over);
@@ -277,6 +326,19 @@ impl Actor {
         let text = format!("Not delivered, because you stopped: {left_over}");
         self.events.send(Event::Notice { text }).await;
         None
+    }
+
+    /// Says that a turn ended by a fault of ours. Its rows are there, and the next turn closes what they left open.
+    async fn broke_down(&self, fault: &str) {
+        let redactor = self.shared.services.redactor.snapshot();
+        let fault = redactor.redact_in(Scope::Log, fault).into_owned();
+        tracing::error!("a turn broke down: {fault}");
+        let why = TurnEnd::Failed {
+            message: format!("a fault in Hermes ended this turn: {fault}"),
+            hint: Some("what was said is kept; say how to go on, or try again".to_owned()),
+        };
+        let turn = TurnId(0);
+        self.events.send(Event::TurnFinished { turn, why }).await;
     }
 }
 

@@ -1,15 +1,18 @@
 //! Thinking that a model writes into its text, between tags. It is shown as thinking and never kept as
-//! text.
+//! text. What an external memory recalled and a model repeats goes the same way, and is not shown either.
 //!
 //! A tag opens only at the start of a line: an answer that explains what `<think>` means stays whole.
 
+use hermes_memory::FENCE;
+
 /// The names such tags have.
-const NAMES: [&str; 5] = [
+const NAMES: [&str; 6] = [
     "think",
     "thinking",
     "reasoning",
     "thought",
     "REASONING_SCRATCHPAD",
+    FENCE,
 ];
 
 /// The longest tag, `</REASONING_SCRATCHPAD>`, and a little room.
@@ -50,7 +53,7 @@ impl Filter {
         while self.advance(&mut out, true) {}
         let rest = std::mem::take(&mut self.held);
         match self.inside {
-            Some(_) => out.thought.push_str(&rest),
+            Some(_) => self.thought(&rest, &mut out),
             None => self.say(&rest, &mut out),
         }
         out
@@ -59,6 +62,13 @@ impl Filter {
     /// Whether anything but thinking came.
     pub(crate) fn has_spoken(&self) -> bool {
         self.spoken
+    }
+
+    /// What stands between tags is thinking, unless it was ours.
+    fn thought(&self, piece: &str, out: &mut Pieces) {
+        if self.inside != Some(FENCE) {
+            out.thought.push_str(piece);
+        }
     }
 
     /// Moves on behind the next tag or line; `false` when more text is needed.
@@ -70,7 +80,7 @@ impl Filter {
             let closing = format!("</{name}>");
             return match find_ignoring_case(&self.held, &closing) {
                 Some(at) => {
-                    out.thought.push_str(&self.held[..at]);
+                    self.thought(&self.held[..at], out);
                     self.held.drain(..at + closing.len());
                     self.inside = None;
                     self.swallow_space = !self.spoken;
@@ -79,7 +89,7 @@ impl Filter {
                 None => {
                     let keep = if last { 0 } else { closing.len() - 1 };
                     let ready = floor(&self.held, self.held.len().saturating_sub(keep));
-                    out.thought.push_str(&self.held[..ready]);
+                    self.thought(&self.held[..ready], out);
                     self.held.drain(..ready);
                     false
                 }
@@ -182,6 +192,7 @@ mod tests {
         check("<think>never closed", "", "never closed");
         check("a < b and <b>bold</b>", "a < b and <b>bold</b>", "");
         check("<thin", "<thin", "");
+        check("<memory-context>a b</memory-context>\n\nHello", "Hello", "");
     }
 
     proptest! {

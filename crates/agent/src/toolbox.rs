@@ -18,9 +18,6 @@ use crate::repair::{self, Arguments};
 use crate::turn::text_tokens;
 use hidden::Named;
 
-/// How the names of tools begin that belong to servers.
-const OF_SERVERS: &str = "mcp_";
-
 /// The tools on offer, by name.
 pub(crate) struct Toolbox {
     /// All that can be called, shown or not.
@@ -47,7 +44,7 @@ impl Toolbox {
             .collect();
         let of_servers: Named = tools
             .iter()
-            .filter(|(name, _)| name.starts_with(OF_SERVERS))
+            .filter(|(_, tool)| tool.server().is_some())
             .map(|(name, tool)| (name.clone(), Arc::clone(tool)))
             .collect();
         let size = of_servers.values().map(|tool| tokens(tool.spec())).sum();
@@ -59,8 +56,8 @@ impl Toolbox {
         }
         let specs: Arc<[ToolSpec]> = tools
             .values()
+            .filter(|tool| !(hides && tool.server().is_some()))
             .map(|tool| tool.spec())
-            .filter(|spec| !(hides && spec.name.starts_with(OF_SERVERS)))
             .cloned()
             .collect();
         let tokens = specs.iter().map(tokens).sum();

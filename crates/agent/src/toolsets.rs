@@ -145,6 +145,14 @@ pub fn server_of<'a>(config: &Config, set: &'a str) -> Option<&'a str> {
     whole.or_else(|| Some(set).filter(|name| is_server(name) && table::tools_of(name).is_none()))
 }
 
+/// The sets of which a tool is there.
+pub(crate) fn present(tools: &[&str]) -> Vec<&'static str> {
+    let sets = toolsets().iter();
+    sets.filter(|set| set.tools.iter().any(|tool| tools.contains(tool)))
+        .map(|set| set.name)
+        .collect()
+}
+
 /// Names in `asked` that are no toolset.
 pub fn unknown<'a>(asked: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     asked

@@ -7,11 +7,16 @@
 mod answered;
 mod call;
 mod compact;
+mod counted;
 mod early;
 mod finish;
 mod news;
 mod pictures;
 mod prepare;
+mod recall;
+mod said;
+mod skills;
+mod system;
 mod tools;
 mod unsettled;
 
@@ -20,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::{Event, Media, Message, MessageId, TurnEnd, TurnId, Usage};
 use hermes_llm::Answer;
-use hermes_store::StoreError;
+use hermes_store::{Pending, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -29,10 +34,15 @@ use crate::batch::Ready;
 use crate::batch::guard::Guard;
 use crate::engine::{Services, SessionSpec, Shared};
 use crate::lane::Lane;
+use crate::learning::Learning;
 use crate::prompt::Hints;
 use crate::toolbox::Toolbox;
 pub(crate) use call::is_remark;
+use counted::Counted;
 pub(crate) use news::is_news;
+pub(crate) use recall::{Recollections, scene};
+use said::Said;
+pub(crate) use skills::{Part as SkillsPart, Wish, listed as skills_listed};
 use unsettled::Unsettled;
 #[cfg(test)]
 pub(crate) use {call::steered, news::news_of_nothing};
@@ -43,10 +53,20 @@ pub(crate) enum Input {
         text: String,
         media: Vec<Media>,
     },
+    /// A message that calls for skills.
+    Skills(Wish),
     Retry,
-    Undo,
+    Undo {
+        turns: u32,
+    },
     Compact {
         focus: Option<String>,
+        /// Exchanges that stay as they are.
+        exchanges: Option<u32>,
+    },
+    /// Tells what a compaction would do.
+    PreviewCompact {
+        exchanges: Option<u32>,
     },
     /// A process in the background has something to tell.
     News,
@@ -82,6 +102,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) steering: Steering,
     /// A summary that is being prepared, or was.
     pub(crate) ahead: &'a mut Option<JoinHandle<()>>,
+    pub(crate) learning: &'a mut Learning,
+    pub(crate) recollections: &'a mut Recollections,
     /// Fires when the session ends.
     pub(crate) stop: &'a CancellationToken,
     pub(crate) cancel: CancellationToken,
@@ -103,8 +125,12 @@ pub(crate) enum CompactFor {
     Room,
     /// The provider said the last one was.
     Overflow,
-    /// The user asked for it, perhaps with something the summary should dwell on.
-    User { focus: Option<String> },
+    /// The user asked for it, perhaps with something the summary should dwell on, and with so many exchanges at the
+    /// end that stay as they are.
+    User {
+        focus: Option<String>,
+        exchanges: Option<u32>,
+    },
 }
 
 /// Whether the history can still be made shorter in this turn.
@@ -124,8 +150,10 @@ pub(crate) enum Compacting {
 pub(crate) struct Entry {
     pub(crate) row: MessageId,
     pub(crate) message: Arc<Message>,
-    /// Roughly how many tokens it takes.
+    /// Roughly how many tokens it takes, with what was recalled.
     pub(crate) tokens: u32,
+    /// What an external memory knew about it; goes out behind it and is in no row.
+    pub(crate) recalled: Option<Arc<str>>,
 }
 
 /// A turn under way.
@@ -138,7 +166,9 @@ pub(crate) struct Turn<'a> {
     pub(crate) history: Vec<Entry>,
     /// The newest results of tools, while they are being written.
     pub(crate) unsettled: Option<Unsettled>,
-    /// Messages that only the next call sees: nudges, and answers that are not complete yet.
+    /// The system prompt, while it is being written.
+    pub(crate) described: Option<Pending<()>>,
+    /// Messages that only the next call sees: nudges.
     pub(crate) aside: Vec<Arc<Message>>,
     pub(crate) toolbox: Arc<Toolbox>,
     pub(crate) guard: Guard,
@@ -146,14 +176,18 @@ pub(crate) struct Turn<'a> {
     pub(crate) usage: Usage,
     pub(crate) tries: Tries,
     pub(crate) scale: Scale,
-    /// Pieces of an answer that ran into its limit.
-    pub(crate) fragments: String,
-    /// A whole answer that came too early; what the model says next follows it.
-    pub(crate) held: String,
+    /// What the model counted before this turn.
+    counted: Counted,
+    /// An answer that more follows.
+    pub(crate) said: Said,
     /// The limit of the next answer, when it was raised.
     pub(crate) output_limit: Option<u32>,
     /// Whether anything was said in this turn already.
     pub(crate) spoke: bool,
+    /// What was typed, for an external memory.
+    pub(crate) asked: Option<String>,
+    /// What an external memory knows about it.
+    pub(crate) recalled: Option<Arc<str>>,
     pub(crate) compacting: Compacting,
 }
 
@@ -161,6 +195,8 @@ pub(crate) struct Turn<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tries {
     pub(crate) calls: u32,
+    /// Calls that were taken off that count again.
+    pub(crate) given_back: u32,
     pub(crate) continued: u32,
     /// Whether the last answer ended because its connection broke.
     pub(crate) broke_off: bool,
@@ -188,10 +224,13 @@ impl Default for Scale {
 }
 
 impl Scale {
+    /// The least share of an estimate that is believed. Some servers count only what they did not leave out.
+    const LEAST: f64 = 0.3;
+
     pub(crate) fn learn(&mut self, estimated: u32, counted: u64) {
         if estimated > 500 && counted > 0 {
             // One odd count must not decide whether a history is thrown away.
-            self.factor = (counted as f64 / f64::from(estimated)).clamp(0.3, 3.0);
+            self.factor = (counted as f64 / f64::from(estimated)).clamp(Self::LEAST, 3.0);
         }
     }
 
@@ -215,7 +254,7 @@ pub(crate) async fn run(around: Surroundings<'_>, input: Input) {
         let next = match step {
             Step::CallModel => turn.call_model().await,
             // Everything else looks at the history, or closes it.
-            _ if turn.unsettled.is_some() => {
+            _ if turn.is_unsettled() => {
                 if let Err(error) = turn.settle().await {
                     step = Step::Finish(failed(&error));
                 }
@@ -255,26 +294,18 @@ impl Turn<'_> {
 
     /// Puts a message in the place of the one that was kept last.
     pub(crate) async fn keep_instead(&mut self, message: Message) -> Result<(), StoreError> {
+        self.settle().await?;
         let Some(last) = self.history.pop() else {
             return self.keep(message).await;
         };
         let (session, store) = (&self.around.spec.id, &self.around.services.store);
         let rows = store
-            .replace_last(session, last.row, (&message).into())
+            .replace_last(session, last.row, vec![(&message).into()])
             .await?;
         if let Some(row) = rows.first() {
             self.history.push(Entry::new(*row, message));
         }
         Ok(())
-    }
-
-    /// What was said in this turn and is not a row yet, ready to be followed by more.
-    pub(crate) fn take_said(&mut self) -> String {
-        let mut said = std::mem::take(&mut self.held);
-        if !said.is_empty() {
-            said.push_str("\n\n");
-        }
-        said + &std::mem::take(&mut self.fragments)
     }
 
     pub(crate) async fn say(&self, event: Event) {
@@ -302,12 +333,13 @@ impl Entry {
             row,
             tokens: tokens(&message),
             message,
+            recalled: None,
         }
     }
 }
 
 /// Roughly how many tokens a message takes.
-pub(crate) fn tokens(message: &Message) -> u32 {
+pub fn tokens(message: &Message) -> u32 {
     use hermes_core::Part;
     let parts = message.parts.iter().map(|part| match part {
         Part::Text { text } | Part::ToolResult { content: text, .. } => text_tokens(text),

@@ -7,17 +7,23 @@ mod suite {
     mod conversation;
     mod crash;
     mod endings;
+    mod faults;
     mod fixture;
     mod hidden_tools;
     mod idle;
     mod incomplete;
+    mod memory;
     mod news;
     mod notices;
     mod odd_answers;
     mod pictures;
+    mod prefix;
     mod questions;
+    mod random_stops;
+    mod refusals;
     mod requests;
     mod rules;
+    mod skills;
     mod stopping;
     mod titles;
 }

@@ -2,20 +2,27 @@
 
 pub(crate) mod auth;
 pub(crate) mod backup;
+pub(crate) mod bundles;
 pub(crate) mod chat;
 pub(crate) mod checkpoints;
 pub(crate) mod completion;
 pub(crate) mod config;
+pub(crate) mod curator;
 pub(crate) mod fallback;
+pub(crate) mod learning;
 pub(crate) mod logs;
 pub(crate) mod mcp;
+pub(crate) mod memory;
 pub(crate) mod model;
 pub(crate) mod policy;
 pub(crate) mod profile;
 pub(crate) mod prompt_size;
 pub(crate) mod report;
 pub(crate) mod sandbox;
+pub(crate) mod security;
 pub(crate) mod sessions;
+pub(crate) mod setup;
+pub(crate) mod skills;
 pub(crate) mod tools;
 
 use clap::{Parser, Subcommand};
@@ -56,6 +63,8 @@ pub(crate) enum Command {
     Auth(Box<auth::AuthArgs>),
     /// Put the home into a zip file
     Backup(backup::BackupArgs),
+    /// Put several skills under one name
+    Bundles(bundles::BundlesArgs),
     /// Talk to the agent, or ask one question with -q
     Chat(Box<chat::ChatArgs>),
     /// See and restore the states files were in before the agent changed them
@@ -64,6 +73,8 @@ pub(crate) enum Command {
     Completion(completion::CompletionArgs),
     /// Show or change settings
     Config(config::ConfigArgs),
+    /// Look after the skills the agent has written
+    Curator(curator::CuratorArgs),
     /// Print a description of this installation for bug reports
     Dump(report::DumpArgs),
     /// Look for what is missing or wrong, and say what to do about it
@@ -74,10 +85,14 @@ pub(crate) enum Command {
     Import(backup::ImportArgs),
     /// Show what was used: tokens, costs, tools, busy days
     Insights(report::InsightsArgs),
+    /// See what the agent has learned, and take it back
+    Learning(learning::LearningArgs),
     /// Show what was logged
     Logs(logs::LogsArgs),
     /// Add, test and sign in to MCP servers, whose tools the agent uses
     Mcp(Box<mcp::McpArgs>),
+    /// See and change what the agent remembers, and take changes back
+    Memory(memory::MemoryArgs),
     /// Show, explain and change which model answers
     Model(Box<model::ModelArgs>),
     /// Check what commands may do, and see what was decided
@@ -88,8 +103,14 @@ pub(crate) enum Command {
     PromptSize(prompt_size::PromptSizeArgs),
     /// List and remove the containers commands run in
     Sandbox(sandbox::SandboxArgs),
+    /// Look for known dangers in what servers are started from
+    Security(security::SecurityArgs),
     /// List, search, export and clean up conversations
     Sessions(Box<sessions::SessionsArgs>),
+    /// Set up the model, where commands run and the tools
+    Setup(setup::SetupArgs),
+    /// Find, install and look after skills
+    Skills(Box<skills::SkillsArgs>),
     /// Show how things stand
     Status(report::StatusArgs),
     /// List toolsets, and switch them on and off

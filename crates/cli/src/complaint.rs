@@ -6,9 +6,10 @@ use std::process::ExitCode;
 use hermes_config::Problem;
 use hermes_core::{Failure, FailureKind, causes};
 use hermes_exec::ExecError;
+use hermes_memory::{MemoryError, ProviderError};
 use hermes_secrets::{Redactor, Scope};
 use hermes_store::StoreError;
-use hermes_tools::CheckpointError;
+use hermes_tools::{ApproveError, CheckpointError, FillError, StagingError};
 
 use crate::output::{self, Output};
 
@@ -125,6 +126,18 @@ impl From<io::Error> for Complaint {
     }
 }
 
+impl From<FillError> for Complaint {
+    fn from(error: FillError) -> Self {
+        match error {
+            FillError::Store(error) => error.into(),
+            model => match model.hint() {
+                Some(hint) => Self::caused(FailureKind::BadInput, model).hint(hint),
+                None => Self::caused(FailureKind::Cancelled, model),
+            },
+        }
+    }
+}
+
 impl From<StoreError> for Complaint {
     fn from(error: StoreError) -> Self {
         let error = match error {
@@ -175,6 +188,70 @@ impl From<CheckpointError> for Complaint {
         match hint {
             Some(hint) => complaint.hint(hint),
             None => complaint,
+        }
+    }
+}
+
+impl From<MemoryError> for Complaint {
+    fn from(error: MemoryError) -> Self {
+        let kind = match &error {
+            MemoryError::Refused { .. } | MemoryError::Overtaken { .. } => FailureKind::Refused,
+            MemoryError::Drifted { .. } => FailureKind::BadInput,
+            MemoryError::Busy { .. }
+            | MemoryError::Contested { .. }
+            | MemoryError::File(_)
+            | MemoryError::Write { .. }
+            | MemoryError::Journal(_) => FailureKind::Unavailable,
+            MemoryError::NoSuchChange { .. }
+            | MemoryError::NothingToUndo
+            | MemoryError::UndoneAlready { .. } => FailureKind::NotFound,
+        };
+        let hint = error.hint();
+        Self::caused(kind, error).hint(hint)
+    }
+}
+
+impl From<ProviderError> for Complaint {
+    fn from(error: ProviderError) -> Self {
+        let kind = match &error {
+            ProviderError::Unknown { .. } | ProviderError::Arguments { .. } => {
+                FailureKind::BadInput
+            }
+            ProviderError::Setup { .. } => FailureKind::NotFound,
+            ProviderError::Key { .. }
+            | ProviderError::Page { .. }
+            | ProviderError::Rejected { .. } => FailureKind::Refused,
+            ProviderError::Unreachable { .. }
+            | ProviderError::Slow { .. }
+            | ProviderError::Store(_) => FailureKind::Unavailable,
+        };
+        let hint = error.hint();
+        Self::caused(kind, error).hint(hint)
+    }
+}
+
+impl From<StagingError> for Complaint {
+    fn from(error: StagingError) -> Self {
+        let kind = match &error {
+            StagingError::Missing { .. } => FailureKind::NotFound,
+            StagingError::Full { .. } | StagingError::TooLarge { .. } => FailureKind::Exhausted,
+            StagingError::Damaged { .. } => FailureKind::BadInput,
+            StagingError::File(_) => FailureKind::Unavailable,
+        };
+        let hint = error.hint();
+        Self::caused(kind, error).hint(hint)
+    }
+}
+
+impl From<ApproveError> for Complaint {
+    fn from(error: ApproveError) -> Self {
+        match error {
+            ApproveError::Memory(error) => error.into(),
+            ApproveError::Staging(error) => error.into(),
+            ApproveError::Unreadable { .. } => {
+                let hint = error.hint();
+                Self::caused(FailureKind::BadInput, error).hint(hint)
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! What every command may ask for: the home, the settings, the store, the clock. Each is made when it
 //! is first needed, so that a command pays only for what it uses.
 
-use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hermes_config::{
     Environment, Home, LoadError, Loaded, Logging, Owner, ProfileName, Request,
@@ -16,17 +16,21 @@ use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_store::{Options, Store};
 
 use crate::complaint::{Complaint, Outcome};
+use crate::hands::key_names;
 use crate::{logging, takeover};
 
 /// The surroundings of one run.
+#[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) environment: Environment,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) redactor: RedactorHandle,
     flag: Option<ProfileName>,
-    home: OnceCell<Home>,
+    home: OnceLock<Home>,
     /// Read along with the settings.
-    logging: OnceCell<Logging>,
+    logging: OnceLock<Logging>,
+    /// The variables that hold keys of providers the user described; read along with them too.
+    key_names: OnceLock<BTreeSet<String>>,
 }
 
 impl Context {
@@ -38,8 +42,9 @@ impl Context {
             clock: Arc::new(SystemClock),
             redactor: RedactorHandle::default(),
             flag,
-            home: OnceCell::new(),
-            logging: OnceCell::new(),
+            home: OnceLock::new(),
+            logging: OnceLock::new(),
+            key_names: OnceLock::new(),
         };
         (context, rest)
     }
@@ -77,7 +82,8 @@ impl Context {
         Ok(self.try_load(false)??)
     }
 
-    /// The settings in force. A value that cannot be used stops the command; the rest is said aside.
+    /// The settings in force. A value that cannot be used stops the command, unless it is one of an MCP server, which
+    /// has to do without; the rest is said aside.
     pub(crate) fn settings(&self) -> Outcome<Loaded> {
         self.settings_for(false)
     }
@@ -92,14 +98,19 @@ impl Context {
         for problem in &loaded.env_problems {
             writeln!(aside, "warning: {problem}")?;
         }
-        match loaded
+        let of_servers = loaded
             .problems
             .iter()
-            .find(|problem| problem.fault.is_error())
-        {
-            Some(problem) => Err(problem.clone().into()),
-            None => Ok(loaded),
+            .filter(|problem| problem.fault.is_error() && problem.server().is_some());
+        for problem in of_servers {
+            writeln!(aside, "warning: {problem}")?;
         }
+        usable(loaded)
+    }
+
+    /// The same while a conversation runs, which may own the terminal: nothing is said aside.
+    pub(crate) fn settings_again(&self, ignore_file: bool) -> Outcome<Loaded> {
+        usable(self.try_load(ignore_file)??)
     }
 
     fn try_load(&self, ignore_file: bool) -> Outcome<Result<Loaded, LoadError>> {
@@ -119,8 +130,22 @@ impl Context {
         if let Ok(loaded) = &loaded {
             self.mask(loaded);
             let _ = self.logging.set(loaded.config.logging.clone());
+            // A run that leaves the file out keeps the keys it names to itself all the same.
+            if !ignore_file {
+                let _ = self.key_names.set(key_names(&loaded.tree));
+            }
         }
         Ok(loaded)
+    }
+
+    /// The variables that hold keys of providers the user described. Commands never see them, as they never see
+    /// the keys of providers we know.
+    pub(crate) fn key_names(&self) -> BTreeSet<String> {
+        if self.key_names.get().is_none() {
+            // Settings that cannot be read were complained about before anything runs.
+            let _ = self.load();
+        }
+        self.key_names.get().cloned().unwrap_or_default()
     }
 
     /// How the log is kept. Settings that cannot be read leave the defaults: what is wrong with them is
@@ -191,6 +216,25 @@ impl Context {
     /// The directory the program was started in.
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         std::env::current_dir().ok()
+    }
+
+    /// The same, for what makes no sense without one: another directory in its place would be a surprise.
+    pub(crate) fn workspace(&self) -> Outcome<PathBuf> {
+        self.directory().ok_or_else(|| {
+            Complaint::new(
+                FailureKind::NotFound,
+                "the directory this was started in is gone",
+            )
+            .hint("change to one that is there, and start again")
+        })
+    }
+}
+
+/// The settings, unless something in them stops every command.
+fn usable(loaded: Loaded) -> Outcome<Loaded> {
+    match loaded.problems.iter().find(|problem| problem.is_fatal()) {
+        Some(problem) => Err(problem.clone().into()),
+        None => Ok(loaded),
     }
 }
 

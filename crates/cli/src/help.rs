@@ -11,17 +11,34 @@ pub(crate) const TEMPLATE: &str =
 
 /// Which command stands where. A test fails when one is missing.
 pub(crate) const GROUPS: &[(&str, &[&str])] = &[
-    ("Conversations", &["chat", "sessions", "insights"]),
+    (
+        "Conversations",
+        &["chat", "sessions", "memory", "learning", "insights"],
+    ),
     (
         "Models and tools",
-        &["model", "auth", "fallback", "tools", "mcp", "prompt-size"],
+        &[
+            "model",
+            "auth",
+            "fallback",
+            "tools",
+            "skills",
+            "bundles",
+            "curator",
+            "mcp",
+            "prompt-size",
+        ],
     ),
-    ("Settings", &["config", "profile", "policy", "sandbox"]),
+    (
+        "Settings",
+        &["setup", "config", "profile", "policy", "sandbox"],
+    ),
     (
         "Home",
         &[
             "status",
             "doctor",
+            "security",
             "checkpoints",
             "backup",
             "import",

@@ -1,6 +1,10 @@
 //! The models of this run: providers, credentials and routes, wired together.
 
-use std::io::{IsTerminal as _, Write as _};
+mod begun;
+mod listener;
+mod only;
+mod renewed;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,11 +18,13 @@ use hermes_llm::keys::{
     AuthFile, FoundPlace, KeyNeed, KeySource as StoredFrom, Keyring, KeyringParts, OwnKey,
     ProviderKeys,
 };
-use hermes_llm::metadata::{Catalogue, Learned as LearnedWindows};
+use hermes_llm::metadata::{Catalogue, KeptLists, Learned as LearnedWindows};
 use hermes_llm::nearby::{self, Prepared, Reach};
 use hermes_llm::oauth::Flow;
 use hermes_llm::profile::{self, Profile, Profiles};
-use hermes_llm::resolve::{self, Credential, Flags, KeySource, Request, ResolveError, Resolved};
+use hermes_llm::resolve::{
+    self, CloudMachine, Credential, Flags, KeySource, Request, ResolveError, Resolved,
+};
 use hermes_llm::{
     Caller, Course, Endpoint, Learned, LocalModels, PatienceSettings, Pictures, Route, Transport,
 };
@@ -28,8 +34,12 @@ use hermes_store::Store;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::network;
-use crate::output::one_line;
 use crate::timing::Timing;
+use begun::Begun;
+use listener::Listener;
+use renewed::Renewed;
+
+pub(crate) use listener::tell;
 
 /// Everything that leads to a model.
 pub(crate) struct Models {
@@ -41,12 +51,19 @@ pub(crate) struct Models {
     logins: Vec<String>,
     places: Vec<FoundPlace>,
     embedded: Option<PathBuf>,
-    cloud_machine: bool,
+    machine: Option<CloudMachine>,
     /// Windows that refusals taught us, and the file they are kept in.
     windows: LearnedWindows,
     windows_file: PathBuf,
     catalogue: Catalogue,
+    /// What providers said about their models when they were last asked.
+    pub(crate) lists: KeptLists,
     pub(crate) timing: Timing,
+    /// Hears what takes long while a conversation goes on.
+    pub(crate) listener: Listener,
+    begun: Begun,
+    /// The settings as they were read again while the program runs.
+    renewed: Renewed,
 }
 
 /// What was said on the command line.
@@ -56,20 +73,42 @@ pub(crate) struct Chosen {
     pub(crate) provider: Option<String>,
 }
 
-/// The routes of a conversation after servers nearby were asked.
-pub(crate) struct Measured {
+/// The routes of a conversation.
+pub(crate) struct Found {
     pub(crate) course: Course,
-    /// What the user should know about the server.
+    /// What the user should know about them.
     pub(crate) notes: Vec<String>,
+}
+
+/// The models to fall back to.
+#[derive(Default)]
+struct Fallbacks {
+    routes: Vec<Resolved>,
+    /// What is wrong with the entries that lead nowhere.
+    notes: Vec<String>,
 }
 
 /// Where people sign in to Nous, unless a variable names another place.
 const PORTAL: &str = "https://portal.nousresearch.com";
 
-/// Whether this is a machine of AWS, which may have a role; its firmware says so.
-fn cloud_machine() -> bool {
-    std::fs::read_to_string("/sys/class/dmi/id/sys_vendor")
-        .is_ok_and(|vendor| vendor.trim() == "Amazon EC2")
+/// What the firmware of Azure's machines says; vendor and name are those of any machine of Microsoft.
+const AZURE_TAG: &str = "7783-7084-3265-9085-8269-3286-77";
+
+/// The cloud this machine belongs to, which may lend it a role; its firmware says so.
+fn cloud_machine() -> Option<CloudMachine> {
+    let said = |name: &str| {
+        let text = std::fs::read_to_string(format!("/sys/class/dmi/id/{name}"));
+        text.unwrap_or_default().trim().to_owned()
+    };
+    if said("sys_vendor") == "Amazon EC2" {
+        Some(CloudMachine::Amazon)
+    } else if said("product_name") == "Google Compute Engine" {
+        Some(CloudMachine::Google)
+    } else if said("chassis_asset_tag") == AZURE_TAG {
+        Some(CloudMachine::Azure)
+    } else {
+        None
+    }
 }
 
 /// Where the small model that everybody may use is kept.
@@ -104,12 +143,16 @@ impl Models {
             keys: Arc::new(keys),
             http,
             clock: context.clock.clone(),
-            cloud_machine: cloud_machine(),
+            machine: cloud_machine(),
             embedded: embedded.is_file().then_some(embedded),
             windows: LearnedWindows::read(&windows).unwrap_or_default(),
             windows_file: windows,
             catalogue: Catalogue::new(&home.path().join("models_dev_cache.json")),
+            lists: KeptLists::new(&home.cache_dir()),
             timing: Timing::read(&loaded.environment)?,
+            listener: Listener::default(),
+            begun: Begun::default(),
+            renewed: Renewed::default(),
             loaded,
         })
     }
@@ -122,13 +165,18 @@ impl Models {
 
     /// How logins of a provider are renewed, where it has any.
     pub(crate) fn usual_flow(&self, profile: &Profile) -> Option<Flow> {
-        if profile.key != profile::KeyNeed::Login {
-            return None;
+        match &profile.oauth {
+            Some(flow) => Some(flow.clone()),
+            None if profile.id == profile::NOUS => Flow::nous(&self.portal().parse().ok()?).ok(),
+            None => None,
         }
-        Flow::nous(&self.portal().parse().ok()?).ok()
     }
 
     pub(crate) fn request<'a>(&'a self, chosen: &'a Chosen) -> Request<'a> {
+        self.request_in(&self.loaded, chosen)
+    }
+
+    fn request_in<'a>(&'a self, loaded: &'a Loaded, chosen: &'a Chosen) -> Request<'a> {
         Request {
             flags: Flags {
                 model: chosen.model.as_deref(),
@@ -140,35 +188,41 @@ impl Models {
             embedded: self.embedded.as_deref(),
             learned: Some(&self.windows),
             catalogue: Some(&self.catalogue),
-            cloud_machine: self.cloud_machine,
-            ..Request::new(&self.loaded, &self.profiles)
+            lists: Some(&self.lists),
+            machine: self.machine,
+            ..Request::new(loaded, &self.profiles)
         }
     }
 
     /// The route of the conversation's model.
     pub(crate) fn route(&self, chosen: &Chosen) -> Result<Resolved, ResolveError> {
-        resolve::resolve(&self.request(chosen))
+        self.by_latest(chosen, resolve::resolve)
     }
 
     /// The routes of a conversation: the model and those to fall back to.
-    pub(crate) fn course(&self, chosen: &Chosen) -> Result<Course, ResolveError> {
-        let main = self.known(resolve::resolve(&self.request(chosen))?);
-        let fallbacks = self.fallbacks(chosen).into_iter();
-        Ok(Course::new(main, fallbacks.map(|found| self.known(found))))
+    pub(crate) fn course(&self, chosen: &Chosen) -> Result<Found, ResolveError> {
+        let main = self.known(self.route(chosen)?);
+        let Fallbacks { routes, notes } = self.fallbacks(chosen);
+        let fallbacks = routes.into_iter().map(|found| self.known(found));
+        Ok(Found {
+            course: Course::new(main, fallbacks),
+            notes,
+        })
     }
 
-    /// The same, after a server nearby was asked how large its window is, or told how large it has to be.
+    /// The same, after a server nearby was asked how large its window is, or told how large it has to be. The notes
+    /// are about the servers.
     pub(crate) async fn measured_course(
         &self,
         chosen: &Chosen,
         reach: Reach<'_>,
-    ) -> Result<Measured, ResolveError> {
-        let Resolved { route, key } = resolve::resolve(&self.request(chosen))?;
+    ) -> Result<Found, ResolveError> {
+        let (chosen, Resolved { route, key }) = self.found_route(chosen).await?;
         let secret = self.met(&route, key).await;
         let main = nearby::prepare(&self.http, route, secret.as_ref(), reach);
         // Side by side: one that is away must not hold up the others. Only asked: what may never be needed is
         // not loaded, which could take the first one's place.
-        let fallbacks = self.fallbacks(chosen).into_iter();
+        let fallbacks = self.fallbacks(&chosen).routes.into_iter();
         let fallbacks = join_all(fallbacks.map(async |Resolved { route, key }| {
             let secret = self.met(&route, key).await;
             let asked = nearby::prepare(&self.http, route, secret.as_ref(), Reach::Look).await;
@@ -176,37 +230,32 @@ impl Models {
         }));
         let (Prepared { route, notes }, fallbacks) = tokio::join!(main, fallbacks);
         let course = Course::new(Arc::new(route), fallbacks);
-        Ok(Measured { course, notes })
+        Ok(Found { course, notes })
     }
 
-    /// How far a look at a server goes before a conversation: the model is loaded, and who waits is told.
-    pub(crate) fn loading(&self) -> Reach<'static> {
+    /// How far a look at a server goes before a conversation: the model is loaded, and `progress` hears what takes
+    /// long.
+    pub(crate) fn loading<'a>(&self, progress: &'a (dyn Fn(&str) + Sync)) -> Reach<'a> {
+        let mode = self.loaded.config.model.lmstudio_load_mode;
         Reach::Load {
-            mode: self
-                .loaded
-                .config
-                .model
-                .lmstudio_load_mode
-                .unwrap_or(LoadMode::Explicit),
-            progress: &|line| {
-                let mut errors = std::io::stderr();
-                if errors.is_terminal() {
-                    // Somebody who cannot be told waits all the same.
-                    let _ = writeln!(errors, "{}", one_line(line));
-                }
-            },
+            mode: mode.unwrap_or(LoadMode::Explicit),
+            progress,
         }
     }
 
-    /// The models to fall back to; an entry that cannot be used is named.
-    fn fallbacks(&self, chosen: &Chosen) -> Vec<Resolved> {
-        let all = resolve::fallbacks(&self.request(chosen)).into_iter();
-        all.filter_map(|fallback| {
-            fallback
-                .inspect_err(|error| tracing::warn!("a fallback cannot be used: {error}"))
-                .ok()
-        })
-        .collect()
+    /// The models to fall back to, and a note about each entry that cannot be used.
+    fn fallbacks(&self, chosen: &Chosen) -> Fallbacks {
+        let mut found = Fallbacks::default();
+        for fallback in self.by_latest(chosen, resolve::fallbacks) {
+            match fallback {
+                Ok(fallback) => found.routes.push(fallback),
+                Err(error) => {
+                    let note = format!("a fallback cannot be used: {error}; {}", error.hint());
+                    found.notes.push(note);
+                }
+            }
+        }
+        found
     }
 
     /// Tells the keyring about a route; gives the key for a server nearby, which may be kept.
@@ -285,14 +334,6 @@ impl Models {
     }
 }
 
-/// Says what the user should know about a server.
-pub(crate) fn tell(notes: &[String]) {
-    for note in notes {
-        // Whoever closed the stream does not want to know.
-        let _ = writeln!(std::io::stderr(), "note: {}", one_line(note));
-    }
-}
-
 /// Providers somebody is logged in to. A file that cannot be read is met again when it is needed.
 fn logins(keys: &Keyring) -> Vec<String> {
     keys.status()
@@ -302,15 +343,19 @@ fn logins(keys: &Keyring) -> Vec<String> {
 
 impl Routes for Models {
     fn helpers(&self, task: &str, main: &Arc<Route>) -> Helpers {
+        let main = &self.last_seen(main.clone());
         let chosen = Chosen {
             model: Some(main.model.clone()),
             provider: Some(main.provider.clone()),
         };
-        let request = self.request(&chosen);
-        let Ok(resolved) = resolve::resolve(&request) else {
+        let found = self.by_latest(&chosen, |request| {
+            let resolved = resolve::resolve(request).ok()?;
+            Some(resolve::auxiliary(task, request, &resolved))
+        });
+        let Some(found) = found else {
             return vec![main.clone()].into();
         };
-        match resolve::auxiliary(task, &request, &resolved) {
+        match found {
             Ok(found) => Helpers {
                 named: found.explicit,
                 retries: Some(found.retries),
@@ -325,7 +370,11 @@ impl Routes for Models {
                     .collect(),
             },
             Err(error) => {
-                tracing::warn!("auxiliary.{task} cannot be used: {error}");
+                self.listener.note_once(&format!(
+                    "auxiliary.{task} cannot be used, {} does it: {error}; {}",
+                    main.label(),
+                    error.hint()
+                ));
                 vec![main.clone()].into()
             }
         }
@@ -355,14 +404,19 @@ impl Routes for Models {
             provider: provider.map(str::to_owned),
         };
         Box::pin(async move {
-            let measured = self.measured_course(&chosen, self.loading()).await;
-            let Measured { course, notes } = measured.map_err(|error| {
+            let progress = |line: &str| self.listener.say(line);
+            let measured = self.measured_course(&chosen, self.loading(&progress)).await;
+            let Found { course, notes } = measured.map_err(|error| {
                 let hint = error.hint();
                 Failure::new(FailureKind::BadInput, error.to_string()).hint(hint)
             })?;
-            tell(&notes);
+            self.listener.note(&notes);
             Ok(course)
         })
+    }
+
+    fn measured<'a>(&'a self, course: &'a Course) -> BoxFuture<'a, Option<Course>> {
+        Box::pin(self.measured_beginning(course))
     }
 }
 

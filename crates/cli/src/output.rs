@@ -8,6 +8,8 @@ use serde::Serialize;
 pub(crate) struct Output {
     out: Sink,
     colour: bool,
+    /// Columns of where it will be shown, when that is no terminal of its own.
+    width: Option<usize>,
 }
 
 enum Sink {
@@ -42,6 +44,7 @@ impl Output {
         Self {
             out: Sink::Standard(BufWriter::new(out)),
             colour,
+            width: None,
         }
     }
 
@@ -50,7 +53,21 @@ impl Output {
         Self {
             out: Sink::Kept(Vec::new()),
             colour: false,
+            width: None,
         }
+    }
+
+    /// The same, for a place of so many columns.
+    pub(crate) fn kept_in(width: Option<usize>) -> Self {
+        Self {
+            width,
+            ..Self::kept()
+        }
+    }
+
+    /// Columns of the place it is kept for.
+    pub(crate) fn width(&self) -> Option<usize> {
+        self.width
     }
 
     /// What was kept.
@@ -70,6 +87,14 @@ impl Output {
         let out = self.out.writer();
         out.write_all(text.as_ref().as_bytes())?;
         out.write_all(b"\n")
+    }
+
+    /// A remark that is no part of what was asked for: beside it, so that programs read only that.
+    pub(crate) fn remark(&mut self, text: impl AsRef<str>) -> io::Result<()> {
+        match &mut self.out {
+            Sink::Standard(_) => writeln!(io::stderr(), "{}", text.as_ref()),
+            Sink::Kept(_) => self.line(text),
+        }
     }
 
     /// A value as JSON, for programs.

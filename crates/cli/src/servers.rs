@@ -2,17 +2,21 @@
 //! program, and who is missing is told.
 
 mod asker;
+mod grounds;
 mod person;
 mod sampler;
+mod told;
 mod wiring;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
-use hermes_agent::{SessionFacts, ToolSource, toolsets};
-use hermes_config::{Config, Loaded};
+use futures_core::future::BoxFuture;
+use hermes_agent::{Audience, SessionFacts, ToolSource, toolsets};
+use hermes_config::{Config, KeyPath, Layer, Loaded};
 use hermes_core::Tool;
-use hermes_mcp::{Fleet, Reload, Sampler, Status, StatusWord};
+use hermes_mcp::{Fleet, Reload, Sampler, Server, Status, StatusWord};
 use hermes_store::Store;
 
 use crate::complaint::Outcome;
@@ -22,39 +26,55 @@ use crate::output::one_line;
 use crate::when;
 
 pub(crate) use asker::{Elicit, ScriptedAsker};
+use grounds::Grounds;
 pub(crate) use person::AtTerminal;
 pub(crate) use sampler::ModelSampler;
-pub(crate) use wiring::{Wiring, logins};
+use told::{Away, Standing, Told};
+pub(crate) use wiring::{Wiring, logins, osv};
+
+/// Longest wait of a question that is asked once for a server never seen before.
+const ONCE: Duration = Duration::from_secs(30);
 
 /// The tools of this program and of the servers.
 pub(crate) struct Servers {
     hands: Arc<Hands>,
     store: Store,
-    sampler: Arc<dyn Sampler>,
+    sampler: Arc<ModelSampler>,
     /// Whether servers are used at all.
     allowed: bool,
-    /// Made when there is a server.
-    wiring: OnceLock<Wiring>,
+    /// Made when there is a server, and anew when what it stands on changes.
+    wired: Mutex<Option<Wired>>,
+    /// Held while settings are applied.
+    applying: tokio::sync::Mutex<()>,
     state: Mutex<State>,
+}
+
+/// A wiring and what it was made from.
+#[derive(Clone)]
+struct Wired {
+    wiring: Arc<Wiring>,
+    grounds: Grounds,
 }
 
 #[derive(Default)]
 struct State {
     /// As applied last.
     config: Config,
-    /// The servers the conversation knows to be away, and why.
-    away: BTreeMap<String, String>,
-    /// What is told with the next message.
-    news: Vec<String>,
+    /// The servers of those settings.
+    servers: Vec<Server>,
+    /// What each session knows about them.
+    told: Told,
     /// Whether the first message has waited for servers.
     waited: bool,
+    /// Whether somebody set how long that is.
+    limited: bool,
 }
 
 impl Servers {
     pub(crate) fn new(
         hands: Arc<Hands>,
         store: Store,
-        sampler: Arc<dyn Sampler>,
+        sampler: Arc<ModelSampler>,
         allowed: bool,
     ) -> Self {
         Self {
@@ -62,28 +82,53 @@ impl Servers {
             store,
             sampler,
             allowed,
-            wiring: OnceLock::new(),
+            wired: Mutex::default(),
+            applying: tokio::sync::Mutex::default(),
             state: Mutex::default(),
         }
     }
 
     /// Makes the servers what the settings say. Nothing waits for a connection.
     pub(crate) async fn apply(&self, context: &Context, loaded: &Loaded) -> Outcome<Reload> {
-        let servers = &loaded.config.mcp_servers;
-        self.state().config = loaded.config.clone();
-        if !self.allowed || (servers.is_empty() && self.wiring.get().is_none()) {
+        let servers = Server::configured(loaded);
+        {
+            let mut state = self.state();
+            state.config = loaded.config.clone();
+            state.limited = is_written("mcp_discovery_timeout", loaded);
+            state.servers.clone_from(&servers);
+        }
+        let _alone = self.applying.lock().await;
+        let before = self.wired();
+        if !self.allowed || (servers.is_empty() && before.is_none()) {
             return Ok(Reload::default());
         }
-        if self.wiring.get().is_none() {
-            let sampler = Some(self.sampler.clone());
-            let made = Wiring::new(context, loaded, &self.store, sampler)?;
-            // Only one conversation applies settings, so nobody was faster.
-            let _ = self.wiring.set(made);
+        let grounds = Grounds::of(loaded);
+        match before {
+            Some(wired) if wired.grounds == grounds => Ok(wired.wiring.fleet.apply(servers).await),
+            before => {
+                let sampler: Arc<dyn Sampler> = self.sampler.clone();
+                let made = Wiring::new(context, loaded, &self.store, Some(sampler))?;
+                let wiring = Arc::new(made);
+                let had = match before {
+                    Some(old) => {
+                        let had = old.wiring.fleet.status();
+                        // A server is never there twice.
+                        old.wiring.close().await;
+                        had.into_iter().map(|status| status.name).collect()
+                    }
+                    None => BTreeSet::new(),
+                };
+                *self.wired_mut() = Some(Wired {
+                    wiring: wiring.clone(),
+                    grounds,
+                });
+                let reload = anew(had, wiring.fleet.apply(servers).await);
+                for gone in &reload.removed {
+                    wiring.memory.forget(gone).await?;
+                }
+                Ok(reload)
+            }
         }
-        let Some(fleet) = self.fleet() else {
-            return Ok(Reload::default());
-        };
-        Ok(fleet.apply(servers).await)
     }
 
     /// As `apply` while a conversation runs: what changed is told with the next message.
@@ -97,32 +142,17 @@ impl Servers {
         let mut state = self.state();
         for (word, names) in parts.into_iter().filter(|(_, names)| !names.is_empty()) {
             let line = format!("MCP servers {word}: {}", names.join(", "));
-            state.news.push(line);
-        }
-        for gone in &reload.removed {
-            state.away.remove(gone);
+            state.told.add(line);
         }
         Ok(reload)
     }
 
     /// Whether the settings name other servers than are in use, or describe them differently.
-    pub(crate) fn differ(&self, config: &Config) -> bool {
-        self.allowed && self.state().config.mcp_servers != config.mcp_servers
-    }
-
-    /// Lets servers whose tools are not known from an earlier run come up before the first message, for as
-    /// long as the settings allow.
-    pub(crate) async fn offering(&self) {
-        let limit = {
-            let mut state = self.state();
-            if std::mem::replace(&mut state.waited, true) {
-                return;
-            }
-            state.config.mcp_discovery_timeout
-        };
-        if let Some(fleet) = self.fleet() {
-            fleet.offering(limit).await;
-        }
+    pub(crate) fn differ(&self, loaded: &Loaded) -> bool {
+        let stands = |wired: Wired| wired.grounds == Grounds::of(loaded);
+        self.allowed
+            && (self.state().servers != Server::configured(loaded)
+                || !self.wired().is_none_or(stands))
     }
 
     /// Tries those again that are down.
@@ -132,15 +162,28 @@ impl Servers {
         }
     }
 
+    /// How each of them is.
+    pub(crate) fn status(&self) -> Vec<Status> {
+        self.fleet().map(|fleet| fleet.status()).unwrap_or_default()
+    }
+
     /// Ends all of them.
     pub(crate) async fn close(&self) {
-        if let Some(wiring) = self.wiring.get() {
-            wiring.close().await;
+        if let Some(wired) = self.wired() {
+            wired.wiring.close().await;
         }
     }
 
-    fn fleet(&self) -> Option<&Fleet> {
-        self.wiring.get().map(|wiring| &wiring.fleet)
+    fn fleet(&self) -> Option<Fleet> {
+        self.wired().map(|wired| wired.wiring.fleet.clone())
+    }
+
+    fn wired(&self) -> Option<Wired> {
+        self.wired_mut().clone()
+    }
+
+    fn wired_mut(&self) -> MutexGuard<'_, Option<Wired>> {
+        self.wired.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -149,9 +192,38 @@ impl Servers {
 }
 
 impl ToolSource for Servers {
+    /// Lets servers whose tools are not known from an earlier run come up before the first message, for as long as the
+    /// settings allow. A question that is asked once has no later turn for a server to join: it waits as long as they
+    /// take to connect, unless somebody set how long.
+    fn ready<'a>(&'a self, audience: Audience<'a>) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let (chosen, limit, limited) = {
+                let mut state = self.state();
+                if std::mem::replace(&mut state.waited, true) {
+                    return;
+                }
+                let chosen = toolsets::chosen(&state.config, audience.surface, audience.toolsets);
+                (chosen, state.config.mcp_discovery_timeout, state.limited)
+            };
+            let Some(fleet) = self.fleet() else {
+                return;
+            };
+            fleet
+                .offering(limit, |server| chosen.has_server(server.name()))
+                .await;
+            if !audience.lasting && !limited {
+                // One that failed already has had its time: it is told to be away, not waited for.
+                fleet
+                    .first_try(ONCE, |server| chosen.has_server(server.name()))
+                    .await;
+            }
+        })
+    }
+
     fn tools(&self, facts: &SessionFacts<'_>) -> Vec<Arc<dyn Tool>> {
         let mut tools = self.hands.tools(facts);
         if let Some(fleet) = self.fleet() {
+            self.sampler.uses(facts.session, facts.route);
             let chosen = toolsets::chosen(&self.state().config, facts.surface, facts.toolsets);
             tools.extend(fleet.tools_of(|server| chosen.has_server(server)));
         }
@@ -159,34 +231,69 @@ impl ToolSource for Servers {
     }
 
     fn remarks(&self, facts: &SessionFacts<'_>) -> Vec<String> {
+        let mut remarks = self.hands.remarks(facts);
         let Some(fleet) = self.fleet() else {
-            return Vec::new();
+            // It hears of the first server that is added.
+            self.state().told.meet(facts.session);
+            return remarks;
         };
         let mut state = self.state();
         let chosen = toolsets::chosen(&state.config, facts.surface, facts.toolsets);
         let statuses = fleet.status();
         let status = |name: &str| statuses.iter().find(|status| status.name == name);
-        let away: BTreeMap<String, String> = fleet
+        let away: BTreeMap<String, Away> = fleet
             .unavailable()
             .into_iter()
             .filter(|one| chosen.has_server(&one.server))
             // Tools that are remembered are offered: a call waits for the connection.
-            .filter(|one| status(&one.server).is_none_or(|status| !is_on_its_way(status)))
-            .map(|one| (one.server, one.why))
+            .filter(|one| {
+                one.partly || status(&one.server).is_none_or(|status| !is_on_its_way(status))
+            })
+            .map(|one| {
+                let away = Away {
+                    partly: one.partly,
+                    why: one_line(&one.why),
+                    again: status(&one.server).and_then(again).unwrap_or_default(),
+                };
+                (one.server, away)
+            })
             .collect();
-        let mut remarks = std::mem::take(&mut state.news);
-        for (server, why) in &away {
-            if state.away.get(server) != Some(why) {
-                let again = status(server).and_then(again).unwrap_or_default();
-                let line = format!("MCP server {server} is unavailable: {why}{again}");
-                remarks.push(one_line(&line));
-            }
-        }
-        for server in state.away.keys().filter(|name| !away.contains_key(*name)) {
-            remarks.push(format!("MCP server {server} is available again"));
-        }
-        state.away = away;
+        let standing = |name: &str| match status(name).filter(|_| chosen.has_server(name)) {
+            None => Standing::NotWanted,
+            Some(status) => standing(status),
+        };
+        remarks.extend(state.told.tell(facts.session, away, standing));
         remarks
+    }
+}
+
+/// What was done to servers that were all made anew, for somebody who had these before.
+fn anew(mut had: BTreeSet<String>, made: Reload) -> Reload {
+    let (changed, added) = made.added.into_iter().partition(|name| had.remove(name));
+    Reload {
+        added,
+        changed,
+        removed: had.into_iter().collect(),
+        kept: Vec::new(),
+    }
+}
+
+/// Whether a setting has another origin than our defaults.
+fn is_written(key: &str, loaded: &Loaded) -> bool {
+    let node = KeyPath::parse(key).and_then(|key| loaded.tree.at(&key));
+    node.is_some_and(|node| node.origin.layer != Layer::Default)
+}
+
+/// How a server is that nobody counts as away.
+fn standing(status: &Status) -> Standing {
+    match status.status {
+        StatusWord::Connected | StatusWord::Recycled => Standing::There,
+        StatusWord::Disabled => Standing::NotWanted,
+        StatusWord::Connecting
+        | StatusWord::Failed
+        | StatusWord::Parked
+        | StatusWord::NeedsAuth
+        | StatusWord::Configured => Standing::OnItsWay,
     }
 }
 

@@ -30,6 +30,14 @@ pub(crate) fn expand(node: &mut Node, environment: &Environment) -> BTreeSet<Str
     names
 }
 
+/// The same for the entry of one MCP server.
+pub(crate) fn expand_server(node: &mut Node, environment: &Environment) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let filled = |name: &str| environment.filled(name).map(str::to_owned);
+    walk(node, &filled, &mut names);
+    names
+}
+
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 fn walk(node: &mut Node, lookup: Lookup<'_>, names: &mut BTreeSet<String>) {

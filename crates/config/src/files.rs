@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Larger than any settings file; guards against reading a device or a log by mistake.
 const LARGEST: u64 = 16 * 1024 * 1024;
@@ -124,6 +124,26 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// As `replace`, for a file of secrets: one that others could read is closed to them.
 pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace_with(path, bytes, |mode| mode & PRIVATE_FILE)
+}
+
+/// Keeps the bytes a file has beside it, under a name with the time that nothing else has.
+pub fn keep_copy(path: &Path, now: SystemTime, bytes: &[u8]) -> Result<PathBuf, FileError> {
+    let seconds = now
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs());
+    let named = |tail: String| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(tail);
+        PathBuf::from(name)
+    };
+    let mut copy = named(format!(".bak.{seconds}"));
+    let mut number = 1;
+    while copy.exists() {
+        copy = named(format!(".bak.{seconds}-{number}"));
+        number += 1;
+    }
+    replace(&copy, bytes)?;
+    Ok(copy)
 }
 
 /// The mode of a file when others than its owner can read it.

@@ -53,6 +53,8 @@ fn join_fallbacks(root: &mut Map) {
             joined.push(entry);
             continue;
         };
+        // A variable that is not known to hold a key would be handed to commands.
+        providers::tidy_key(&mut map);
         for (key, node) in map.iter_mut() {
             if let Value::Text(text) = &mut node.value {
                 let trimmed = text.trim();

@@ -15,6 +15,7 @@ mod managed;
 mod migrate;
 mod problem;
 mod profiles;
+mod programs;
 mod project;
 mod reference;
 mod root;
@@ -33,8 +34,8 @@ pub use environment::{
     Environment, PROVIDER_KEYS, ProviderKey, Role, VARIABLES, Variable, is_known_name,
 };
 pub use files::{
-    FileError, FileLock, create_directory, lock_file, read as read_file, replace as replace_file,
-    replace_secret as replace_secret_file,
+    FileError, FileLock, create_directory, keep_copy, lock_file, read as read_file,
+    replace as replace_file, replace_secret as replace_secret_file,
 };
 pub use home::{ChosenBy, Home, HomeError, ProfileName, ProfileNameError, extract_profile_flag};
 pub use load::{LoadError, Loaded, Request, load};
@@ -50,6 +51,7 @@ pub use profiles::{
     MOST_ARCHIVE_ENTRIES, Made, MemberFault, NewProfile, Note, Payload, ProfileError, Profiles,
     Renamed, Staging, WrapperError, Wrappers, can_be_wrapper,
 };
+pub use programs::{is_program, program_in, program_on};
 pub use reference::{json_schema, reference_page};
 pub use root::Config;
 pub use sections::*;

@@ -46,6 +46,18 @@ impl Fault {
 }
 
 impl Problem {
+    /// The MCP server whose entry it is in. What is wrong with one of them stops none of the others.
+    pub fn server(&self) -> Option<&str> {
+        let mut segments = self.key.segments();
+        segments.next().filter(|first| *first == "mcp_servers")?;
+        segments.next()
+    }
+
+    /// Whether the settings as a whole cannot be used.
+    pub fn is_fatal(&self) -> bool {
+        self.fault.is_error() && self.server().is_none()
+    }
+
     /// The next step, when there is one.
     pub fn hint(&self) -> Option<String> {
         let key = &self.key;

@@ -7,12 +7,13 @@ use crate::macros::{section, texts};
 use crate::sections::{
     Agent, Approvals, Auxiliary, Bedrock, Browser, Checkpoints, Clarify, CodeExecution,
     Compression, ComputerUse, Context, Cron, Curator, Dashboard, Delegation, Desktop,
-    DirectMessages, Discord, Display, Fallback, Gateway, Goals, Hook, HumanDelay, Kanban, Logging,
-    Lsp, Matrix, Mattermost, Mcp, McpServer, MediaGeneration, Memory, Moa, Model, ModelAlias,
-    ModelCatalog, Network, Onboarding, OpenRouter, Personality, Platform, PlatformHint, Plugins,
-    PoolStrategy, Privacy, ProfileRoute, PromptCaching, Provider, ProviderRouting, QuickCommand,
-    Secrets, Security, SessionReset, Sessions, Skills, Slack, Streaming, Stt, Telegram, Terminal,
-    ToolLoopGuardrails, ToolOutput, Tools, Tts, Updates, Vertex, Voice, Web, WhatsApp, XSearch,
+    DirectMessages, Discord, Display, Fallback, Gateway, Goals, Hook, HumanDelay, Kanban, Learning,
+    Logging, Lsp, Matrix, Mattermost, Mcp, McpServer, MediaGeneration, Memory, Moa, Model,
+    ModelAlias, ModelCatalog, Network, Onboarding, OpenRouter, Personality, Platform, PlatformHint,
+    Plugins, PoolStrategy, Privacy, ProfileRoute, PromptCaching, Provider, ProviderRouting,
+    QuickCommand, Secrets, Security, SessionReset, Sessions, Skills, Slack, Streaming, Stt,
+    Telegram, Terminal, ToolLoopGuardrails, ToolOutput, Tools, Tts, Updates, Vertex, Voice, Web,
+    WhatsApp, XSearch,
 };
 use crate::setting::Either;
 use crate::value::Value;
@@ -120,6 +121,8 @@ section! {
         skills: Skills = Skills::default();
         /// Tidying up skills the agent has written.
         curator: Curator = Curator::default();
+        /// Looking back behind answers for what is worth keeping.
+        learning: Learning = Learning::default();
         /// The external memory Honcho; most of its settings are in `honcho.json`.
         honcho: BTreeMap<String, Value> = BTreeMap::new();
         /// Time zone, such as `Europe/Vienna`; that of the machine when empty.
@@ -160,7 +163,7 @@ section! {
         tools: Tools = Tools::default();
         /// The log files in the home.
         logging: Logging = Logging::default();
-        /// The list of recommended models that is fetched from the web.
+        /// The list of recommended models of the reference. Hermes asks the providers themselves and does not fetch it.
         model_catalog: ModelCatalog = ModelCatalog::default();
         /// How Hermes uses the network.
         network: Network = Network::default();

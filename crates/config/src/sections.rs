@@ -19,6 +19,7 @@ mod extension;
 mod gateway;
 mod guardrails;
 mod kanban;
+mod learning;
 mod logging;
 mod lsp;
 mod mcp;
@@ -34,6 +35,7 @@ mod secrets;
 mod security;
 mod sessions;
 mod skills;
+mod skills_hub;
 mod streaming;
 mod stt;
 mod terminal;
@@ -69,11 +71,12 @@ pub use extension::{Hook, PlatformHint, Plugins, QuickAction, QuickCommand};
 pub use gateway::{ApiServer, Gateway, MessageTimestamps, RespawnStorm, RestartGuard, ScaleToZero};
 pub use guardrails::{LoopLimits, ToolLoopGuardrails};
 pub use kanban::Kanban;
+pub use learning::Learning;
 pub use logging::{DelayMode, HumanDelay, LogLevel, Logging, Privacy};
 pub use lsp::{InstallStrategy, Lsp, WaitMode};
 pub use mcp::{
     Mcp, McpElicitation, McpGrant, McpIdentityProvider, McpLifecycle, McpOAuth, McpSampling,
-    McpServer, McpTools, McpTrust,
+    McpSandbox, McpServer, McpTools, McpTrust,
 };
 pub use media::MediaGeneration;
 pub use memory::Memory;
@@ -89,6 +92,7 @@ pub use secrets::{Bitwarden, OnePassword, Secrets};
 pub use security::{Security, WebsiteBlocklist};
 pub use sessions::{Clarify, ResetMode, SessionReset, Sessions};
 pub use skills::{Curator, CuratorBackup, Skills};
+pub use skills_hub::SkillsHub;
 pub use streaming::{StreamTransport, Streaming};
 pub use stt::{DeepInfraEar, ElevenLabsEar, LocalEar, MistralEar, OpenAiEar, Stt};
 pub use terminal::{

@@ -1,6 +1,7 @@
 //! The work behind `hermes config set`, `unset` and `get`.
 
 mod secret;
+mod server;
 mod several;
 mod target;
 
@@ -73,6 +74,11 @@ pub enum SetError {
         expected: String,
         found: String,
     },
+    #[error("mcp_servers.{server} is not saved, its entry is suspicious: {}", reasons.join("; "))]
+    Suspicious {
+        server: String,
+        reasons: Vec<String>,
+    },
     #[error(transparent)]
     EnvName(#[from] EnvNameError),
     #[error("{} is in an encoding that cannot be written", path.display())]
@@ -111,6 +117,9 @@ impl SetError {
                 Some(inner) => format!("set one of its keys: hermes config set {inner} VALUE"),
                 None => format!("hermes config get {key} shows what is set"),
             },
+            Self::Suspicious { .. } => {
+                "start the server's own program directly, without a shell around it".to_owned()
+            }
             Self::EnvName(error) => error.hint().to_owned(),
             Self::Encoding { .. } => "save the file as UTF-8".to_owned(),
             Self::Unparsable { source, .. } => source.hint().to_owned(),
@@ -139,6 +148,13 @@ impl Settings<'_> {
                 self.mirror(change, &key, &value)
             }
         }
+    }
+
+    /// Writes a variable of any name to `.env`. `set` takes only names that look like those of secrets.
+    pub fn set_variable(&self, name: &EnvName, value: &str) -> Result<Change, SetError> {
+        self.check_owner()?;
+        let _lock = self.lock()?;
+        self.write_variable(name.as_str(), Some(value))
     }
 
     /// Removes one key, under whatever name it stands in the file.
@@ -246,6 +262,7 @@ impl Settings<'_> {
         let new = values(&document).map_err(failed)?;
         for key in keys {
             target::check_types(&document, key).map_err(|error| *error)?;
+            server::check(&document, key).map_err(|error| *error)?;
         }
         if document.text() != text {
             self.home.create(self.home.path())?;

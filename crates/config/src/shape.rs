@@ -114,6 +114,23 @@ impl Shape {
             .try_fold(self.clone(), |shape, segment| shape.child(segment))
     }
 
+    /// The value that is in force at a path when nobody says anything; `None` where there is no such setting.
+    pub fn default_at(&self, path: &KeyPath) -> Option<Value> {
+        let last = path.segments().last()?;
+        let above = path.prefix(path.len().checked_sub(1)?);
+        let section = match self.at(&above)? {
+            Self::Section(section) => section,
+            Self::Optional(inner) => match *inner {
+                Self::Section(section) => section,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let mut fields = section.fields.into_iter();
+        let field = fields.find(|field| field.key == last)?;
+        Some(field.default)
+    }
+
     /// A key inside the section at `path` that takes a plain value; `None` when there is no section.
     pub fn example_in(&self, path: &KeyPath) -> Option<KeyPath> {
         self.at(path)?.example(path)

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
 use tokio_util::sync::CancellationToken;
 
-use crate::{QuestionId, SessionId};
+use crate::{Form, QuestionId, SessionId};
 
 /// A question that work is waiting on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,6 +36,8 @@ pub enum QuestionKind {
         marks: Vec<(usize, usize)>,
         /// How far a yes may reach.
         reach: Reach,
+        /// Whether the person may have something else done instead, in the same words the action is in.
+        editable: bool,
     },
     /// What was meant?
     Clarify {
@@ -48,6 +51,8 @@ pub enum QuestionKind {
         /// What it is for.
         prompt: String,
     },
+    /// Several values at once.
+    Form(Form),
 }
 
 /// How far a yes may reach.
@@ -77,8 +82,15 @@ pub enum Answer {
         /// Why not, in the person's words.
         reason: Option<String>,
     },
+    /// Not this, but the action as it stands here. Counts as a yes for this once, and as a no where nothing can
+    /// be changed.
+    Instead(String),
     /// Free text or a picked choice.
     Text(String),
+    /// The values of a form, by the names of its fields.
+    Filled(Map<String, Json>),
+    /// Neither yes nor no: the question was put away. Counts as a no wherever there is nothing between the two.
+    Dismiss,
 }
 
 /// Who decided. The model is never told that a person refused when nobody was asked.

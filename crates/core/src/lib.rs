@@ -8,7 +8,10 @@
 
 mod ask;
 mod clock;
+mod embed;
 mod failure;
+mod fault;
+mod form;
 mod ids;
 mod message;
 mod model;
@@ -19,7 +22,10 @@ mod usage;
 
 pub use ask::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reach, Reply};
 pub use clock::{Clock, ManualClock, SystemClock, local_zone};
+pub use embed::{Compared, EmbedError, Embedder};
 pub use failure::{Failure, FailureKind, causes};
+pub use fault::{caught, faults_are_caught};
+pub use form::{FieldKind, FieldOption, Form, FormField, TextFormat};
 pub use ids::{BadId, CallId, MessageId, QuestionId, SessionId, TurnId};
 pub use message::{Media, MediaReader, MediaSource, Message, Part, RawTurn, Role, WireProtocol};
 pub use model::{
@@ -29,7 +35,7 @@ pub use model::{
 pub use protocol::{Event, Op, RunMode, TurnEnd};
 pub use random::{Random, SeededRandom, SystemRandom};
 pub use tool::{
-    Availability, Beside, Consultation, Effect, Handling, Notice, Tool, ToolCall, ToolContext,
-    ToolError, ToolHost, ToolOutcome, ToolResult, ToolSpec,
+    Availability, Beside, Consultation, Effect, Handling, Notice, Origin, Tool, ToolCall,
+    ToolContext, ToolError, ToolHost, ToolOutcome, ToolResult, ToolSpec,
 };
 pub use usage::{CostStatus, Usage};

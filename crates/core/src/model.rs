@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::Stream;
+use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use crate::{CallId, Message, RawTurn, ToolSpec, Usage};
@@ -44,7 +45,8 @@ pub struct ModelSettings {
 }
 
 /// How hard a model should think. What a provider does not know is mapped to its nearest level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Effort {
     /// Not at all.
     Off,

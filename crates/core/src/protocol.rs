@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, CallId, Media, MessageId, Question, QuestionId, SessionId, TurnId, Usage};
+use crate::{
+    Answer, CallId, Effort, Media, MessageId, Question, QuestionId, SessionId, TurnId, Usage,
+};
 
 /// What a front end asks of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -11,6 +13,17 @@ pub enum Op {
     /// A message; starts a turn, or waits for the running one.
     UserMessage {
         /// The text.
+        text: String,
+        /// Pictures and files.
+        media: Vec<Media>,
+    },
+    /// A message that calls for skills; starts a turn, or waits for the running one.
+    UseSkills {
+        /// Their names.
+        skills: Vec<String>,
+        /// What is to be done with all of them, when they are a bundle; may be empty.
+        instruction: String,
+        /// What was typed behind them; may be empty.
         text: String,
         /// Pictures and files.
         media: Vec<Media>,
@@ -43,8 +56,36 @@ pub enum Op {
         /// What the summary should dwell on; what the user asked for lately when absent.
         focus: Option<String>,
     },
-    /// Take back the last exchange.
-    Undo,
+    /// Make what came before the last exchanges shorter now.
+    CompactBefore {
+        /// Exchanges at the end that stay word for word.
+        exchanges: u32,
+    },
+    /// Tell what making the history shorter would do; nothing is changed.
+    PreviewCompact {
+        /// Exchanges that would stay; as many as usual when absent.
+        exchanges: Option<u32>,
+    },
+    /// Think this hard from the next call on; as the settings say when absent.
+    SetEffort {
+        /// How hard.
+        effort: Option<Effort>,
+    },
+    /// Offer these toolsets from the next turn on; those of the settings when absent.
+    SetToolsets {
+        /// Their names.
+        sets: Option<Vec<String>>,
+    },
+    /// Speak like this from the next turn on; as the settings say when absent.
+    SetPersonality {
+        /// The name of the personality; none when empty.
+        name: Option<String>,
+    },
+    /// Take back the last exchanges.
+    Undo {
+        /// How many messages of the user.
+        turns: u32,
+    },
     /// Answer the last message again.
     Retry,
     /// Go on in a copy that starts after this message.
@@ -87,6 +128,11 @@ pub enum Event {
         /// The text.
         text: String,
     },
+    /// The model writes down what a tool is to do, which may take a while.
+    ToolPreparing {
+        /// The tool.
+        name: String,
+    },
     /// A tool starts.
     ToolStarted {
         /// The call.
@@ -102,6 +148,13 @@ pub enum Event {
         call: CallId,
         /// What it printed.
         chunk: String,
+    },
+    /// A running tool changed a file, and its result does not say how.
+    FileChanged {
+        /// The call.
+        call: CallId,
+        /// The change, as a unified diff.
+        diff: String,
     },
     /// A tool ended.
     ToolFinished {
@@ -128,8 +181,13 @@ pub enum Event {
         /// The id from here on.
         session: SessionId,
     },
-    /// What the turn has used so far.
-    Usage(Usage),
+    /// A call of the model ended.
+    Usage {
+        /// What the turn has used so far.
+        turn: Usage,
+        /// What this call used: how full the context is.
+        call: Usage,
+    },
     /// The history was shortened.
     Compacted {
         /// Tokens before.

@@ -131,6 +131,18 @@ pub enum Beside {
     OtherPaths,
 }
 
+/// On whose behalf a call is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Origin {
+    /// The conversation.
+    #[default]
+    Conversation,
+    /// A look back behind the answer; nobody reads along and nobody can be asked.
+    Review,
+    /// Tidying skills up, beside all conversations.
+    Curator,
+}
+
 /// What a call may know about where it runs.
 #[derive(Clone)]
 pub struct ToolContext {
@@ -155,6 +167,8 @@ pub struct ToolContext {
     /// Whether the session can be spoken to again after this turn. A run that answers once cannot, and
     /// nothing it starts can report back.
     pub lasting: bool,
+    /// On whose behalf it is made.
+    pub origin: Origin,
     /// Whether another tool made the call, such as a script: the result goes to it and not into the
     /// conversation.
     pub nested: bool,
@@ -169,6 +183,17 @@ pub struct ToolContext {
 pub trait ToolHost: Send + Sync {
     /// Shows what a running call prints. Waits while the listener is behind.
     fn show<'a>(&'a self, context: &'a ToolContext, chunk: String) -> BoxFuture<'a, ()>;
+
+    /// Tells the person behind the session something they should know, whatever the model makes of the result.
+    /// Waits while the listener is behind.
+    fn tell<'a>(&'a self, context: &'a ToolContext, text: String) -> BoxFuture<'a, ()>;
+
+    /// Shows how a call changed a file, as a unified diff, where the model need not see that. Waits while the listener
+    /// is behind.
+    fn changed<'a>(&'a self, context: &'a ToolContext, diff: String) -> BoxFuture<'a, ()> {
+        let _ = (context, diff);
+        Box::pin(std::future::ready(()))
+    }
 
     /// Asks a helper model, as `auxiliary` in the settings names the task. `None` when it gave nothing.
     fn consult<'a>(
@@ -227,6 +252,11 @@ pub trait Tool: Send + Sync {
     /// How the engine handles its calls.
     fn handling(&self) -> Handling {
         Handling::default()
+    }
+
+    /// The server it belongs to, by its name in the settings; nothing for tools of this program.
+    fn server(&self) -> Option<&str> {
+        None
     }
 
     /// Whether it can be offered. Must not block.

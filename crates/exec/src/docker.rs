@@ -18,13 +18,13 @@ use hermes_core::{Clock, Random};
 use crate::lease::{Leases, Tenant};
 use crate::sandboxes;
 use crate::supervise::{Carrier, Channel, Closed, Crew, Pulse, Role, Supervised};
-use crate::{Backend, ExecError, Place};
+use crate::{Backend, ExecError, Growing, Place};
 pub(crate) use arguments::keep_away;
 use attach::{Kind, attach};
 pub(crate) use engine::Engine;
 use engine::Found;
 
-const KIND: &str = "docker";
+pub(crate) const KIND: &str = "docker";
 /// The longest time between two looks at whether the container is idle.
 const LONGEST_BEAT: Duration = Duration::from_secs(10);
 
@@ -64,7 +64,7 @@ pub struct DockerConfig {
     /// Volumes as `host:container[:ro]`.
     pub volumes: Vec<String>,
     /// Files and directories it may read.
-    pub offers: Vec<Offer>,
+    pub offers: Growing<Offer>,
     /// Variables every program in it sees.
     pub environment: BTreeMap<String, String>,
     /// Variables only our commands see; not part of what the engine shows about the container.
@@ -78,7 +78,7 @@ pub struct DockerConfig {
 }
 
 /// Something of this machine that a container may read.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// Where it is here.
     pub from: PathBuf,

@@ -1,6 +1,6 @@
 //! The environment commands get: what the user has, without what only Hermes should know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use hermes_config::{HomeMode, is_known_name};
@@ -22,6 +22,7 @@ const AUXILIARY: (&str, [&str; 2]) = ("AUXILIARY_", ["_API_KEY", "_BASE_URL"]);
 const OURS: [&str; 2] = ["VIRTUAL_ENV", "CONDA_PREFIX"];
 /// Hands a command what it would not get otherwise.
 const FORCE: &str = "_HERMES_FORCE_";
+/// Belongs to the session Hermes was started from, not to the one a command runs in.
 const SESSION: &str = "HERMES_SESSION_";
 const REAL_HOME: &str = "HERMES_REAL_HOME";
 /// Looked through last, so that a short PATH still finds the system's programs.
@@ -41,8 +42,8 @@ const SYSTEM_PATH: [&str; 8] = [
 pub struct ChildEnvironment<'a> {
     /// Our own environment.
     pub ours: &'a [(String, String)],
-    /// What the current session adds; names beginning with `HERMES_SESSION_` come only from here.
-    pub session: &'a [(String, String)],
+    /// Names of variables that hold keys of the user's own providers.
+    pub keys: &'a BTreeSet<String>,
     /// What `HOME` is.
     pub home_mode: HomeMode,
     /// The home directory of Hermes.
@@ -59,7 +60,7 @@ impl ChildEnvironment<'_> {
         let mut child: BTreeMap<String, String> = self
             .ours
             .iter()
-            .filter(|(name, _)| !is_held_back(name))
+            .filter(|(name, _)| !is_held_back(name) && !self.keys.contains(name))
             .filter(|(name, _)| !OURS.contains(&name.as_str()))
             .filter(|(name, _)| !name.starts_with(SESSION) && !name.starts_with(FORCE))
             .cloned()
@@ -69,7 +70,6 @@ impl ChildEnvironment<'_> {
                 child.insert(name.to_owned(), value.clone());
             }
         }
-        child.extend(self.session.iter().cloned());
         let path = self.path(child.get("PATH").map_or("", String::as_str));
         child.insert("PATH".to_owned(), path);
         if let Some(real) = child.get("HOME").cloned() {
@@ -103,7 +103,7 @@ impl ChildEnvironment<'_> {
 }
 
 /// Whether a variable is never handed to a command, whoever asks for it.
-pub fn is_held_back(name: &str) -> bool {
+pub(crate) fn is_held_back(name: &str) -> bool {
     let (prefix, endings) = AUXILIARY;
     if KEPT.contains(&name) {
         return false;
@@ -117,10 +117,19 @@ pub fn is_held_back(name: &str) -> bool {
 }
 
 /// What of our environment goes to a place that has its own: the names the configuration and the skills of
-/// this session ask for, except what is held back.
-pub fn passed_through(ours: &[(String, String)], names: &[String]) -> Vec<(String, String)> {
+/// this session ask for, except what is held back and the keys of the user's own providers.
+pub fn passed_through(
+    ours: &[(String, String)],
+    names: &[String],
+    keys: &BTreeSet<String>,
+) -> Vec<(String, String)> {
     ours.iter()
-        .filter(|(name, _)| names.contains(name) && !is_held_back(name))
+        .filter(|(name, _)| {
+            names.contains(name)
+                && !is_held_back(name)
+                && !keys.contains(name)
+                && !name.starts_with(SESSION)
+        })
         .cloned()
         .collect()
 }
@@ -139,7 +148,7 @@ mod tests {
     fn build(ours: &[(&str, &str)], mode: HomeMode) -> BTreeMap<String, String> {
         let environment = ChildEnvironment {
             ours: &pairs(ours),
-            session: &pairs(&[("HERMES_SESSION_ID", "now")]),
+            keys: &BTreeSet::from(["MY_LLM_KEY".to_owned()]),
             home_mode: mode,
             hermes_home: Path::new("/h"),
             in_container: false,
@@ -166,6 +175,8 @@ mod tests {
             "AUXILIARY_VISION_API_KEY",
             "AUXILIARY_VISION_BASE_URL",
             "SUDO_PASSWORD",
+            "HERMES_SESSION_ID",
+            "MY_LLM_KEY",
             "VIRTUAL_ENV",
             "CONDA_PREFIX",
         ];
@@ -180,7 +191,7 @@ mod tests {
             .iter()
             .chain(&kept)
             .map(|name| (*name, "x"))
-            .chain([("HERMES_SESSION_ID", "old"), ("HOME", "/u")])
+            .chain([("HOME", "/u")])
             .collect();
         let child = build(&ours, HomeMode::Auto);
         for name in secrets {
@@ -189,9 +200,9 @@ mod tests {
         for name in kept {
             assert!(child.contains_key(name), "{name}");
         }
-        assert_eq!(child["HERMES_SESSION_ID"], "now");
         let names: Vec<String> = secrets.iter().map(|name| (*name).to_owned()).collect();
-        let reopened: Vec<String> = passed_through(&pairs(&ours), &names)
+        let keys = BTreeSet::from(["MY_LLM_KEY".to_owned()]);
+        let reopened: Vec<String> = passed_through(&pairs(&ours), &names, &keys)
             .into_iter()
             .map(|(name, _)| name)
             .collect();

@@ -2,15 +2,16 @@
 
 use std::time::Duration;
 
+use hermes_policy::layers;
 use hermes_secrets::Scope;
 
-use crate::shell::commands::{Simple, commands};
-use crate::shell::lexer::{Kind, tokens};
+use crate::shell::commands::commands;
+use crate::shell::lexer::{Kind, Token, tokens};
 
 /// Programs that take a command out of our sight.
 const DETACHING: [&str; 3] = ["nohup", "disown", "setsid"];
-/// Programs that only run the one after them.
-const WRAPPERS: [&str; 6] = ["sudo", "env", "command", "exec", "npx", "bunx"];
+/// Programs that fetch the one after them and run it.
+const FETCHING: [&str; 2] = ["npx", "bunx"];
 const ASKS_ABOUT_ITSELF: [&str; 4] = ["--help", "-h", "--version", "-V"];
 /// Commands that serve until they are stopped: each is what its first words can be.
 const SERVERS: &[&[&[&str]]] = &[
@@ -39,9 +40,36 @@ const RETURNS: &[(&[&str], &[&str])] = &[
     (&["gunicorn"], &["-D", "--daemon"]),
 ];
 
-/// How hard a command's output is looked at for secrets: those that print the environment print names with
-/// values.
-pub fn output_scope(command: &str) -> Scope {
+/// What is masked in what commands print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Masking {
+    /// Known secrets, and what looks like one.
+    #[default]
+    Guessing,
+    /// Known secrets only: the user switched the guessing off.
+    Known,
+}
+
+impl Masking {
+    /// How hard a command's output is looked at for secrets: those that print the environment print names with
+    /// values.
+    pub fn of_command(self, command: &str) -> Scope {
+        match self {
+            Self::Guessing => output_scope(command),
+            Self::Known => Scope::Known,
+        }
+    }
+
+    /// The same for the output of a script.
+    pub fn of_script(self) -> Scope {
+        match self {
+            Self::Guessing => Scope::Code,
+            Self::Known => Scope::Known,
+        }
+    }
+}
+
+fn output_scope(command: &str) -> Scope {
     const DUMPS: [&str; 5] = ["env", "printenv", "set", "export", "declare"];
     let dumps = command
         .split(|c: char| c.is_whitespace() || ";|&()".contains(c))
@@ -54,25 +82,44 @@ pub fn foreground_refusal(command: &str) -> Option<String> {
     const INSTEAD: &str =
         "Start it with background=true; it is then followed, and can be read and stopped";
     for simple in &commands(command) {
-        let argv = program(simple);
-        let Some(name) = argv.first() else { continue };
+        let argv = simple.argv();
         if argv.iter().any(|word| ASKS_ABOUT_ITSELF.contains(word)) {
             continue;
         }
-        if DETACHING.contains(name) {
-            return Some(format!("`{name}` hides a process from us. {INSTEAD}"));
-        }
-        if is_server(argv) {
-            return Some(format!(
-                "`{}` does not end by itself. {INSTEAD}",
-                argv.join(" ")
-            ));
+        for called in layers(argv).into_iter().map(fetched) {
+            let Some((name, arguments)) = called.split_first() else {
+                continue;
+            };
+            let name = program_name(name);
+            if DETACHING.contains(&name) {
+                return Some(format!("`{name}` hides a process from us. {INSTEAD}"));
+            }
+            if is_server(&[&[name][..], arguments].concat()) {
+                return Some(format!(
+                    "`{}` does not end by itself. {INSTEAD}",
+                    called.join(" ")
+                ));
+            }
         }
     }
-    tokens(command)
-        .iter()
-        .any(|token| token.kind == Kind::Background)
+    stands_alone(&tokens(command))
         .then(|| format!("`&` leaves a process behind that nobody follows. {INSTEAD}"))
+}
+
+/// Whether something goes to the background. At the end of a group in parentheses, as in `(helper &)`, that is meant:
+/// such a helper ends with its command where commands are confined, and with us where they are not.
+fn stands_alone(tokens: &[Token]) -> bool {
+    tokens.iter().enumerate().any(|(index, token)| {
+        let last = tokens
+            .get(index + 1)
+            .is_some_and(|next| next.kind == Kind::Close);
+        token.kind == Kind::Background && !last
+    })
+}
+
+/// The name of a program that may be called by its path.
+fn program_name(word: &str) -> &str {
+    word.rsplit('/').next().unwrap_or(word)
 }
 
 fn is_server(argv: &[&str]) -> bool {
@@ -96,21 +143,17 @@ fn is_server(argv: &[&str]) -> bool {
     (known || vite) && !returns
 }
 
-/// Program and arguments behind wrappers.
-fn program<'s, 'a>(simple: &'s Simple<'a>) -> &'s [&'a str] {
-    let mut argv = simple.argv();
-    while let Some((first, rest)) = argv.split_first() {
-        let next = rest.first().copied().unwrap_or("-");
-        if !WRAPPERS.contains(first) || next.starts_with('-') {
-            break;
+/// The program that is fetched, with its arguments, or the call itself.
+fn fetched<'s, 'w>(argv: &'s [&'w str]) -> &'s [&'w str] {
+    match argv {
+        [first, rest @ ..]
+            if FETCHING.contains(first)
+                && rest.first().is_some_and(|next| !next.starts_with('-')) =>
+        {
+            rest
         }
-        let assignments = rest
-            .iter()
-            .take_while(|word| *first == "env" && word.contains('='))
-            .count();
-        argv = rest.split_at(assignments).1;
+        _ => argv,
     }
-    argv
 }
 
 /// How long a foreground command may take, or why not that long. What the user set as usual holds where nothing
@@ -121,6 +164,9 @@ pub fn foreground_timeout(
     most: Duration,
 ) -> Result<Duration, String> {
     match asked {
+        Some(asked) if asked.is_zero() => {
+            Err("timeout is at least 1 s; leave it out for the usual time".to_owned())
+        }
         Some(asked) if asked > most => Err(format!(
             "a command in the foreground may take {} s at most, not {}; start longer ones with \
              background=true and notify_on_complete=true",
@@ -176,7 +222,7 @@ const NOTES: &[(&[&str], i32, &str)] = &[
 pub fn exit_code_note(command: &str, code: i32) -> Option<&'static str> {
     let commands = commands(command);
     let argv = commands.last()?.argv();
-    let name = argv.first()?.rsplit('/').next()?;
+    let name = program_name(argv.first()?);
     NOTES
         .iter()
         .find(|(names, number, _)| names.contains(&name) && *number == code)
@@ -202,7 +248,17 @@ mod tests {
             "uvicorn app:app",
             "python3 -m http.server 8000",
             "sudo nohup x",
+            "timeout 3 nohup sleep 1",
+            "nice -n 5 env -i A=1 setsid x",
+            "timeout -k 1 60 npm run dev",
+            "time npx vite",
             "bun watch",
+            "/usr/bin/nohup ./server",
+            "env /usr/bin/setsid x",
+            "/usr/local/bin/uvicorn app:app",
+            "(a & b)",
+            "{ a & }; b",
+            "(a &) && b & c",
         ];
         for command in refused {
             assert!(foreground_refusal(command).is_some(), "{command}");
@@ -220,6 +276,9 @@ mod tests {
             "python3 -m pytest",
             "cat <<E\nnohup x &\nE",
             "curl 'http://x/?a=1&b=2'",
+            "(sleep 60 &) ; echo ok",
+            "( a; b & ) && c",
+            "ls /usr/bin/nohup",
         ];
         for command in accepted {
             assert_eq!(foreground_refusal(command), None, "{command}");
@@ -235,6 +294,8 @@ mod tests {
         assert_eq!(check(None), Ok(seconds(180)));
         assert_eq!(check(Some(600)), Ok(seconds(600)));
         assert!(check(Some(601)).is_err());
+        assert!(check(Some(0)).is_err());
+        assert_eq!(check(Some(1)), Ok(seconds(1)));
         assert_eq!(
             foreground_timeout(None, seconds(900), seconds(600)),
             Ok(seconds(900))

@@ -17,6 +17,8 @@ mod environment;
 mod error;
 mod files;
 mod follow;
+mod granted;
+mod growing;
 pub mod guidance;
 mod labels;
 mod lease;
@@ -45,7 +47,7 @@ pub use cloud::CloudConfig;
 pub use daytona::DaytonaConfig;
 pub use den::{Den, clear_dens};
 pub use docker::{DockerConfig, Offer};
-pub use environment::{ChildEnvironment, is_held_back, passed_through};
+pub use environment::{ChildEnvironment, passed_through};
 pub use error::ExecError;
 pub use files::{
     Applied, Edit, FileEntry, FileHash, FileKind, FileStamp, FileStat, FileState, Files,
@@ -53,6 +55,8 @@ pub use files::{
     NativeFiles, Search, SearchFor, SearchFound, SearchedBy,
 };
 pub use follow::{Ended, Unfinished};
+pub use granted::Granted;
+pub use growing::Growing;
 pub use lease::{Lease, Leases, Owner};
 pub use local::{Confiner, Enclosed, LocalBackend, LocalOptions};
 pub use modal::{ManagedModalConfig, ModalConfig};
@@ -60,13 +64,16 @@ pub use processes::{
     EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Processes,
     ProcessesOptions, Recovered, StartProcess, StartedProcess, Waited,
 };
-pub use remote::{BackendConfig, Network, Surroundings, isolation, open};
+pub use remote::{BackendConfig, Network, Surroundings, directory_there, isolation, open};
 pub use shell::{
-    Command, Finished, Shell, ShellOptions, Startup, sudo_count, sudo_needs_no_password,
+    Command, Finished, Ready, Shell, ShellOptions, Startup, sudo_count, sudo_needs_no_password,
     sudo_rejected,
 };
 pub use singularity::SingularityConfig;
 pub use ssh::SshConfig;
-pub use sync::{Change, FileSync, Pulled, Pushed, Source, SourceKind, SyncedBackend, Urgency};
+pub use sync::{
+    Change, Difference, FileSync, Note, Pulled, Pushed, Returned, Source, SourceKind,
+    SyncedBackend, Urgency, returned,
+};
 pub use tether::{TetherProgram, tether_main};
 pub use warden::{WardenProgram, warden_main};

@@ -56,47 +56,40 @@ pub struct LocalOptions {
 
 /// Runs commands on this machine.
 pub struct LocalBackend {
-    warden: Handle,
     scratch: PathBuf,
-    cells: Option<Cells>,
+    cells: Cells,
 }
 
 impl LocalBackend {
     /// A backend; nothing is started before it is used.
     pub fn new(options: LocalOptions) -> Self {
         let warden = Handle::new(options.warden.clone());
-        let cells = options
-            .confiner
-            .map(|confiner| Cells::new(confiner, options.warden, warden.clone()));
         Self {
-            warden,
             scratch: options.scratch,
-            cells,
+            cells: Cells::new(options.confiner, options.warden, warden),
         }
     }
 
-    /// Where a launch that asks for confinement is started, with who takes the cell back.
-    async fn cell(&self, launch: &Launch) -> Result<Option<(Cells, Cell)>, ExecError> {
-        let Some(asked) = launch.confinement.as_deref() else {
-            return Ok(None);
-        };
-        match &self.cells {
-            _ if asked.mode == Mode::Full => Ok(None),
-            Some(cells) => {
-                let cell = cells.take(self.with_scratch(asked)?).await?;
-                Ok(Some((cells.clone(), cell)))
+    /// Where a launch is started.
+    async fn cell(&self, launch: &Launch) -> Result<Cell, ExecError> {
+        match launch.confinement.as_deref() {
+            Some(asked) if asked.mode != Mode::Full => {
+                let asked = self.with_scratch(asked)?;
+                self.cells.confined(asked, &launch.id).await
             }
-            None => Err(ExecError::Confinement(
-                "nothing on this machine can confine commands".to_owned(),
-            )),
+            Some(_) | None => Ok(self.cells.open(&launch.id)),
         }
     }
 
     /// The same confinement with our own temporary files in it: a shell keeps its state there.
     fn with_scratch(&self, asked: &Confinement) -> Result<Confinement, ExecError> {
-        std::fs::create_dir_all(&self.scratch).map_err(|source| ExecError::Io {
-            what: format!("making {}", self.scratch.display()),
-            source,
+        std::fs::create_dir_all(&self.scratch).map_err(|source| ExecError::Unavailable {
+            backend: "local",
+            cause: format!(
+                "the directory {} for temporary files cannot be made: {source}",
+                self.scratch.display()
+            ),
+            next: "Set TMPDIR to a directory that can be written".to_owned(),
         })?;
         let mut confinement = asked.clone();
         confinement.writable.push(self.scratch.clone());
@@ -111,13 +104,8 @@ impl LocalBackend {
             source,
         })?;
         let mut environment = launch.environment;
-        let warden = match &cell {
-            Some((_, cell)) => {
-                environment.extend(cell.environment.iter().cloned());
-                cell.warden.clone()
-            }
-            None => self.warden.clone(),
-        };
+        environment.extend(cell.environment.iter().cloned());
+        let warden = cell.warden.clone();
         let order = Order {
             marker: launch.id.as_str().to_owned(),
             argv: launch.argv,
@@ -131,18 +119,19 @@ impl LocalBackend {
             what: format!("using the terminal of {program}"),
             source,
         })?;
-        let exit = started.exit;
+        let (exit, cells) = (started.exit, self.cells.clone());
         Ok(Process {
             pid: u32::try_from(started.pid).ok(),
             output: ends.output,
             errors: ends.errors,
             input: ends.input,
             exit: Box::pin(async move {
-                let exit = exit.await.map_err(|_| lost())?;
-                if let Some((cells, cell)) = cell {
+                let ended = exit.await.map_err(|_| lost())?;
+                // What was left behind stays apart from the next command.
+                if !ended.left {
                     cells.put(cell);
                 }
-                Ok(exit)
+                Ok(ended.exit)
             }),
             control: Arc::new(LocalControl {
                 warden,

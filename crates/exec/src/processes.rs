@@ -7,6 +7,7 @@
 mod cleaned;
 mod entry;
 mod follower;
+mod logs;
 mod owner;
 mod recover;
 mod rolling;
@@ -61,7 +62,7 @@ impl Processes {
             &tasks,
             options.store.clone(),
             Arc::clone(&options.clock),
-            Cleaner(options.redactor.clone()),
+            Cleaner::new(&options),
         );
         Self {
             shared: Arc::new(Shared {
@@ -96,7 +97,7 @@ impl Processes {
             id: id.clone(),
             session: start.session.clone(),
             // Rows and events outlive what was asked for, and are shown.
-            command: Cleaner(options.redactor.clone()).all(&start.command, &start.command),
+            command: Cleaner::new(options).all(&start.command, &start.command),
             directory,
             place: place_name(&start.backend.place()),
             owner: self.shared.name.clone(),
@@ -282,11 +283,6 @@ impl Processes {
             Ok(Some(Err(_)) | None) => Err(ProcessError::NoInput("it has closed it")),
             Err(_) => Err(ProcessError::NoInput("it does not read it")),
         }
-    }
-
-    /// Writes a line.
-    pub async fn submit(&self, id: &str, line: &str) -> Result<usize, ProcessError> {
-        self.write(id, format!("{line}\n").as_bytes()).await
     }
 
     /// Ends the standard input of a process.

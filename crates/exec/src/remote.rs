@@ -16,13 +16,13 @@ use hermes_http::HttpClient;
 use hermes_policy::Isolation;
 
 use crate::{
-    Backend, DaytonaConfig, DockerConfig, ExecError, LocalBackend, LocalOptions,
+    Backend, DaytonaConfig, DockerConfig, ExecError, Growing, LocalBackend, LocalOptions,
     ManagedModalConfig, ModalConfig, Offer, SingularityConfig, SshConfig, TetherProgram, daytona,
     docker, modal, singularity, ssh,
 };
 
 const CONNECT: Duration = Duration::from_secs(10);
-const DOCKER_SOCKET: &str = "unix:///var/run/docker.sock";
+const DOCKER_SOCKET: &str = "/var/run/docker.sock";
 /// Where commands in containers start.
 const CONTAINER_HOME: &str = "/root";
 /// All that programs which carry commands elsewhere may see of our environment: nothing secret.
@@ -77,7 +77,7 @@ pub struct Surroundings {
     /// The profile in use.
     pub profile: String,
     /// Files and directories that sandboxes may read.
-    pub offers: Vec<Offer>,
+    pub offers: Growing<Offer>,
     /// Tells idle time.
     pub clock: Arc<dyn Clock>,
     /// What the backend on this machine needs.
@@ -135,13 +135,12 @@ pub fn isolation(settings: &Terminal) -> Isolation {
 }
 
 fn container(settings: &Terminal, around: Surroundings) -> DockerConfig {
-    let address = around.environment.get("DOCKER_HOST");
     let forwarded = settings.docker_forward_env.iter().filter_map(|name| {
         let value = around.environment.get(name)?;
         Some((name.clone(), value.clone()))
     });
     DockerConfig {
-        engine: address.map_or(DOCKER_SOCKET, String::as_str).to_owned(),
+        engine: engine(&around.environment),
         image: settings.docker_image.clone(),
         directory: directory(settings, &around),
         cpus: settings.container_cpu,
@@ -168,6 +167,40 @@ fn container(settings: &Terminal, around: Surroundings) -> DockerConfig {
     }
 }
 
+/// The address of the container engine: what the user names, else the first socket that is there.
+fn engine(environment: &BTreeMap<String, String>) -> String {
+    if let Some(named) = environment.get("DOCKER_HOST").filter(|it| !it.is_empty()) {
+        return named.clone();
+    }
+    let below = |variable: &str, rest: &str| Some(Path::new(environment.get(variable)?).join(rest));
+    let sockets = [
+        Some(PathBuf::from(DOCKER_SOCKET)),
+        below("XDG_RUNTIME_DIR", "docker.sock"),
+        below("HOME", ".docker/run/docker.sock"),
+        below("HOME", ".docker/desktop/docker.sock"),
+        below("HOME", ".colima/default/docker.sock"),
+        below("XDG_RUNTIME_DIR", "podman/podman.sock"),
+        Some(PathBuf::from("/run/podman/podman.sock")),
+    ];
+    let there = sockets.into_iter().flatten().find(|socket| socket.exists());
+    let socket = there.unwrap_or_else(|| PathBuf::from(DOCKER_SOCKET));
+    format!("unix://{}", socket.display())
+}
+
+/// Where Apptainer keeps what is large: where the user says, on the cluster's scratch disk, or with other sandboxes.
+fn scratch(environment: &BTreeMap<String, String>, sandboxes: &Path) -> PathBuf {
+    if let Some(named) = environment.get("TERMINAL_SCRATCH_DIR") {
+        return PathBuf::from(named);
+    }
+    let own = environment
+        .get("USER")
+        .map(|user| Path::new("/scratch").join(user));
+    match own.filter(|folder| folder.is_dir()) {
+        Some(folder) => folder.join("hermes-agent"),
+        None => sandboxes.to_owned(),
+    }
+}
+
 fn instance(settings: &Terminal, around: Surroundings) -> SingularityConfig {
     let path = around.environment.get("PATH");
     let folders: Vec<PathBuf> = path.map_or_else(Vec::new, |path| {
@@ -177,7 +210,6 @@ fn instance(settings: &Terminal, around: Surroundings) -> SingularityConfig {
         .iter()
         .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
     let sandboxes = sandboxes(settings, &around.home);
-    let scratch = around.environment.get("TERMINAL_SCRATCH_DIR");
     SingularityConfig {
         programs: programs.collect(),
         environment: carried(&around.environment),
@@ -186,9 +218,11 @@ fn instance(settings: &Terminal, around: Surroundings) -> SingularityConfig {
         cpus: settings.container_cpu,
         memory_mb: settings.container_memory,
         persistent: settings.container_persistent,
-        scratch: scratch.map_or_else(|| sandboxes.clone(), PathBuf::from),
+        lifetime: settings.lifetime_seconds,
+        scratch: scratch(&around.environment, &sandboxes),
         sandboxes,
         task: around.task,
+        profile: around.profile,
         offers: around.offers,
         clock: around.clock,
     }
@@ -216,23 +250,38 @@ fn machine(settings: &Terminal, around: Surroundings) -> SshConfig {
 
 /// The directory in the settings, unless it is one of this machine.
 fn directory(settings: &Terminal, around: &Surroundings) -> String {
+    let home = around.environment.get("HOME").map(Path::new);
+    let here = [&*around.launched_in, &*around.home];
+    let here: Vec<&Path> = here.into_iter().chain(home).collect();
+    contained(settings, &here)
+        .unwrap_or(CONTAINER_HOME)
+        .to_owned()
+}
+
+/// The directory that the settings name in a container; nothing where they name one of this machine, such as one below
+/// the directories that are `here`, or none at all.
+fn contained<'a>(settings: &'a Terminal, here: &[&Path]) -> Option<&'a str> {
     let path = Path::new(&settings.cwd);
-    let home = around.environment.get("HOME").map(PathBuf::from);
-    let here = [
-        Some(around.launched_in.clone()),
-        Some(around.home.clone()),
-        home,
-    ];
     let foreign = ["/home", "/Users"]
         .iter()
         .any(|folder| path.starts_with(folder));
-    let ours = here.iter().flatten().any(|folder| {
-        folder != Path::new(CONTAINER_HOME) && folder != Path::new("/") && path.starts_with(folder)
+    let ours = here.iter().any(|folder| {
+        *folder != Path::new(CONTAINER_HOME)
+            && *folder != Path::new("/")
+            && path.starts_with(folder)
     });
-    if path.is_absolute() && !foreign && !ours {
-        settings.cwd.clone()
-    } else {
-        CONTAINER_HOME.to_owned()
+    (path.is_absolute() && !foreign && !ours).then_some(settings.cwd.as_str())
+}
+
+/// Where commands that run elsewhere start, as a shell there would be told.
+pub fn directory_there(settings: &Terminal, here: &[&Path]) -> PathBuf {
+    match (settings.backend, settings.cwd.as_str()) {
+        (_, "" | "." | "auto" | "cwd") => PathBuf::from("~"),
+        // Another machine of the user's may well have the same directories.
+        (Choice::Local | Choice::Ssh, named) => PathBuf::from(named),
+        (Choice::Docker | Choice::Singularity | Choice::Modal | Choice::Daytona, _) => {
+            PathBuf::from(contained(settings, here).unwrap_or("~"))
+        }
     }
 }
 

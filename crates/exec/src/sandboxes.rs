@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hermes_core::Clock;
 
 use crate::lease::{Lease, Leases, Standing, standing};
 use crate::{
-    BackendConfig, DaytonaConfig, ExecError, ManagedModalConfig, ModalConfig, daytona, docker,
-    labels, modal,
+    BackendConfig, DaytonaConfig, ExecError, ManagedModalConfig, ModalConfig, SingularityConfig,
+    daytona, docker, labels, modal, singularity,
 };
 
 /// A stopped sandbox is kept at least this long.
@@ -35,6 +35,8 @@ pub struct Sandbox {
     pub lifetime: Duration,
     /// When it was made, in seconds since 1970.
     pub created_at: i64,
+    /// Directories of this machine below ours in which its files are kept; they stay when it is removed.
+    pub kept: Vec<PathBuf>,
     /// Who uses it, or did.
     pub leases: Vec<Lease>,
 }
@@ -52,6 +54,8 @@ pub enum Reclaimed {
 pub enum Operator<'a> {
     /// The engine at this address.
     Docker(&'a str),
+    /// Apptainer or Singularity.
+    Singularity(&'a SingularityConfig),
     /// Daytona.
     Daytona(&'a DaytonaConfig),
     /// Modal.
@@ -66,12 +70,25 @@ impl BackendConfig {
     pub fn operator(&self) -> Option<(Operator<'_>, &Path)> {
         match self {
             Self::Docker(config) => Some((Operator::Docker(&config.engine), &config.sandboxes)),
+            Self::Singularity(config) => Some((Operator::Singularity(config), &config.sandboxes)),
             Self::Daytona(config) => Some((Operator::Daytona(config), config.sandboxes())),
             Self::Modal(config) => Some((Operator::Modal(config), config.sandboxes())),
             Self::ManagedModal(config) => {
                 Some((Operator::ManagedModal(config), config.sandboxes()))
             }
-            Self::Local(_) | Self::Singularity(_) | Self::Ssh(_) => None,
+            Self::Local(_) | Self::Ssh(_) => None,
+        }
+    }
+}
+
+impl Operator<'_> {
+    /// Below which directory what sandboxes keep is ours. Other profiles have another one, and what users mount is
+    /// theirs.
+    fn files(&self, sandboxes: &Path) -> PathBuf {
+        match self {
+            Self::Docker(_) => sandboxes.join(docker::KIND),
+            Self::Singularity(config) => config.scratch.clone(),
+            Self::Daytona(_) | Self::Modal(_) | Self::ManagedModal(_) => sandboxes.to_owned(),
         }
     }
 }
@@ -95,6 +112,11 @@ macro_rules! with {
             Operator::Docker(address) => {
                 let $inventory = docker::Engine::connect(address).await?;
                 let $leases = Leases::new($sandboxes);
+                $do
+            }
+            Operator::Singularity(config) => {
+                let $inventory = singularity::Instances::of(config)?;
+                let $leases = Leases::of($sandboxes, singularity::KIND);
                 $do
             }
             Operator::Daytona(config) => {
@@ -121,10 +143,39 @@ pub async fn list<'a>(
     operator: impl Into<Operator<'a>>,
     sandboxes: &Path,
 ) -> Result<Vec<Sandbox>, ExecError> {
-    with!(operator.into(), sandboxes, inventory, leases, {
+    let operator = operator.into();
+    let files = operator.files(sandboxes);
+    with!(operator, sandboxes, inventory, leases, {
         let all = known(&inventory, &leases).await?;
-        Ok(all.into_iter().map(|(_, sandbox)| sandbox).collect())
+        let all = all.into_iter().map(|(_, mut sandbox)| {
+            sandbox.kept.retain(|kept| kept.starts_with(&files));
+            sandbox
+        });
+        Ok(all.collect())
     })
+}
+
+/// Removes the files that a sandbox keeps on this machine, but for those that one of `others` keeps as well.
+/// Says what it removed.
+pub async fn remove_files(
+    sandbox: &Sandbox,
+    others: &[Sandbox],
+) -> Result<Vec<PathBuf>, ExecError> {
+    let shared = |kept: &PathBuf| others.iter().any(|other| other.kept.contains(kept));
+    let mut removed = Vec::new();
+    for kept in sandbox.kept.iter().filter(|kept| !shared(kept)) {
+        match tokio::fs::remove_dir_all(kept).await {
+            Ok(()) => removed.push(kept.clone()),
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => {}
+            Err(source) => {
+                return Err(ExecError::Io {
+                    what: format!("cannot remove {}", kept.display()),
+                    source,
+                });
+            }
+        }
+    }
+    Ok(removed)
 }
 
 /// Removes a sandbox of ours by its name; false when there is none.
@@ -188,6 +239,7 @@ impl Sandbox {
                 .parse()
                 .map_or(LIFETIME, Duration::from_secs),
             created_at: 0,
+            kept: Vec::new(),
             leases: Vec::new(),
         }
     }
@@ -279,7 +331,7 @@ pub(crate) fn is_free(
 }
 
 /// Every sandbox of ours with its leases. Leases on sandboxes that are gone are forgotten with their owners.
-async fn known(
+pub(crate) async fn known(
     inventory: &impl Inventory,
     folder: &Leases,
 ) -> Result<Vec<(String, Sandbox)>, ExecError> {

@@ -24,17 +24,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::capture::{Capture, Decoder};
 use crate::follow::{Ended, Follow, More, follow};
-use crate::{ExecError, Exit, Input, Launch, Place, RunId};
+use crate::{ExecError, Exit, Granted, Input, Launch, Place, RunId};
 pub use probe::sudo_needs_no_password;
 pub use rewrite::{sudo_count, sudo_rejected};
 use script::{Script, Start};
 use slots::Slots;
 use trailer::Filter;
-pub use types::{Command, Finished, ShellOptions, Startup};
+pub use types::{Command, Finished, Ready, ShellOptions, Startup};
 
 /// How long the user's start-up files may take.
 const STARTUP_LIMIT: Duration = Duration::from_secs(30);
 const STARTUP_OUTPUT: usize = 4 << 10;
+/// How long a long command may take to get to where it runs.
+const PUT_LIMIT: Duration = Duration::from_secs(60);
 const TIMED_OUT: i32 = 124;
 const INTERRUPTED: i32 = 130;
 /// What shells add to the number of a signal.
@@ -49,12 +51,20 @@ pub struct Shell {
     folder: PathBuf,
     state: Mutex<State>,
     prepared: OnceCell<()>,
+    granted: Granted,
 }
 
 #[derive(Debug)]
 struct State {
     directory: PathBuf,
     slots: Slots,
+}
+
+/// What became of putting a command into a file.
+enum Put {
+    Unneeded,
+    In(PathBuf),
+    Stopped,
 }
 
 impl Shell {
@@ -68,8 +78,20 @@ impl Shell {
                 slots: Slots::default(),
             }),
             prepared: OnceCell::new(),
+            granted: Granted::default(),
             options,
         }
+    }
+
+    /// The same shell, whose commands also see what is granted, now and later.
+    #[must_use]
+    pub fn granting(mut self, granted: Granted) -> Self {
+        self.granted = granted;
+        self
+    }
+
+    fn environment(&self) -> Vec<(String, String)> {
+        self.granted.on_top_of(&self.options.environment)
     }
 
     /// Where the next command starts.
@@ -80,8 +102,20 @@ impl Shell {
     /// Reads the start-up files unless that was done. The first command does it too; calling this earlier
     /// saves that command the wait.
     pub async fn prepare(&self) -> Result<(), ExecError> {
-        self.prepared.get_or_try_init(|| self.start_up()).await?;
+        let first = async {
+            if let Some(ready) = &self.options.ready {
+                ready();
+            }
+            self.start_up().await
+        };
+        self.prepared.get_or_try_init(|| first).await?;
         Ok(())
+    }
+
+    /// The directory it keeps its state in, made if need be.
+    pub async fn folder(&self) -> Result<&Path, ExecError> {
+        self.prepare().await?;
+        Ok(&self.folder)
     }
 
     /// Runs a command. It is stopped when `cancel` fires, with everything it started, and `on_output` gets
@@ -110,8 +144,9 @@ impl Shell {
             Ok((_, None)) | Err(_) => state.slots.give_back(lease, false),
         });
         let (mut finished, trailer) = outcome?;
-        if trailer.is_some_and(|trailer| trailer.moved) {
-            finished.missing_directory = Some(directory);
+        if let Some(trailer) = trailer {
+            finished.missing_directory = trailer.moved.then_some(directory);
+            finished.unsaved = (!trailer.saved).then(|| self.folder.clone());
         }
         finished.directory = self.directory();
         Ok(finished)
@@ -127,39 +162,37 @@ impl Shell {
     ) -> Result<(Finished, Option<trailer::Trailer>), ExecError> {
         let word = self.unique();
         let (text, mut input) = with_password(&command)?;
-        let has_input = !input.is_empty() || command.input.is_some();
         input.extend_from_slice(command.input.as_deref().unwrap_or_default());
-        let session = directory.to_string_lossy();
+        let file = match self.put(&text, &command, cancel).await? {
+            Put::Stopped => return Ok((self.never_ran(), None)),
+            Put::Unneeded => None,
+            Put::In(file) => Some(file),
+        };
         let built = Script {
             word: &word,
             from: lease.from.map(|slot| self.file(slot)).as_deref(),
             to: &self.file(lease.to),
             start: match &command.workdir {
                 Some(workdir) => Start::At(workdir),
-                None => Start::Near(&session),
+                None => Start::Near(directory),
             },
             command: &text,
-            has_input,
+            file: file.as_deref(),
         }
         .build();
-        if let Some(mut ahead) = built.ahead {
-            ahead.append(&mut input);
-            input = ahead;
-        }
         let stdin = match command.terminal {
+            // It would be shown.
             Some(_) if !input.is_empty() && command.input.is_none() => {
                 return Err(ExecError::Io {
-                    what: "typing the command into a terminal".to_owned(),
-                    source: std::io::ErrorKind::ArgumentListTooLong.into(),
+                    what: "typing a password into a terminal".to_owned(),
+                    source: std::io::Error::other("it would be shown there; run it without pty"),
                 });
             }
             Some((rows, columns)) => Input::Terminal { rows, columns },
             None if input.is_empty() && command.input.is_none() => Input::None,
             None => Input::Pipe,
         };
-        let process = self
-            .spawn(vec!["-c".to_owned(), built.script], stdin, &command)
-            .await?;
+        let process = self.spawn(built.arguments, stdin, &command).await?;
         let mut capture = Capture::new(self.options.output_limit);
         let mut filter = Filter::new(&word);
         let mut decoder = Decoder::default();
@@ -186,6 +219,7 @@ impl Shell {
             ended,
             directory: directory.to_owned(),
             missing_directory: None,
+            unsaved: None,
             place: self.options.backend.place(),
         };
         Ok((finished, filter.trailer))
@@ -197,21 +231,27 @@ impl Shell {
         self.prepare().await?;
         let (from, directory) =
             self.with_state(|state| (state.slots.current(), state.directory.clone()));
-        let session = directory.to_string_lossy();
-        let script = script::detached(
+        let never = CancellationToken::new();
+        let file = match self.put(&command.text, command, &never).await? {
+            Put::Stopped | Put::Unneeded => None,
+            Put::In(file) => Some(file),
+        };
+        let mut argv = vec!["bash".to_owned()];
+        argv.extend(script::detached(
             from.map(|slot| self.file(slot)).as_deref(),
             match &command.workdir {
                 Some(workdir) => Start::At(workdir),
-                None => Start::Near(&session),
+                None => Start::Near(&directory),
             },
             &command.text,
-        )?;
-        let mut environment = self.options.environment.clone();
+            file.as_deref(),
+        ));
+        let mut environment = self.environment();
         // Otherwise nothing would be seen of a program until it has said a lot.
         environment.push(("PYTHONUNBUFFERED".to_owned(), "1".to_owned()));
         Ok(Launch {
             id: RunId::new(self.unique()),
-            argv: vec!["bash".to_owned(), "-c".to_owned(), script],
+            argv,
             directory: None,
             environment,
             input: match command.terminal {
@@ -236,7 +276,8 @@ impl Shell {
         };
         let lease = self.with_state(|state| state.slots.lease());
         let save = format!(
-            "{{ \\builtin export -p; \\builtin declare -f; \\builtin alias -p; }} >| {}\n",
+            "{{ {}; }} >| {}\n",
+            script::STATE,
             script_path(&self.file(lease.to))
         );
         let login = self.options.startup == Startup::Login;
@@ -277,6 +318,43 @@ impl Shell {
         Ok(())
     }
 
+    /// Puts a command that is too long for an argument into a file, where commands run.
+    async fn put(
+        &self,
+        text: &str,
+        command: &Command,
+        cancel: &CancellationToken,
+    ) -> Result<Put, ExecError> {
+        if !script::is_long(text) {
+            return Ok(Put::Unneeded);
+        }
+        let file = self.folder.join(format!("command-{}", self.unique()));
+        let process = self.spawn(script::put(&file), Input::Pipe, command).await?;
+        let mut said = Capture::new(STARTUP_OUTPUT);
+        let how = Follow {
+            timeout: PUT_LIMIT,
+            cancel,
+            input: text.as_bytes().to_vec(),
+        };
+        let ended = follow(process, how, &mut |bytes| {
+            said.push(bytes);
+            More::Expected
+        })
+        .await?;
+        match ended {
+            (Ended::Interrupted, _) => Ok(Put::Stopped),
+            (Ended::Done, Some(Exit::Code(0))) => Ok(Put::In(file)),
+            (Ended::TimedOut, _) => Err(ExecError::TimedOut {
+                what: "handing over a long command".to_owned(),
+                limit: PUT_LIMIT,
+            }),
+            (Ended::Done, _) => Err(ExecError::Io {
+                what: "handing over a long command".to_owned(),
+                source: std::io::Error::other(said.finish().text.trim().to_owned()),
+            }),
+        }
+    }
+
     async fn spawn(
         &self,
         arguments: Vec<String>,
@@ -289,7 +367,7 @@ impl Shell {
             id: RunId::new(self.unique()),
             argv,
             directory: None,
-            environment: self.options.environment.clone(),
+            environment: self.environment(),
             input,
             confinement: command.confinement.clone(),
         };
@@ -316,6 +394,7 @@ impl Shell {
             ended: Ended::Interrupted,
             directory: self.directory(),
             missing_directory: None,
+            unsaved: None,
             place: self.options.backend.place(),
         }
     }
@@ -362,4 +441,11 @@ fn exit_code(ended: Ended, exit: Option<Exit>) -> i32 {
 
 fn script_path(path: &Path) -> String {
     crate::supervise::quote(&path.to_string_lossy())
+}
+
+/// The script that runs a command, for programs that try it on texts of their own.
+pub(crate) fn wrapped(text: &str) -> String {
+    let file = script::is_long(text).then(|| Path::new("/command"));
+    let mut arguments = script::detached(None, Start::At("/"), text, file);
+    arguments.pop().unwrap_or_default()
 }

@@ -1,33 +1,33 @@
 //! Commands in a container of Apptainer or Singularity, through its command line.
+//!
+//! Kept files are a directory that is laid over the image, and a kernel does not allow two mounts to write to the same
+//! one. So an instance with kept files is named after its directory: there is one for everybody, processes with
+//! the same settings share it, and the last one to leave stops it.
 
-use std::io;
+mod instances;
+
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Clock, Random};
+use serde_json::json;
 use sha2::{Digest, Sha256};
-use tokio::process::Command;
-use tokio::time::timeout;
 
 use crate::docker::Offer;
-use crate::lease::{Lease, Leases, Owner};
-use crate::supervise::{
-    Carrier, Channel, Closed, Crew, Pulse, Role, Supervised, start_program, tail,
-};
-use crate::{Backend, ExecError, Place};
+use crate::lease::{Leases, Owner, Tenant};
+use crate::sandboxes::{self, Inventory as _, Sandbox};
+use crate::supervise::{Carrier, Channel, Closed, Crew, Pulse, Role, Supervised, start_program};
+use crate::{Backend, ExecError, Growing, Place, labels, turn};
+pub(crate) use instances::Instances;
+use instances::{ANSWER, Record};
 
-const KIND: &str = "singularity";
+pub(crate) const KIND: &str = "singularity";
 const PREFIX: &str = "hermes_";
 const BUILD: Duration = Duration::from_secs(600);
-const ANSWER: Duration = Duration::from_secs(120);
-const PULSE: Pulse = Pulse {
-    every: Duration::from_secs(10),
-    // It runs on this machine and hears at once when we are gone.
-    patience: Duration::ZERO,
-};
+/// The longest time between two looks at whether the instance is idle.
+const LONGEST_BEAT: Duration = Duration::from_secs(10);
 
 /// A container and how to make it.
 #[derive(Clone)]
@@ -42,14 +42,18 @@ pub struct SingularityConfig {
     pub directory: String,
     /// Whose container it is: the same name has the same files.
     pub task: String,
+    /// The profile it belongs to.
+    pub profile: String,
     /// Processors; 0 is no limit.
     pub cpus: f64,
     /// Memory in MB; 0 is no limit.
     pub memory_mb: u32,
     /// Keeps the files for the next session.
     pub persistent: bool,
+    /// How long the container may be idle.
+    pub lifetime: Duration,
     /// Files and directories it may read.
-    pub offers: Vec<Offer>,
+    pub offers: Growing<Offer>,
     /// Where built images and kept files are.
     pub scratch: PathBuf,
     /// The directory with the leases.
@@ -58,23 +62,44 @@ pub struct SingularityConfig {
     pub clock: Arc<dyn Clock>,
 }
 
+impl SingularityConfig {
+    /// The directory with the kept files of a task.
+    fn overlay(&self) -> PathBuf {
+        let safe = |one: char| {
+            if one.is_ascii_alphanumeric() {
+                one
+            } else {
+                '_'
+            }
+        };
+        let task: String = self.task.chars().map(safe).collect();
+        let overlays = self.scratch.join("hermes-overlays");
+        overlays.join(format!("overlay-{task}"))
+    }
+}
+
 /// A backend for the container; nothing is started before it is used.
 pub(crate) fn backend(config: SingularityConfig, random: &dyn Random) -> Arc<dyn Backend> {
+    let leases = Leases::of(&config.sandboxes, KIND);
+    let named = match config.persistent {
+        true => hex(config.overlay().as_os_str().as_encoded_bytes(), 6),
+        false => format!("{:012x}", random.next_u64() >> 16),
+    };
     let carrier = Singularity {
-        leases: Leases::new(&config.sandboxes),
-        name: format!("{PREFIX}{:012x}", random.next_u64() >> 16),
+        tenant: Tenant::new(leases, config.lifetime, config.clock.clone()),
+        name: format!("{PREFIX}{named}"),
         config,
-        program: Mutex::new(None),
+        used: Mutex::new(None),
     };
     Arc::new(Supervised::new(carrier, random))
 }
 
 struct Singularity {
     config: SingularityConfig,
-    leases: Leases,
+    tenant: Tenant,
     name: String,
-    /// The program that started the instance.
-    program: Mutex<Option<PathBuf>>,
+    /// The program the instance was started or found with.
+    used: Mutex<Option<Instances>>,
 }
 
 impl Singularity {
@@ -88,83 +113,129 @@ impl Singularity {
         if role == Role::Guard {
             self.start().await?;
         }
-        let program = self
-            .program()
+        let instances = self
+            .used()
             .ok_or_else(|| ExecError::Gone("no instance".to_owned()))?;
-        let mut command = self.command(&program);
+        let mut command = instances.command();
         command.arg("exec").arg("--pwd").arg(&self.config.directory);
         command.arg(format!("instance://{}", self.name));
         command.args(["/bin/sh", "-c", role.boot()]);
         start_program(command, crew).map_err(|source| ExecError::Io {
-            what: format!("cannot start {}", program.display()),
+            what: format!("cannot start {}", instances.program.display()),
             source,
         })
     }
 
-    fn program(&self) -> Option<PathBuf> {
-        self.program
+    fn used(&self) -> Option<Instances> {
+        self.used
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
+    async fn turn(&self) -> Result<std::fs::File, ExecError> {
+        turn::take(&self.config.sandboxes.join(KIND)).await
+    }
+
+    /// Finds the instance that fits, or starts one.
     async fn start(&self) -> Result<(), ExecError> {
-        let known = self
-            .config
-            .programs
-            .iter()
-            .find(|program| program.is_file());
-        let Some(program) = known else {
-            return Err(unavailable(
-                "neither apptainer nor singularity is installed".to_owned(),
-                "Install apptainer.",
-            ));
-        };
-        self.stop_orphans(program).await;
-        // One that is left from a guard that was lost is in the way.
-        let _ = self
-            .run(program, &["instance", "stop", &self.name], ANSWER)
-            .await;
-        let image = self.image(program).await?;
-        let arguments = self.arguments(&image)?;
-        let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        self.run(program, &words, ANSWER).await?;
-        *self.program.lock().unwrap_or_else(PoisonError::into_inner) = Some(program.clone());
-        self.lease(0).await;
+        let instances = Instances::of(&self.config)?;
+        // Building takes long and concerns nobody else.
+        let image = self.image(&instances).await?;
+        let making = self.arguments(&image)?;
+        let _turn = self.turn().await?;
+        self.stop_orphans(&instances).await?;
+        let config = labels::hash(&json!(making));
+        if !self.is_usable(&instances, &config).await? {
+            self.make(&instances, making, config).await?;
+        }
+        *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(instances);
+        self.tenant.arrive();
+        self.tenant.renew(&self.name, 0).await;
         Ok(())
     }
 
-    /// The words that start the instance.
+    /// Whether an instance of this name runs and can be used. One that cannot and that nobody needs is stopped.
+    async fn is_usable(&self, instances: &Instances, config: &str) -> Result<bool, ExecError> {
+        let running = instances.running().await?;
+        if !running.contains(&self.name) {
+            return Ok(false);
+        }
+        let record = instances.record(&self.name);
+        let alike = record.as_ref().is_some_and(|known| known.config == config);
+        let free = record.is_some_and(|known| self.is_free(known.created_at));
+        // When our own guard was lost there may be something wrong with the instance.
+        let fresh = self.used().is_none();
+        if alike && (fresh || !free) {
+            return Ok(true);
+        }
+        if !free {
+            return Err(unavailable(
+                format!(
+                    "{} runs with other settings and somebody uses it, and {} cannot be shared",
+                    self.name,
+                    self.config.overlay().display()
+                ),
+                "End the other Hermes or wait until it has been idle for terminal.lifetime_seconds, or set \
+                 terminal.container_persistent to false.",
+            ));
+        }
+        tracing::info!(instance = self.name, "made differently, so it is replaced");
+        instances.stop(&self.name).await?;
+        Ok(false)
+    }
+
+    fn is_free(&self, created_at: i64) -> bool {
+        let (leases, config) = (self.tenant.leases(), &self.config);
+        sandboxes::is_free(
+            leases,
+            &self.name,
+            created_at,
+            config.lifetime,
+            &*config.clock,
+        )
+    }
+
+    async fn make(
+        &self,
+        instances: &Instances,
+        mut words: Vec<String>,
+        made_as: String,
+    ) -> Result<(), ExecError> {
+        let config = &self.config;
+        instances.write(&Record {
+            name: self.name.clone(),
+            image: config.image.clone(),
+            task: labels::value(&config.task),
+            profile: labels::value(&config.profile),
+            config: made_as,
+            lifetime_seconds: config.lifetime.as_secs(),
+            files: config.persistent.then(|| config.overlay()),
+            created_at: config.clock.now().as_second(),
+        })?;
+        words.push(self.name.clone());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let started = instances.run(&words, ANSWER).await;
+        if started.is_err() {
+            instances.forget(&self.name)?;
+        }
+        started
+    }
+
+    /// The words that start the instance, but for its name.
     fn arguments(&self, image: &str) -> Result<Vec<String>, ExecError> {
         let config = &self.config;
         let mut words: Vec<String> = ["instance", "start", "--containall", "--no-home"]
             .map(str::to_owned)
             .to_vec();
         if config.persistent {
-            let task: String = config
-                .task
-                .chars()
-                .map(|one| {
-                    if one.is_ascii_alphanumeric() {
-                        one
-                    } else {
-                        '_'
-                    }
-                })
-                .collect();
-            let overlay = config
-                .scratch
-                .join("hermes-overlays")
-                .join(format!("overlay-{task}"));
-            std::fs::create_dir_all(&overlay).map_err(|source| ExecError::Io {
-                what: format!("cannot make {}", overlay.display()),
-                source,
-            })?;
+            let overlay = config.overlay();
+            make_folder(&overlay)?;
             words.extend(["--overlay".to_owned(), overlay.display().to_string()]);
         } else {
             words.push("--writable-tmpfs".to_owned());
         }
-        for offer in &config.offers {
+        for offer in config.offers.list() {
             let bind = format!("{}:{}:ro", offer.from.display(), offer.to);
             words.extend(["--bind".to_owned(), bind]);
         }
@@ -174,27 +245,19 @@ impl Singularity {
         if config.cpus > 0.0 {
             words.extend(["--cpus".to_owned(), config.cpus.to_string()]);
         }
-        words.extend([image.to_owned(), self.name.clone()]);
+        words.push(image.to_owned());
         Ok(words)
     }
 
     /// A file made from the image's address once; the address itself if that fails.
-    async fn image(&self, program: &Path) -> Result<String, ExecError> {
+    async fn image(&self, instances: &Instances) -> Result<String, ExecError> {
         let image = &self.config.image;
         if !image.contains("://") {
             return Ok(image.clone());
         }
         let folder = self.config.scratch.join("hermes-images");
-        std::fs::create_dir_all(&folder).map_err(|source| ExecError::Io {
-            what: format!("cannot make {}", folder.display()),
-            source,
-        })?;
-        let digest = Sha256::digest(image.as_bytes());
-        let stem: String = digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        make_folder(&folder)?;
+        let stem = hex(image.as_bytes(), 8);
         let file = folder.join(format!("{stem}.sif"));
         if file.is_file() {
             return Ok(file.display().to_string());
@@ -202,7 +265,7 @@ impl Singularity {
         // Another process may build the same; whoever is last wins with the same content.
         let draft = folder.join(format!("{stem}.{}.tmp", std::process::id()));
         let words = ["build", &draft.display().to_string(), image];
-        match self.run(program, &words, BUILD).await {
+        match instances.run(&words, BUILD).await {
             Ok(()) if std::fs::rename(&draft, &file).is_ok() => Ok(file.display().to_string()),
             Ok(()) => Ok(image.clone()),
             Err(error) => {
@@ -213,80 +276,61 @@ impl Singularity {
         }
     }
 
-    /// Stops what a process that was killed left running.
-    async fn stop_orphans(&self, program: &Path) {
-        let all = self.leases.all().unwrap_or_default();
-        let ours = all.into_iter().filter(|(name, _)| name.starts_with(PREFIX));
-        for (name, leases) in ours {
-            if leases.iter().any(|lease| lease.owner.is_alive()) {
-                continue;
-            }
-            if let Err(error) = self
-                .run(program, &["instance", "stop", &name], ANSWER)
-                .await
-            {
-                tracing::debug!(%error, name, "an old instance was not stopped");
-            }
-            if let Err(error) = self.leases.forget(&name) {
-                tracing::debug!(%error, name, "an old lease was not removed");
+    /// Stops what processes that were killed left running, and forgets what is not there any more.
+    async fn stop_orphans(&self, instances: &Instances) -> Result<(), ExecError> {
+        let leases = self.tenant.leases();
+        let known = sandboxes::known(instances, leases).await?;
+        let listed = |name: &str| known.iter().any(|(id, _)| id == name);
+        for gone in instances.records() {
+            if !listed(&gone.name) {
+                instances.forget(&gone.name)?;
             }
         }
-    }
-
-    async fn lease(&self, running: usize) {
-        let lease = Lease {
-            sandbox: self.name.clone(),
-            owner: Owner::this(),
-            running,
-            used_at: self.config.clock.now().as_second(),
-            lifetime_seconds: 0,
+        let left = |sandbox: &Sandbox| {
+            let mut users = sandbox.leases.iter();
+            sandbox.name != self.name && !users.any(|lease| lease.owner.is_alive())
         };
-        let leases = self.leases.clone();
-        let written = tokio::task::spawn_blocking(move || leases.write(&lease)).await;
-        if !matches!(written, Ok(Ok(()))) {
-            tracing::warn!("the lease on the instance could not be written");
+        for (id, sandbox) in known.iter().filter(|(_, sandbox)| left(sandbox)) {
+            if let Err(error) = sandboxes::discard(instances, leases, id, &sandbox.name).await {
+                tracing::warn!(%error, name = sandbox.name, "an old instance was not stopped");
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the lease fresh and stops the instance when it has been idle for too long.
+    async fn look_after(&self, running: usize) {
+        let Some(instances) = self.used() else { return };
+        self.tenant.renew(&self.name, running).await;
+        let (leases, config) = (self.tenant.leases(), &self.config);
+        let (profile, clock) = (&config.profile, &*config.clock);
+        let reclaimed = sandboxes::reclaim_one(&instances, leases, profile, &self.name, clock);
+        if let Err(error) = reclaimed.await {
+            tracing::warn!(%error, "the idle instance was not stopped");
         }
     }
 
-    fn command(&self, program: &Path) -> Command {
-        let mut command = Command::new(program);
-        command
-            .env_clear()
-            .envs(self.config.environment.iter().cloned());
-        command
-    }
-
-    async fn run(&self, program: &Path, words: &[&str], limit: Duration) -> Result<(), ExecError> {
-        let what = format!("{} {}", program.display(), words.join(" "));
-        let mut child = self
-            .command(program)
-            .args(words)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
+    /// Stops the instance unless somebody else uses it.
+    async fn leave(&self) -> Result<(), ExecError> {
+        let used = self
+            .used
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let Some(instances) = used else {
+            return Ok(());
+        };
+        let _turn = self.turn().await?;
+        let (leases, name) = (self.tenant.leases(), &self.name);
+        if self.is_free(0) {
+            return sandboxes::discard(&instances, leases, name, name).await;
+        }
+        leases
+            .release(name, Owner::this())
             .map_err(|source| ExecError::Io {
-                what: what.clone(),
+                what: "cannot remove the lease".to_owned(),
                 source,
-            })?;
-        let errors = child.stderr.take();
-        let ended = async {
-            let said = match errors {
-                Some(errors) => tail(errors).await,
-                None => String::new(),
-            };
-            Ok::<_, io::Error>((child.wait().await?, said))
-        };
-        match timeout(limit, ended).await {
-            Ok(Ok((status, _))) if status.success() => Ok(()),
-            Ok(Ok((_, said))) => Err(unavailable(
-                format!("{what}: {said}"),
-                "Check terminal.singularity_image, or try the same by hand.",
-            )),
-            Ok(Err(source)) => Err(ExecError::Io { what, source }),
-            Err(_) => Err(ExecError::TimedOut { what, limit }),
-        }
+            })
     }
 }
 
@@ -303,7 +347,11 @@ impl Carrier for Singularity {
     }
 
     fn pulse(&self) -> Pulse {
-        PULSE
+        Pulse {
+            every: (self.config.lifetime / 2).clamp(Duration::from_millis(500), LONGEST_BEAT),
+            // It runs on this machine and hears at once when we are gone.
+            patience: Duration::ZERO,
+        }
     }
 
     fn open(&self, role: Role, crew: &Crew) -> BoxFuture<'_, Result<Channel, ExecError>> {
@@ -319,29 +367,26 @@ impl Carrier for Singularity {
     }
 
     fn beat(&self, running: usize) -> BoxFuture<'_, ()> {
-        Box::pin(self.lease(running))
+        Box::pin(self.look_after(running))
     }
 
     fn close(&self) -> BoxFuture<'_, Result<(), ExecError>> {
-        Box::pin(async move {
-            let program = self
-                .program
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
-            let Some(program) = program else {
-                return Ok(());
-            };
-            self.run(&program, &["instance", "stop", &self.name], ANSWER)
-                .await?;
-            self.leases
-                .forget(&self.name)
-                .map_err(|source| ExecError::Io {
-                    what: "cannot remove the lease".to_owned(),
-                    source,
-                })
-        })
+        Box::pin(self.leave())
     }
+}
+
+fn make_folder(folder: &Path) -> Result<(), ExecError> {
+    std::fs::create_dir_all(folder).map_err(|source| ExecError::Io {
+        what: format!("cannot make {}", folder.display()),
+        source,
+    })
+}
+
+/// The first bytes of a text's digest.
+fn hex(text: &[u8], bytes: usize) -> String {
+    let digest = Sha256::digest(text);
+    let first = digest.iter().take(bytes);
+    first.map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unavailable(cause: String, next: &str) -> ExecError {

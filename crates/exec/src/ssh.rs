@@ -4,6 +4,7 @@
 //! over it and nothing of anybody else, and no connection outlives us in the background.
 
 use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -83,10 +84,7 @@ struct Ssh {
 impl Ssh {
     fn new_socket(&self) -> Result<PathBuf, ExecError> {
         let sockets = &self.config.sockets;
-        private_directory(sockets).map_err(|source| ExecError::Io {
-            what: format!("cannot make {}", sockets.display()),
-            source,
-        })?;
+        private_directory(sockets)?;
         let number = self.connections.fetch_add(1, Ordering::Relaxed);
         let socket = sockets.join(format!("{}-{number}", self.stem));
         if socket.as_os_str().len() > MAX_SOCKET {
@@ -255,11 +253,30 @@ fn unavailable(cause: String, next: String) -> ExecError {
     }
 }
 
-fn private_directory(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-
+/// Makes the directory if it is missing. One that somebody else made, or that others can write, would let them
+/// put their own socket in the place of ours and read or answer our commands.
+fn private_directory(path: &Path) -> Result<(), ExecError> {
+    let failed = |source| ExecError::Io {
+        what: format!("cannot make {}", path.display()),
+        source,
+    };
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(path)
+        .map_err(failed)?;
+    let found = std::fs::symlink_metadata(path).map_err(failed)?;
+    let flaw = if !found.is_dir() {
+        "is a link and no directory"
+    } else if found.uid() != nix::unistd::geteuid().as_raw() {
+        "belongs to another user"
+    } else if found.mode() & 0o077 != 0 {
+        "is open to other users"
+    } else {
+        return Ok(());
+    };
+    Err(unavailable(
+        format!("{}, where connections are kept, {flaw}", path.display()),
+        "Remove it, or set TMPDIR to a directory of your own.".to_owned(),
+    ))
 }

@@ -7,6 +7,7 @@
 
 mod archive;
 mod backend;
+mod returned;
 mod scan;
 
 use std::collections::BTreeMap;
@@ -20,14 +21,18 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use crate::files::FileHash;
-use crate::{Backend, ExecError, Exit, Input, Launch, RunId};
+use crate::{Backend, ExecError, Exit, Growing, Input, Launch, Place, RunId};
 use archive::{pack, unpack};
 pub use backend::SyncedBackend;
+pub use returned::{Difference, Note, Returned, returned};
 use scan::{Seen, scan};
+use serde::{Deserialize, Serialize};
 
 /// A command that follows another sooner than this finds the files as the other left them.
 const PAUSE: Duration = Duration::from_secs(5);
 const TRANSFER: Duration = Duration::from_secs(300);
+/// How long to wait before what changed is fetched once more.
+const AGAIN: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(4)];
 /// More than this does not come down.
 const MAX_DOWN: u64 = 2 << 30;
 
@@ -50,7 +55,7 @@ for name; do shift; [ ! -e "$name" ] || set -- "$@" "$name"; done
 "#;
 
 /// Something of ours that commands over there can use.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// A file or directory here.
     pub from: PathBuf,
@@ -97,7 +102,8 @@ pub struct Pulled {
 }
 
 /// One difference.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Change {
     /// A file we did not send.
     Added,
@@ -113,7 +119,7 @@ pub struct FileSync {
     random: Arc<dyn Random>,
     /// The directory over there that mirrors ours.
     root: String,
-    sources: Vec<Source>,
+    sources: Growing<Source>,
     /// A directory of ours for archives under way and for what comes down.
     work: PathBuf,
     state: Mutex<State>,
@@ -132,14 +138,14 @@ impl FileSync {
         backend: Arc<dyn Backend>,
         random: Arc<dyn Random>,
         root: impl Into<String>,
-        sources: Vec<Source>,
+        sources: impl Into<Growing<Source>>,
         work: impl Into<PathBuf>,
     ) -> Self {
         Self {
             backend,
             random,
             root: root.into(),
-            sources,
+            sources: sources.into(),
             work: work.into(),
             state: Mutex::new(State::default()),
         }
@@ -152,7 +158,7 @@ impl FileSync {
         if urgency == Urgency::Usual && fresh {
             return Ok(Pushed::default());
         }
-        let (sources, known) = (self.sources.clone(), state.sent.clone());
+        let (sources, known) = (self.sources.list(), state.sent.clone());
         let found = blocking("looking for files", move || scan(&sources, &known)).await?;
         let mut pushed = Pushed {
             sent: Vec::new(),
@@ -182,31 +188,62 @@ impl FileSync {
         !self.state.lock().await.sent.is_empty()
     }
 
-    /// Fetches what is different over there into a directory of its own. Our own files stay as they are.
+    /// Fetches what is different over there into a directory of its own. Our own files stay as they are. A connection
+    /// that breaks is tried again.
     pub async fn pull(&self) -> Result<Pulled, ExecError> {
         let state = self.state.lock().await;
         let archive = self.draft()?;
-        let fetched = self.fetch(&archive).await;
+        let mut fetched = self.fetch(&archive).await;
+        for pause in AGAIN {
+            match &fetched {
+                Err(error) if passes(error) => {
+                    tracing::info!(%error, "fetching what changed elsewhere once more");
+                    tokio::time::sleep(pause).await;
+                    fetched = self.fetch(&archive).await;
+                }
+                Ok(()) | Err(_) => break,
+            }
+        }
         let result = match fetched {
             Err(error) => Err(error),
-            Ok(()) => {
-                let quarantine = self
-                    .work
-                    .join(format!("returned-{:016x}", self.random.next_u64()));
-                let (sent, sources) = (state.sent.clone(), self.sources.clone());
-                let archive = archive.clone();
-                blocking("looking at what came back", move || {
-                    let changes = unpack(&archive, &quarantine, &sent, &sources)?;
-                    Ok(Pulled {
-                        quarantine,
-                        changes,
-                    })
-                })
-                .await
-            }
+            Ok(()) => self.look_at(&archive, &state.sent).await,
         };
         remove(&archive);
         result
+    }
+
+    /// Puts what is different in an archive aside, with a note about it.
+    async fn look_at(
+        &self,
+        archive: &Path,
+        sent: &BTreeMap<String, Seen>,
+    ) -> Result<Pulled, ExecError> {
+        let quarantine = returned::place(&self.work, self.random.next_u64());
+        let (archive, sent, sources) = (archive.to_owned(), sent.clone(), self.sources.list());
+        let from = match self.backend.place() {
+            Place::Host => String::new(),
+            Place::Away { kind, label } => format!("{kind}: {label}"),
+        };
+        blocking("looking at what came back", move || {
+            let changes = unpack(&archive, &quarantine, &sent, &sources)?;
+            let differences = changes.iter().map(|(name, change)| {
+                let difference = Difference {
+                    change: *change,
+                    ours: sent.get(name).map(|seen| seen.from.clone()),
+                };
+                (name.clone(), difference)
+            });
+            let note = Note {
+                from,
+                changes: differences.collect(),
+            };
+            returned::write_down(&quarantine, &note)?;
+            Ok(Pulled {
+                quarantine,
+                changes,
+            })
+        })
+        .await
     }
 
     async fn send(&self, found: &BTreeMap<String, Seen>, pushed: &Pushed) -> Result<(), ExecError> {
@@ -259,8 +296,8 @@ impl FileSync {
 
     async fn fetch(&self, archive: &Path) -> Result<(), ExecError> {
         // Credentials never come down.
-        let shared = self
-            .sources
+        let sources = self.sources.list();
+        let shared = sources
             .iter()
             .filter(|source| source.kind == SourceKind::Shared);
         let names: Vec<&str> = shared.map(|source| source.to.as_str()).collect();
@@ -271,14 +308,17 @@ impl FileSync {
             let mut output = process.output.take(MAX_DOWN + 1);
             let size = tokio::io::copy(&mut output, &mut file).await?;
             file.flush().await?;
-            Ok(size)
+            if size > MAX_DOWN {
+                return Ok(Err(ExecError::Io {
+                    what: format!("{} is too large to look at", self.root),
+                    source: std::io::ErrorKind::FileTooLarge.into(),
+                }));
+            }
+            // An archive whose sender was lost is not whole; without the directory there is none.
+            Ok(process.exit.await.map(drop))
         };
         match timeout(TRANSFER, transfer).await {
-            Ok(Ok(size)) if size <= MAX_DOWN => Ok(()),
-            Ok(Ok(_)) => Err(ExecError::Io {
-                what: format!("{} is too large to look at", self.root),
-                source: std::io::ErrorKind::FileTooLarge.into(),
-            }),
+            Ok(Ok(ended)) => ended,
             Ok(Err(source)) => Err(trouble("fetching files", source)),
             Err(_) => Err(too_long("fetching files")),
         }
@@ -306,6 +346,19 @@ impl FileSync {
         Ok(self
             .work
             .join(format!("{:016x}.tar", self.random.next_u64())))
+    }
+}
+
+/// Whether what went wrong may go well a moment later.
+fn passes(error: &ExecError) -> bool {
+    match error {
+        ExecError::Gone(_) => true,
+        ExecError::Io { source, .. } => source.kind() != std::io::ErrorKind::FileTooLarge,
+        // Who leaves does not wait for a machine that cannot be reached at all.
+        ExecError::Unavailable { .. }
+        | ExecError::TimedOut { .. }
+        | ExecError::Cancelled
+        | ExecError::Confinement(_) => false,
     }
 }
 

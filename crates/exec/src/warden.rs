@@ -4,8 +4,10 @@
 //! nor by a double fork. Ending a run means everything found below it; and when our end of the socket
 //! closes, however we ended, the warden ends everything it ever started and then itself.
 //!
-//! A second kind of warden is itself confined and keeps a cell: one run at a time, of which nothing is left
-//! when the next one comes. The first warden starts it and ends it.
+//! Each run has a warden of its own, which the first one starts and ends. So whatever a run starts stays below
+//! that, and what two runs start is never mixed up. Such a warden keeps a cell, when it is itself confined:
+//! nothing is left of a run when the next one comes. Or it keeps a nest, with all our rights: what a run leaves
+//! behind goes on below the first warden, and the nest with it.
 //!
 //! `client` is our end with its `connection`, `serve` the other, `wire` what goes between them and `tree`
 //! finds the members of a run.
@@ -21,7 +23,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-pub(crate) use client::{Handle, Order};
+pub(crate) use client::{Handle, Order, Within};
 pub(crate) use connection::lost;
 pub(crate) use tree::{MARKER, Scope, Seen, signal_all};
 pub(crate) use wire::{RunKey, Stdio};
@@ -33,6 +35,7 @@ const LONGEST_GRACE: Duration = Duration::from_secs(2);
 
 const SERVE: &str = "serve";
 const KEEP: &str = "keep";
+const NEST: &str = "nest";
 const ON_TERMINAL: &str = "on-terminal";
 
 /// How the warden's process is started.
@@ -57,6 +60,11 @@ impl WardenProgram {
         self.line(KEEP)
     }
 
+    /// The command line of one that keeps a nest.
+    pub(crate) fn nesting(&self) -> Vec<String> {
+        self.line(NEST)
+    }
+
     fn line(&self, role: &str) -> Vec<String> {
         let grace = self.grace.min(LONGEST_GRACE).as_millis();
         let mut line = vec![self.program.to_string_lossy().into_owned()];
@@ -71,10 +79,11 @@ impl WardenProgram {
 pub fn warden_main(ours: &[String], arguments: impl IntoIterator<Item = String>) -> ExitCode {
     let arguments: Vec<String> = arguments.into_iter().collect();
     let outcome = match arguments.split_first() {
-        Some((role, rest)) if role == SERVE || role == KEEP => {
-            let kind = match role == KEEP {
-                true => Kind::Cell,
-                false => Kind::Open,
+        Some((role, rest)) if [SERVE, KEEP, NEST].contains(&role.as_str()) => {
+            let kind = match role.as_str() {
+                KEEP => Kind::Cell,
+                NEST => Kind::Nest,
+                _ => Kind::First,
             };
             let grace = rest.first().and_then(|text| text.parse().ok()).unwrap_or(0);
             let mut launcher = ours.to_vec();

@@ -8,6 +8,7 @@ mod suite {
     mod crash;
     mod daytona;
     mod docker;
+    mod docker_idle;
     mod files;
     mod local;
     mod modal;
@@ -17,6 +18,7 @@ mod suite {
     mod sandbox_attacks;
     mod sandbox_network;
     mod shell;
+    mod shell_places;
     mod singularity;
     mod ssh;
     mod sync;

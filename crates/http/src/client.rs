@@ -278,6 +278,12 @@ impl HttpClient {
             .clone()
     }
 
+    /// Whether a request for this address would be refused by our rules, for an address that somebody else is to fetch.
+    /// The name is looked up; nothing is connected to.
+    pub async fn check(&self, url: &Url) -> Result<(), HttpError> {
+        crate::hop::check(self, url).await
+    }
+
     /// Makes a URL safe to show.
     pub fn display(&self, url: &Url) -> DisplayUrl {
         DisplayUrl::new(url, self.snapshot())

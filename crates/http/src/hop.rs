@@ -2,6 +2,7 @@
 
 use hermes_secrets::Origin;
 use http::{HeaderValue, header};
+use tokio_util::sync::CancellationToken;
 use url::{Host, Url, form_urlencoded};
 
 use crate::credentials::{self, Draft};
@@ -52,6 +53,25 @@ pub(crate) async fn run(client: HttpClient, mut plan: Plan) -> Result<Response, 
         url: client.display(&plan.url),
         hops: MAX_HOPS,
     })
+}
+
+/// Judges an address as a request for it would be.
+pub(crate) async fn check(client: &HttpClient, url: &Url) -> Result<(), HttpError> {
+    let shown = client.display(url);
+    let inner = &client.inner;
+    let refused = |refusal| HttpError::Refused {
+        url: shown.clone(),
+        refusal,
+    };
+    inner.resolver.policy.check_url(url).map_err(refused)?;
+    if let Some(Host::Domain(host)) = url.host() {
+        let wait = Wait::start(inner.settings.timeouts, CancellationToken::new());
+        let looked_up = wait
+            .step(Stage::Connect, &shown, inner.resolver.lookup(host))
+            .await?;
+        looked_up.map_err(|error| failure::from_lookup(error, host, shown.clone()))?;
+    }
+    Ok(())
 }
 
 /// Makes one request, after all checks, and waits for the head of the answer.

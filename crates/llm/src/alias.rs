@@ -11,6 +11,9 @@ pub struct Spoken {
     pub model: Option<String>,
 }
 
+/// What stands in front of the names of the user's own endpoints, and alone for the only one.
+const CUSTOM: &str = "custom";
+
 /// Characters that look like the dash on the keyboard.
 const DASHES: [char; 10] = [
     '\u{2010}', '\u{2011}', '\u{2012}', '\u{2013}', '\u{2014}', '\u{2015}', '\u{2212}', '\u{fe58}',
@@ -90,15 +93,23 @@ pub fn parse(
         model: Some(text.clone()).filter(|text| !text.is_empty()),
     };
     let Some((left, rest)) = text.split_once(':') else {
-        return Ok(whole());
+        // Nobody calls a model so: it is the endpoint, with whichever model it has.
+        let endpoint = normal(&text) == CUSTOM;
+        return Ok(match endpoint {
+            true => Spoken {
+                provider: Some(CUSTOM.to_owned()),
+                model: None,
+            },
+            false => whole(),
+        });
     };
     let left = normal(left);
-    if left == "custom" {
+    if left == CUSTOM {
         let (name, model) = match rest.split_once(':') {
             Some((name, model)) => (name, Some(model)),
             None => (rest, None),
         };
-        let named = format!("custom:{}", normal(name));
+        let named = format!("{CUSTOM}:{}", normal(name));
         if is_provider(&named)? {
             return Ok(Spoken {
                 provider: Some(named),

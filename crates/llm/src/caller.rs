@@ -17,11 +17,13 @@ use crate::error::ModelError;
 use crate::failover::{Delivered, Fix, Health, Step, next_step};
 use crate::keys::{KeyError, Keyring};
 use crate::lessons::Learned;
-use crate::model::Model;
+use crate::model::{Model, Sending};
 use crate::patience::{PatienceSettings, is_reasoning_model, patience};
 use crate::quiet::Quiet;
+use crate::refused::Refused;
 use crate::route::Route;
 use crate::transport::Transport;
+use crate::wire;
 
 /// Calls models.
 #[derive(Clone)]
@@ -112,7 +114,7 @@ pub struct CallFailure {
     pub route: Arc<Route>,
     /// Its fault.
     pub fault: Fault,
-    /// How many calls were made in all.
+    /// How many requests were sent in all.
     pub calls: u32,
 }
 
@@ -125,34 +127,21 @@ impl Caller {
         sink: &mut S,
         cancel: &CancellationToken,
     ) -> CallEnd {
-        let mut shown = Shown::default();
-        let mut calls = 0;
+        let mut progress = Progress::default();
         loop {
-            let mut answer = Answer::default();
-            let result = if course.stalls >= self.patience.most_stalls {
-                Err(ModelError::GivenUp(course.stalls))
+            progress.answer = Answer::default();
+            let fault = if course.stalls >= self.patience.most_stalls {
+                self.fault(course, ask, &ModelError::GivenUp(course.stalls))
             } else {
-                calls += 1;
-                self.attempt(course, ask, &mut answer, &mut shown, sink, cancel)
-                    .await
-            };
-            let error = match result {
-                Ok(()) => {
-                    course.stalls = 0;
-                    course.attempt.succeeded();
-                    self.learned.well(&course.route().provider);
-                    if let Some(lease) = &course.lease {
-                        self.keys.worked(lease);
-                    }
-                    return CallEnd::Answered(Box::new(answer));
+                match self.attempt(course, ask, &mut progress, sink, cancel).await {
+                    Ok(()) => return self.answered(course, progress.answer),
+                    Err(fault) => fault,
                 }
-                Err(ModelError::Cancelled) => return CallEnd::Stopped(Box::new(answer)),
-                Err(error) => error,
             };
-            if matches!(error, ModelError::Stalled(_)) {
-                course.stalls += 1;
+            let answer = &progress.answer;
+            if fault.reason == Reason::Cancelled {
+                return CallEnd::Stopped(Box::new(progress.answer));
             }
-            let fault = self.fault(course, ask, &error);
             if fault.reason == Reason::Billing {
                 let provider = &course.route().provider;
                 self.learned.unwell(provider, self.transport.clock.now());
@@ -164,13 +153,6 @@ impl Caller {
                 (false, true) => Delivered::Text,
                 (false, false) => Delivered::OpenCall,
             };
-            tracing::debug!(
-                route = course.route().label(),
-                reason = fault.reason.word(),
-                code = fault.code,
-                "a model call failed: {}",
-                fault.message
-            );
             let step = next_step(
                 &fault,
                 &self.health(course, ask),
@@ -179,10 +161,11 @@ impl Caller {
             );
             course.attempt.record(&step);
             match self.take(step, course, fault, sink, cancel).await {
-                Taken::Again => shown.again(),
-                Taken::Stopped => return CallEnd::Stopped(Box::new(answer)),
+                Taken::Again => progress.shown.again(),
+                Taken::Stopped => return CallEnd::Stopped(Box::new(progress.answer)),
                 Taken::TooLong(fault) => return CallEnd::TooLong(fault),
                 Taken::Partial => {
+                    let mut answer = progress.answer;
                     answer.finish = Some(FinishReason::Length);
                     answer.calls.clear();
                     answer.raw = None;
@@ -193,32 +176,86 @@ impl Caller {
                     return CallEnd::Failed(Box::new(CallFailure {
                         route: course.route().clone(),
                         fault,
-                        calls,
+                        calls: progress.calls,
                     }));
                 }
             }
         }
     }
 
-    /// Sends the request once.
+    /// Notes that everything went well.
+    fn answered(&self, course: &mut Course, answer: Answer) -> CallEnd {
+        course.stalls = 0;
+        course.refused = None;
+        course.attempt.succeeded();
+        self.learned.well(&course.route().provider);
+        if let Some(lease) = &course.lease {
+            self.keys.worked(lease);
+        }
+        CallEnd::Answered(Box::new(answer))
+    }
+
+    /// Sends the request once. One that was refused just now, and is still the same, is refused without being
+    /// sent: whatever was changed, it was not the request.
     async fn attempt<S: CallSink>(
         &self,
         course: &mut Course,
         ask: &Ask<'_>,
-        answer: &mut Answer,
-        shown: &mut Shown,
+        progress: &mut Progress,
         sink: &mut S,
         cancel: &CancellationToken,
-    ) -> Result<(), ModelError> {
+    ) -> Result<(), Fault> {
+        let sending = self.sending(course, ask, cancel).await;
+        let sending = sending.map_err(|error| self.fault(course, ask, &error))?;
+        if let Some(refused) = &course.refused {
+            let repeats = unless(cancel, refused.repeats(&sending)).await;
+            if repeats.map_err(|error| self.fault(course, ask, &error))? {
+                return Err(refused.fault.clone());
+            }
+        }
+        progress.calls += 1;
+        let Err(error) = self.listen(&sending, progress, sink, cancel).await else {
+            return Ok(());
+        };
+        if matches!(error, ModelError::Stalled(_)) {
+            course.stalls += 1;
+        }
+        let fault = self.fault(course, ask, &error);
+        if fault.reason == Reason::Cancelled {
+            return Err(fault);
+        }
+        tracing::debug!(
+            route = course.route().label(),
+            reason = fault.reason.word(),
+            code = fault.code,
+            "a model call failed: {}",
+            fault.message
+        );
+        let refused = unless(cancel, Refused::new(&sending, fault.clone())).await;
+        course.refused = Some(refused.map_err(|error| self.fault(course, ask, &error))?);
+        Err(fault)
+    }
+
+    /// What is to be sent: the request with all changes in force, and a credential.
+    async fn sending(
+        &self,
+        course: &mut Course,
+        ask: &Ask<'_>,
+        cancel: &CancellationToken,
+    ) -> Result<Sending, ModelError> {
         let route = course.route().clone();
+        // A login may have to be renewed first, which takes as long as its server takes.
+        if let Some(lease) = &course.lease {
+            course.lease = unless(cancel, self.keys.keep(lease)).await??;
+        }
         if course.lease.is_none() {
-            // A login may have to be renewed first, which takes as long as its server takes.
-            let lease = tokio::select! {
-                biased;
-                () = cancel.cancelled() => return Err(ModelError::Cancelled),
-                lease = self.keys.lease(&route) => lease?,
+            let lease = async {
+                match course.is_beside() {
+                    true => self.keys.lease_beside(&route).await,
+                    false => self.keys.lease(&route).await,
+                }
             };
-            course.lease = Some(lease);
+            course.lease = Some(unless(cancel, lease).await??);
         }
         let secret = course.lease.as_ref().and_then(|lease| lease.secret.clone());
         let mut fixes = self.learned.of(&route);
@@ -228,20 +265,45 @@ impl Caller {
                 fixes.push(*fix);
             }
         }
-        let (quirks, settings) = changed(&route.quirks, &ask.request.settings, fixes);
+        let mut settings = ask.request.settings.clone();
+        settings.max_output_tokens = settings
+            .max_output_tokens
+            .or_else(|| roomy_output(&route, course.window()));
+        let (quirks, settings) = changed(&route.quirks, settings, fixes);
         let request = ModelRequest {
             model: route.model.clone(),
             settings,
             ..ask.request.clone()
         };
-        let route = Arc::new(Route {
+        let mut route = Route {
             quirks: Arc::new(quirks),
             ..Route::clone(&route)
-        });
-        let limits = patience(&route, ask.tokens, &self.patience);
-        let model = Model::new(&self.transport, route, secret);
-        let mut events = pin!(model.stream(request, limits, cancel.child_token()));
+        };
+        self.keys.complete(&mut route);
+        let route = Arc::new(route);
+        Ok(Sending {
+            patience: patience(&route, ask.tokens, &self.patience),
+            model: Model::new(&self.transport, route, secret.clone()),
+            request,
+            secret,
+        })
+    }
+
+    /// Sends it and takes the answer in.
+    async fn listen<S: CallSink>(
+        &self,
+        sending: &Sending,
+        progress: &mut Progress,
+        sink: &mut S,
+        cancel: &CancellationToken,
+    ) -> Result<(), ModelError> {
+        let limits = sending.patience;
+        let events = sending
+            .model
+            .stream(sending.request.clone(), limits, cancel.child_token());
+        let mut events = pin!(events);
         let mut quiet = Quiet::new(&limits, self.patience.notice);
+        let Progress { answer, shown, .. } = progress;
         while let Some(event) = quiet.next(&mut events, sink).await {
             let event = event?;
             answer.take(&event);
@@ -312,6 +374,8 @@ impl Caller {
                 }
                 let why = fault.message;
                 sink.event(CallEvent::Waiting { wait, why }).await;
+                // It may be answered differently then.
+                course.refused = None;
                 tokio::select! {
                     biased;
                     () = cancel.cancelled() => Taken::Stopped,
@@ -332,8 +396,8 @@ impl Caller {
                     // The renewal has buried it: the next attempt borrows another, or says that there is none.
                     Err(error @ KeyError::Ended { .. }) => tracing::warn!("{error}"),
                     Err(error) => {
-                        tracing::warn!("{} could not be renewed: {error}", lease.label);
-                        course.lease = Some(lease);
+                        tracing::warn!("{error}");
+                        course.not_renewed(lease, &error);
                     }
                 }
                 Taken::Again
@@ -385,6 +449,35 @@ impl Caller {
     fn jitter(&self) -> f64 {
         self.random.below(1_000) as f64 / 1_000.0
     }
+}
+
+/// Waits for something, unless the call is stopped first.
+async fn unless<T>(
+    cancel: &CancellationToken,
+    work: impl Future<Output = T>,
+) -> Result<T, ModelError> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(ModelError::Cancelled),
+        done = work => Ok(done),
+    }
+}
+
+/// The limit of an answer when nobody set one, where the usual one would leave no room for the question.
+fn roomy_output(route: &Route, window: u32) -> Option<u32> {
+    let usual = wire::usual_output(route.protocol()?, &route.model)?;
+    let most = window / 2;
+    (usual > most).then_some(most)
+}
+
+/// How far a call has come, over all its attempts.
+#[derive(Default)]
+struct Progress {
+    /// Requests that were sent.
+    calls: u32,
+    /// The answer of the attempt under way.
+    answer: Answer,
+    shown: Shown,
 }
 
 /// What came of a step.

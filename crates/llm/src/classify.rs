@@ -12,6 +12,7 @@ use hermes_http::HttpError;
 
 use crate::error::{ModelError, VendorError};
 use crate::wire::WireError;
+pub(crate) use numbers::span;
 use phrases::says;
 
 /// Declares [`Reason`] together with the word of each, so that neither can be forgotten.

@@ -9,6 +9,7 @@ pub(crate) mod aws;
 pub(crate) mod entra;
 mod exchange;
 pub(crate) mod google;
+pub(crate) mod program;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -43,6 +44,8 @@ pub(crate) struct Minted {
     pub(crate) secret: Secret,
     /// When it ends, if that is known.
     pub(crate) until: Option<Timestamp>,
+    /// The project it belongs to, where only its maker knows.
+    pub(crate) project: Option<String>,
 }
 
 /// Why there is no credential.
@@ -54,12 +57,35 @@ pub(crate) enum MintError {
     /// Whoever makes it did not.
     #[error(transparent)]
     Exchange(#[from] OAuthError),
+    /// A service of the machine did not, which is the last place that was looked at.
+    #[error("{looked}: {why}; {next}")]
+    Machine {
+        looked: String,
+        why: OAuthError,
+        next: &'static str,
+    },
 }
 
 impl MintError {
+    /// Says where was looked, and what to do when there is nothing to be found.
+    pub(crate) fn of_machine(self, looked: impl Into<String>, next: &'static str) -> Self {
+        match self {
+            Self::Exchange(why) => Self::Machine {
+                looked: looked.into(),
+                why,
+                next,
+            },
+            Self::File { .. } | Self::Machine { .. } => self,
+        }
+    }
+
     pub(crate) fn is_transient(&self) -> bool {
         match self {
             Self::File { .. } => false,
+            // A service that is not there will not come; one that is busy will answer.
+            Self::Machine { why, .. } => {
+                matches!(why, OAuthError::Refused { .. }) && why.is_transient()
+            }
             Self::Exchange(error) => error.is_transient(),
         }
     }
@@ -68,7 +94,7 @@ impl MintError {
 impl Mint {
     pub(crate) fn google(account: Google) -> Self {
         Self {
-            label: format!("google:{}", account.file.display()),
+            label: format!("google:{}", account.label()),
             source: Source::Google(account),
         }
     }

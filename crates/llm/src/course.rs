@@ -6,9 +6,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::classify::Reason;
-use crate::failover::{Attempt, Fix, Step};
-use crate::keys::Lease;
+use crate::failover::{Attempt, Fix, RENEWALS, Step};
+use crate::keys::{KeyError, Lease};
 use crate::quirks::{MaxTokensKey, Quirks, ReasoningReplay, SchemaTarget, Temperature};
+use crate::refused::Refused;
 use crate::route::Route;
 use hermes_core::ModelSettings;
 
@@ -22,11 +23,14 @@ const ALL_FAILED: Duration = Duration::from_secs(5);
 pub struct Course {
     routes: Arc<[Arc<Route>]>,
     at: usize,
+    beside: bool,
     /// Until when the first route is left alone.
     resting: Option<Timestamp>,
     pub(crate) attempt: Attempt,
     pub(crate) stalls: u32,
     pub(crate) lease: Option<Lease>,
+    /// What was refused last and would be refused again.
+    pub(crate) refused: Option<Refused>,
     window: Option<u32>,
 }
 
@@ -42,12 +46,25 @@ impl Course {
         Self {
             routes: routes.into(),
             at: 0,
+            beside: false,
             resting: None,
             attempt: Attempt::default(),
             stalls: 0,
             lease: None,
+            refused: None,
             window: None,
         }
+    }
+
+    /// The same for work beside a conversation, which takes a credential that nobody has in hand where there is one.
+    #[must_use]
+    pub fn beside(mut self) -> Self {
+        self.beside = true;
+        self
+    }
+
+    pub(crate) fn is_beside(&self) -> bool {
+        self.beside
     }
 
     /// The route in use.
@@ -71,6 +88,15 @@ impl Course {
         self.window.unwrap_or(self.route().limits.window)
     }
 
+    /// The most tokens of an answer that the provider turned out to give in this turn.
+    pub fn most_output(&self) -> Option<u32> {
+        let known = self.attempt.fixes().iter().filter_map(|fix| match fix {
+            Fix::ShrinkOutput(most) => Some(*most),
+            _ => None,
+        });
+        known.min()
+    }
+
     /// The name of the credential in use.
     pub fn credential(&self) -> Option<&str> {
         self.lease.as_ref().map(|lease| lease.label.as_str())
@@ -80,6 +106,8 @@ impl Course {
     /// being left alone. Says whether the route changed.
     pub fn begin_turn(&mut self, now: Timestamp) -> bool {
         self.attempt = self.attempt.next_turn();
+        // Somebody wants it all the same.
+        self.refused = None;
         if self.at != 0 && self.resting.is_none_or(|until| now >= until) {
             self.go_to(0);
             return true;
@@ -130,6 +158,8 @@ impl Course {
     }
 
     pub(crate) fn all_failed(&mut self, now: Timestamp) {
+        // Whoever asks for the same again knows that.
+        self.refused = None;
         if self.at != 0 {
             let until = later(now, ALL_FAILED);
             self.resting = Some(self.resting.map_or(until, |set| set.max(until)));
@@ -140,9 +170,20 @@ impl Course {
         self.window = Some(window.min(self.window()));
     }
 
+    /// The credential could not be renewed. It stays as it is, and is not renewed again for this call.
+    pub(crate) fn not_renewed(&mut self, lease: Lease, error: &KeyError) {
+        self.lease = Some(lease);
+        self.attempt.renewals = RENEWALS;
+        if let Some(refused) = &mut self.refused {
+            let said = std::mem::take(&mut refused.fault.message);
+            refused.fault.message = format!("{said}; {error}");
+        }
+    }
+
     fn go_to(&mut self, at: usize) {
         self.at = at;
         self.lease = None;
+        self.refused = None;
         self.window = None;
         self.stalls = 0;
     }
@@ -154,11 +195,11 @@ fn later(now: Timestamp, wait: Duration) -> Timestamp {
 
 /// The quirks and settings with the changes in force.
 pub(crate) fn changed(
-    quirks: &Quirks,
-    settings: &ModelSettings,
+    usual: &Quirks,
+    mut settings: ModelSettings,
     fixes: impl IntoIterator<Item = Fix>,
 ) -> (Quirks, ModelSettings) {
-    let (mut quirks, mut settings) = (quirks.clone(), settings.clone());
+    let mut quirks = usual.clone();
     for fix in fixes {
         match fix {
             Fix::StripImages => quirks.no_images = true,
@@ -171,13 +212,16 @@ pub(crate) fn changed(
             Fix::StripSchemaPatterns => quirks.schema = SchemaTarget::LlamaCpp,
             Fix::DropLongContextBeta => quirks.long_context = false,
             Fix::SwapMaxTokensKey => {
-                quirks.max_tokens_key = match quirks.max_tokens_key {
+                quirks.max_tokens_key = match usual.max_tokens_key {
                     MaxTokensKey::MaxTokens => MaxTokensKey::MaxCompletionTokens,
                     MaxTokensKey::MaxCompletionTokens => MaxTokensKey::MaxTokens,
                 };
             }
             Fix::OmitTemperature => quirks.temperature = Temperature::Omit,
-            Fix::ShrinkOutput(tokens) => settings.max_output_tokens = Some(tokens),
+            Fix::ShrinkOutput(most) => {
+                let asked = settings.max_output_tokens.unwrap_or(most);
+                settings.max_output_tokens = Some(asked.min(most));
+            }
             Fix::NonStreaming => quirks.no_streaming = true,
             // The caller shortens the history; the request itself stays.
             Fix::CutWindow(_) => {}

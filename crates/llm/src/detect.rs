@@ -256,12 +256,16 @@ impl<'a> Probe<'a> {
 
     async fn models(&self) -> Result<Vec<String>, Silent> {
         let listing = self.get("v1/models").await?.unwrap_or_default();
-        let data = listing.get("data").and_then(Json::as_array);
-        Ok(data
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| entry.get("id")?.as_str())
-            .map(ToOwned::to_owned)
-            .collect())
+        Ok(listed_models(&listing))
     }
+}
+
+/// The names in a list of models.
+pub(crate) fn listed_models(listing: &Json) -> Vec<String> {
+    let data = listing.get("data").and_then(Json::as_array);
+    data.into_iter()
+        .flatten()
+        .filter_map(|entry| entry.get("id")?.as_str())
+        .map(ToOwned::to_owned)
+        .collect()
 }

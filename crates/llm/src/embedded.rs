@@ -10,7 +10,7 @@ use hermes_local_model::{
     Answer, AnswerEvent, ChatMessage, ChatRequest, Engine, LoadOptions, LocalError, Reason,
     Sampling,
 };
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{ModelError, VendorError};
@@ -31,7 +31,12 @@ impl LocalModels {
     ) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
         let models = self.clone();
         let opening = async move {
-            let engine = models.engine(&file).await?;
+            // A large file takes long to read, and so does waiting for somebody else's.
+            let engine = tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(ModelError::Cancelled),
+                engine = models.engine(&file) => engine?,
+            };
             engine.start(asked(&request), cancel).map_err(failed)
         };
         stream::once(opening)
@@ -45,21 +50,34 @@ impl LocalModels {
     }
 
     async fn engine(&self, file: &Path) -> Result<Arc<Engine>, ModelError> {
-        let mut loaded = self.0.lock().await;
-        if let Some((path, engine)) = &*loaded
+        let mut slot = self.0.clone().lock_owned().await;
+        if let Some((path, engine)) = &*slot
             && path == file
         {
             return Ok(engine.clone());
         }
-        *loaded = None;
+        *slot = None;
         let path = file.to_owned();
-        let load = tokio::task::spawn_blocking(move || Engine::load(&path, LoadOptions::default()));
-        let engine = match load.await {
-            Ok(engine) => Arc::new(engine.map_err(failed)?),
-            Err(_) => return Err(failed(LocalError::Stopped)),
+        let (told, loaded) = oneshot::channel();
+        // A thread of its own that keeps the slot until it is done: whoever stops waiting leaves the model to
+        // the next question, and a program that ends does not wait for a file nobody wants any more.
+        let load = move || {
+            let engine = Engine::load(&path, LoadOptions::default()).map(Arc::new);
+            if let Ok(engine) = &engine {
+                *slot = Some((path, engine.clone()));
+            }
+            drop(slot);
+            // Nobody may be waiting any more.
+            let _ = told.send(engine);
         };
-        *loaded = Some((file.to_owned(), engine.clone()));
-        Ok(engine)
+        let thread = std::thread::Builder::new().name("model-loading".to_owned());
+        thread
+            .spawn(load)
+            .map_err(|_| failed(LocalError::Stopped))?;
+        let engine = loaded.await;
+        engine
+            .map_err(|_| failed(LocalError::Stopped))?
+            .map_err(failed)
     }
 }
 

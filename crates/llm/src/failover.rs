@@ -100,7 +100,8 @@ pub enum Step {
     Fail,
 }
 
-/// A change that answers one kind of complaint. Each is tried at most once.
+/// A change that answers one kind of complaint. Each is tried at most once; one that leaves the request as it
+/// was is none, and the caller asks for the next step without sending anything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fix {
     /// Leave out all pictures for the rest of the turn.
@@ -373,6 +374,10 @@ impl Turn<'_> {
         }
         if self.fault.reason == Reason::PayloadTooLarge && !self.attempt.used(Fix::DropToolImages) {
             return Step::Fix(Fix::DropToolImages);
+        }
+        // A server that only hung up may have had other reasons.
+        if self.fault.status.is_none() && self.fault.code.is_none() {
+            return self.route_or_wait();
         }
         self.route()
     }

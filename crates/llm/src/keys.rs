@@ -1,4 +1,4 @@
-//! The credentials of providers, lent out for one call at a time.
+//! The credentials of providers, lent out to whoever calls and kept fresh between calls.
 //!
 //! A credential comes from the environment or the settings, from the pool that `auth add` fills, or
 //! from a login. [`Keyring`] lends one, bound to the address it is lent for, and hears how the call
@@ -6,8 +6,11 @@
 //! credentials to leave alone; secrets that belong elsewhere are kept there as a fingerprint only.
 
 mod document;
+mod elsewhere;
 mod error;
 mod file;
+mod fresh;
+mod hold;
 mod manage;
 mod minted;
 mod place;
@@ -19,6 +22,8 @@ mod ring;
 mod row;
 mod save;
 mod standing;
+
+use std::sync::Arc;
 
 use hermes_secrets::Secret;
 
@@ -32,6 +37,7 @@ pub use place::FoundPlace;
 pub(crate) use place::key_hash;
 pub use provider::{KeyNeed, KeySource, OwnKey, ProviderKeys};
 pub use ring::{Keyring, KeyringParts};
+pub(crate) use row::time as moment;
 pub use standing::Standing;
 
 /// A credential that is in use. It travels with the call, so that what happens to the call is
@@ -46,6 +52,9 @@ pub struct Lease {
     pub label: String,
     /// The secret; `None` for servers that want none.
     pub secret: Option<Secret>,
+    /// Counts as one that is in hand for as long as this lease or a copy of it exists.
+    #[expect(dead_code, reason = "what counts is that it is dropped")]
+    held: Option<Arc<hold::Hold>>,
 }
 
 /// What is left to try at a provider.

@@ -44,7 +44,11 @@ impl Learned {
         if lasting {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             let key = (route.provider.clone(), route.model.clone());
-            known.fixes.entry(key).or_default().push(fix);
+            let fixes = known.fixes.entry(key).or_default();
+            // Several calls may learn the same at once.
+            if !fixes.contains(&fix) {
+                fixes.push(fix);
+            }
         }
     }
 

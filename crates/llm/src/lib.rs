@@ -13,6 +13,7 @@
 //! | [`resolve`] | from settings, keys and flags to a route |
 //! | [`metadata`] | windows, limits and prices |
 //! | `cloud` | credentials that are made for a while: Google, Microsoft, AWS roles |
+//! | [`bedrock`] | which models an account of AWS may use |
 //! | [`detect`] | servers on this machine |
 //! | [`nearby`] | their windows: looked up, and asked for |
 //!
@@ -22,6 +23,7 @@
 
 pub mod alias;
 mod answer;
+pub mod bedrock;
 mod caller;
 pub mod classify;
 mod cloud;
@@ -46,6 +48,7 @@ mod picture;
 pub mod profile;
 mod quiet;
 mod quirks;
+mod refused;
 pub mod resolve;
 mod route;
 mod schema;

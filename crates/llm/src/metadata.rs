@@ -2,18 +2,22 @@
 
 mod catalogue;
 mod family;
+mod kept;
 mod learned;
 mod listing;
 mod price;
+mod snapshot;
 
 use url::Url;
 
 use crate::route::WindowSource;
 
 pub use catalogue::Catalogue;
+pub(crate) use family::longest_name;
+pub use kept::{Facts, KeptList, KeptLists};
 pub use learned::Learned;
-pub use listing::{output_from_listing, window_from_listing};
-pub use price::{Cost, cost};
+pub use listing::{facts_from_listing, output_from_listing, window_from_listing};
+pub use price::{Cost, Price, cost};
 
 /// A window that nearly every model of today has.
 const CAREFUL: u32 = 32_768;

@@ -1,5 +1,6 @@
 //! A model, wherever it answers.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -36,6 +37,34 @@ impl Model {
                 models: transport.local.clone(),
                 file: file.clone(),
             },
+        }
+    }
+}
+
+/// The same model for one request: everything that is needed to send it, and to tell whether it was sent before.
+pub(crate) struct Sending {
+    pub(crate) model: Model,
+    pub(crate) request: ModelRequest,
+    pub(crate) patience: Patience,
+    pub(crate) secret: Option<Secret>,
+}
+
+impl Sending {
+    /// A number that differs when the request differs as the model sees it, the credential aside.
+    pub(crate) async fn print(&self) -> Option<u64> {
+        match &self.model {
+            Model::Http(model) => model.print(&self.request).await,
+            Model::Embedded { file, .. } => {
+                let mut hasher = DefaultHasher::new();
+                (file, &self.request.system).hash(&mut hasher);
+                for message in &self.request.messages {
+                    (message.role, message.plain_text()).hash(&mut hasher);
+                }
+                let settings = &self.request.settings;
+                let temperature = settings.temperature.map(f64::to_bits);
+                (settings.max_output_tokens, temperature).hash(&mut hasher);
+                Some(hasher.finish())
+            }
         }
     }
 }

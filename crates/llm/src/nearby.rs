@@ -10,7 +10,7 @@ use hermes_http::HttpClient;
 use hermes_secrets::Secret;
 use serde_json::{Value as Json, json};
 
-use crate::detect::{LocalServer, Probe, Silent, USUAL_PORTS};
+use crate::detect::{LocalServer, Probe, Silent, USUAL_PORTS, listed_models};
 use crate::metadata::window_from_listing;
 use crate::quirks::{Quirks, ReasoningStyle};
 use crate::route::{Address, Endpoint, Route, WindowSource};
@@ -20,6 +20,9 @@ pub const ENOUGH: u32 = 65_536;
 
 /// Reading a large model from a slow disk takes minutes.
 const LOADING: Duration = Duration::from_secs(300);
+
+/// A server that takes longer to say which models it has is not waited for.
+const NAMING: Duration = Duration::from_secs(5);
 
 /// The profile of LM Studio.
 const LM_STUDIO: &str = "lmstudio";
@@ -83,11 +86,28 @@ pub async fn prepare(
     Prepared { route, notes }
 }
 
-/// Asks the same server for the same model with the same window as a route that was prepared: with another
-/// one, Ollama would load the model anew for every helper task.
+/// The model of a server nearby that has exactly one, whatever model the route names.
+pub async fn only_model(
+    http: &HttpClient,
+    route: &Route,
+    secret: Option<&Secret>,
+) -> Option<String> {
+    let Endpoint::Http(address) = &route.endpoint else {
+        return None;
+    };
+    let probe = Probe::new(http, &address.base, secret).filter(|_| address.local)?;
+    let listing = probe.patience(NAMING).listing().await?;
+    match <[String; 1]>::try_from(listed_models(&listing)) {
+        Ok([only]) => Some(only),
+        Err(_) => None,
+    }
+}
+
+/// Asks the same server for the same model in the same way as a route that was prepared: with another window,
+/// Ollama would load the model anew for every helper task.
 pub fn follow(route: &mut Route, prepared: &Route) {
     let same = route.model == prepared.model && route.address_text() == prepared.address_text();
-    if same && prepared.quirks.ollama_window.is_some() {
+    if same && prepared.is_local() {
         route.limits = prepared.limits;
         let mut quirks = Quirks::clone(&route.quirks);
         quirks.ollama_window = prepared.quirks.ollama_window;
@@ -122,8 +142,11 @@ fn configured(route: &Route) -> Option<u32> {
 }
 
 /// What was found out.
+#[derive(Default)]
 struct Found {
-    window: u32,
+    window: Option<u32>,
+    /// The words for effort that the model knows, where the server says so.
+    efforts: Vec<String>,
     /// Set when the server is Ollama: it is then asked in its own way.
     ollama: Option<Ollama>,
 }
@@ -137,12 +160,23 @@ struct Ollama {
 
 impl Found {
     fn put_into(self, route: &mut Route) {
-        // A server cannot give more than it has, whatever the settings say.
-        let kept = configured(route).is_some_and(|set| set <= self.window);
-        if !kept {
-            route.set_window(self.window, WindowSource::Endpoint);
+        if let Some(window) = self.window {
+            // A server cannot give more than it has, whatever the settings say.
+            let kept = configured(route).is_some_and(|set| set <= window);
+            if !kept {
+                route.set_window(window, WindowSource::Endpoint);
+            }
         }
         let native = route.protocol() == Some(WireProtocol::ChatCompletions);
+        if native && !self.efforts.is_empty() {
+            let mut quirks = Quirks::clone(&route.quirks);
+            quirks.reasoning = ReasoningStyle::Effort {
+                levels: self.efforts,
+                default: None,
+                unsaid: Vec::new(),
+            };
+            route.quirks = Arc::new(quirks);
+        }
         if let Some(ollama) = self.ollama.filter(|_| native) {
             let mut quirks = Quirks::clone(&route.quirks);
             quirks.ollama_window = Some(ollama.asked);
@@ -165,19 +199,29 @@ impl Visit<'_> {
         let largest = about.max_window.unwrap_or(u32::MAX);
         let wanted = configured(route).unwrap_or(ENOUGH).min(largest);
         let now = about.loaded_window.or(about.max_window);
+        let found = |window| {
+            Some(Found {
+                window,
+                efforts: efforts(&about.efforts),
+                ollama: None,
+            })
+        };
         let progress = match self.reach {
             Reach::Load {
                 mode: LoadMode::Explicit,
                 progress,
             } if about.loaded_window.is_none_or(|loaded| loaded < wanted) => progress,
-            Reach::Look | Reach::Load { .. } => return now.map(Found::plain),
+            Reach::Look | Reach::Load { .. } => return found(now),
         };
         progress(&loading("LM Studio", &route.model, wanted));
         let question = json!({"model": route.model, "context_length": wanted});
         let probe = self.probe.patience(LOADING);
         let answer = probe.post("api/v1/models/load", &question).await;
         let loaded = match answer {
-            Ok(Some(_)) => probe.lm_studio(&route.model).await?.loaded_window,
+            Ok(Some(_)) => {
+                let again = probe.lm_studio(&route.model).await;
+                again.and_then(|about| about.loaded_window)
+            }
             Ok(None) | Err(_) => about.loaded_window,
         };
         if loaded.is_none_or(|loaded| loaded < wanted) {
@@ -191,7 +235,7 @@ impl Visit<'_> {
                 route.model
             ));
         }
-        loaded.or(now).map(Found::plain)
+        found(loaded.or(now))
     }
 
     async fn ollama(self, route: &Route, notes: &mut Vec<String>) -> Option<Found> {
@@ -220,7 +264,8 @@ impl Visit<'_> {
             window = about.loaded_window.map_or(wanted, |real| real.min(wanted));
         }
         Some(Found {
-            window,
+            window: Some(window),
+            efforts: Vec::new(),
             ollama: Some(Ollama {
                 asked: wanted,
                 thinks: about.capabilities.iter().any(|word| word == "thinking"),
@@ -263,10 +308,21 @@ fn is_sure(route: &Route) -> bool {
 impl Found {
     fn plain(window: u32) -> Self {
         Self {
-            window,
-            ollama: None,
+            window: Some(window),
+            ..Self::default()
         }
     }
+}
+
+/// The efforts LM Studio offers, in the words requests have for them. Of a model that can only be switched on
+/// and off, on is the middle.
+fn efforts(offered: &[String]) -> Vec<String> {
+    let word = |offered: &String| match offered.as_str() {
+        "off" => "none".to_owned(),
+        "on" => "medium".to_owned(),
+        word => word.to_owned(),
+    };
+    offered.iter().map(word).collect()
 }
 
 fn loading(server: &str, model: &str, window: u32) -> String {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use hermes_core::Patience;
 
 use crate::failover::STALLS;
+use crate::metadata::longest_name;
 use crate::route::Route;
 
 /// Limits that hold where a provider has none of its own.
@@ -48,20 +49,21 @@ const TOTAL: Duration = Duration::from_secs(1800);
 const STALE: u64 = 180;
 const STALE_WHOLE: u64 = 90;
 
-/// Models that are silent for long while they think, by the beginning of their name, and the seconds
-/// they are given. Longer beginnings stand first.
+/// Models that are silent for long while they think, by a part of their name, and the seconds they are given.
+/// Of several that fit the longest counts. Names have dashes for dots here.
 const THINKERS: &[(&str, u64)] = &[
-    ("o3-mini", 300),
-    ("o4-mini", 300),
     ("o1", 600),
     ("o3", 600),
+    ("o3-mini", 300),
+    ("o4-mini", 300),
     ("deepseek-r1", 600),
     ("deepseek-v4", 600),
     ("nemotron-ultra", 600),
+    ("nemotron-3-ultra", 600),
     ("qwq", 300),
     ("grok-4", 300),
-    ("claude-opus-4", 240),
-    ("claude-sonnet-4-5", 180),
+    ("claude-opus", 240),
+    ("claude-sonnet", 180),
     ("qwen3", 180),
 ];
 
@@ -69,7 +71,7 @@ const THINKERS: &[(&str, u64)] = &[
 pub fn patience(route: &Route, tokens: u32, settings: &PatienceSettings) -> Patience {
     let total = route.patience.total.unwrap_or(settings.total);
     let of_kind = match route.quirks.no_streaming {
-        true => settings.whole.or(settings.stale),
+        true => settings.whole,
         false => settings.stale,
     };
     let (first_event, idle) = match route.patience.stale.or(of_kind) {
@@ -101,17 +103,9 @@ pub fn patience(route: &Route, tokens: u32, settings: &PatienceSettings) -> Pati
 
 /// Whether a model thinks before it answers, and so may be silent for long.
 pub(crate) fn is_reasoning_model(model: &str) -> bool {
-    thinking_time(model) > STALE
+    thinking_time(model) > 0
 }
 
 fn thinking_time(model: &str) -> u64 {
-    let name = model
-        .rsplit('/')
-        .next()
-        .unwrap_or(model)
-        .to_ascii_lowercase();
-    THINKERS
-        .iter()
-        .find(|(start, _)| name.starts_with(start))
-        .map_or(0, |(_, seconds)| *seconds)
+    longest_name(model, THINKERS, |(name, _)| name).map_or(0, |(_, seconds)| *seconds)
 }

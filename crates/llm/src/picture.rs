@@ -138,11 +138,15 @@ impl Pictures {
             let made = match self.kept(&key) {
                 Some(made) => made,
                 None => {
-                    let (from, name) = (reader.clone(), hash.clone());
-                    let work = move || smaller(from.read(&name)?, edge).map(Arc::from);
-                    let made = tokio::task::spawn_blocking(work).await.unwrap_or_default();
-                    self.keep(key, made.clone());
-                    made
+                    let (kept, from, name) = (self.clone(), reader.clone(), hash.clone());
+                    // Kept by the one who makes it, so that it is not made again when nobody waits any more.
+                    let work = move || {
+                        let made = from.read(&name).and_then(|bytes| smaller(bytes, edge));
+                        let made: Small = made.map(Arc::from);
+                        kept.keep(key, made.clone());
+                        made
+                    };
+                    tokio::task::spawn_blocking(work).await.unwrap_or_default()
                 }
             };
             known.insert(hash, made);

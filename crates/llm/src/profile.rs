@@ -17,11 +17,15 @@ use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use url::Url;
 
+use crate::oauth::Flow;
 use crate::quirks::Quirks;
 
 pub use error::ProfileError;
 pub(crate) use pattern::matches as pattern_matches;
 pub use registry::Profiles;
+
+/// The provider whose sign-in is part of the program.
+pub const NOUS: &str = "nous";
 
 /// Everything about one provider.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
@@ -51,6 +55,8 @@ pub struct Profile {
     pub auth: AuthStyle,
     /// Whether a key is needed.
     pub key: KeyNeed,
+    /// How to sign in, where the key comes from that; Nous has a way of its own.
+    pub oauth: Option<Flow>,
     /// Variables that hold the key, best first.
     pub key_env: Vec<String>,
     /// Keys that look right but cannot be used.
@@ -79,6 +85,10 @@ pub struct Profile {
     pub default_model: Option<String>,
     /// Models worth offering, best first.
     pub models: Vec<String>,
+    /// Models that its list has and nobody is offered; who names one gets it.
+    pub unlisted: Vec<String>,
+    /// Whether anybody may ask which models there are, without a key.
+    pub public_models: bool,
     /// The model for small tasks on the side.
     pub aux_model: Option<String>,
     /// The model that describes pictures.
@@ -160,6 +170,8 @@ pub enum Feature {
     CodingRouter,
     /// `bedrock.guardrail`.
     Guardrail,
+    /// `agent.service_tier`, sent as `service_tier` where the protocol is one of OpenAI's.
+    ServiceTier,
 }
 
 /// What holds for some models or addresses. Without a condition it always holds.
@@ -226,6 +238,7 @@ impl Profile {
         let profile = Self::deserialize(reader::NodeReader::new(&node))
             .map_err(|fault| ProfileError::unreadable(place, fault))?;
         profile.check_quirks(&node, place)?;
+        profile.check_login(place)?;
         for (key, value) in [("id", &profile.id), ("name", &profile.name)] {
             if value.is_empty() {
                 return Err(ProfileError::Missing {
@@ -235,6 +248,20 @@ impl Profile {
             }
         }
         Ok(profile)
+    }
+
+    /// Signing in somewhere else would give a token that belongs to others.
+    fn check_login(&self, place: &str) -> Result<(), ProfileError> {
+        let signs_in = self.key == KeyNeed::Login;
+        match (&self.oauth, signs_in) {
+            (None, true) if self.id != NOUS => Err(ProfileError::NoFlow {
+                file: place.to_owned(),
+            }),
+            (Some(_), false) => Err(ProfileError::UnusedFlow {
+                file: place.to_owned(),
+            }),
+            (None, _) | (Some(_), true) => Ok(()),
+        }
     }
 
     /// Quirks are kept untyped to be put over each other, so each set is tried by itself once.
@@ -259,6 +286,12 @@ impl Profile {
     pub(crate) fn trusts(&self, host: &str) -> bool {
         let named = |rule: &Rule| !rule.key_env.is_empty() && rule.is_on(host);
         self.owns(host) || self.rules.iter().any(named)
+    }
+
+    /// Whether a model of its list is one to choose.
+    pub fn offers(&self, model: &str) -> bool {
+        let mut patterns = self.unlisted.iter();
+        !patterns.any(|pattern| pattern_matches(pattern, model))
     }
 
     /// Whether a model is at home here, by its name.

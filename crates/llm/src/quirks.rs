@@ -31,6 +31,8 @@ pub struct Quirks {
     pub picture_edge: Option<u32>,
     /// The model cannot see: pictures are replaced by a note.
     pub no_images: bool,
+    /// The model cannot call tools, and is offered none (Converse only).
+    pub no_tools: bool,
     /// Answers come in one piece.
     pub no_streaming: bool,
     /// The long window must be asked for (Anthropic's protocol only).
@@ -43,6 +45,8 @@ pub struct Quirks {
     pub conversation_field: Option<String>,
     /// Sends the conversation's id in this header.
     pub conversation_header: Option<String>,
+    /// Tools of ours that the provider has itself: it is told their names, and runs them (Responses only).
+    pub own_tools: Vec<String>,
     /// Fields added to every body, last, over everything else. `{conversation}` in their texts is the
     /// conversation's id.
     pub extra_body: Map<String, Json>,
@@ -90,12 +94,18 @@ pub enum ReasoningStyle {
         /// Sent when the user set nothing.
         #[serde(default)]
         default: Option<String>,
+        /// Efforts, in the user's words, that leave it out.
+        #[serde(default)]
+        unsaid: Vec<String>,
     },
     /// `reasoning: {enabled, effort}`, as aggregators have it.
     Object {
         /// Effort sent when the user set nothing.
         #[serde(default)]
         default: Option<String>,
+        /// Whether `off` is asked for by saying nothing.
+        #[serde(default)]
+        silent_off: bool,
     },
     /// `reasoning: {enabled}` and `verbosity`, for models behind aggregators that decide themselves how
     /// long to think and cannot be told not to.
@@ -105,6 +115,9 @@ pub enum ReasoningStyle {
     },
     /// `thinking: {type: enabled|disabled}`, and `reasoning_effort` when there are levels.
     ThinkingSwitch {
+        /// Another word for `enabled`.
+        #[serde(default = "enabled")]
+        on: String,
         /// The levels of `reasoning_effort`, lowest first; empty for none.
         #[serde(default)]
         levels: Vec<String>,
@@ -118,6 +131,10 @@ pub enum ReasoningStyle {
     Local,
     /// Anthropic: `thinking: {type: adaptive}` and `output_config.effort`, whatever the model's name.
     Adaptive,
+}
+
+fn enabled() -> String {
+    "enabled".to_owned()
 }
 
 /// What of earlier thinking is sent back.
@@ -165,7 +182,7 @@ pub enum CacheStyle {
     /// Not at all: the provider finds stable bytes by itself.
     #[default]
     Automatic,
-    /// `cache_control` on the blocks of Anthropic's protocol.
+    /// `cache_control` on the blocks of Anthropic's protocol, cache points between those of Converse.
     Blocks,
     /// `cache_control` on text parts of chat completions.
     Envelope,

@@ -22,7 +22,7 @@ use hermes_secrets::Secret;
 
 use crate::cloud::Mint;
 use crate::keys::FoundPlace;
-use crate::metadata::{Catalogue, Learned};
+use crate::metadata::{Catalogue, KeptLists, Learned};
 use crate::profile::Profiles;
 use crate::route::Route;
 
@@ -58,8 +58,21 @@ pub struct Request<'a> {
     pub learned: Option<&'a Learned>,
     /// A public list of models.
     pub catalogue: Option<&'a Catalogue>,
-    /// Whether this machine belongs to a cloud that lends roles to its machines.
-    pub cloud_machine: bool,
+    /// What providers' own lists say, as they last gave them.
+    pub lists: Option<&'a KeptLists>,
+    /// The cloud this machine belongs to, which may lend it a role.
+    pub machine: Option<CloudMachine>,
+}
+
+/// A cloud that lends roles and identities to its machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CloudMachine {
+    /// Amazon's.
+    Amazon,
+    /// Google's.
+    Google,
+    /// Microsoft's.
+    Azure,
 }
 
 /// What was said for one run or session; beats every setting.
@@ -132,7 +145,8 @@ impl<'a> Request<'a> {
             places: &[],
             learned: None,
             catalogue: None,
-            cloud_machine: false,
+            lists: None,
+            machine: None,
         }
     }
 

@@ -9,6 +9,7 @@ use hermes_core::WireProtocol;
 use hermes_http::BaseUrl;
 use http::HeaderName;
 
+use crate::metadata::Price;
 use crate::quirks::Quirks;
 
 /// How to reach one model.
@@ -24,6 +25,8 @@ pub struct Route {
     pub endpoint: Endpoint,
     /// What it can take in and give out.
     pub limits: Limits,
+    /// What it costs, as far as its provider's own list says.
+    pub price: Option<Price>,
     /// How it differs from its protocol.
     pub quirks: Arc<Quirks>,
     /// Waiting times the user set; they beat every built-in one.
@@ -142,10 +145,34 @@ pub struct Why {
     pub from: String,
 }
 
+/// What stands in an address for a project that is not known yet.
+pub(crate) const PROJECT: &str = "%7Bproject%7D";
+
+/// An address for people, who are told whose project it will be.
+pub(crate) fn readable(address: &str) -> String {
+    address.replace(PROJECT, "(project of this machine)")
+}
+
 impl Route {
+    /// Puts the project into the address, where one is missing.
+    pub(crate) fn set_project(&mut self, project: &str) {
+        if let Endpoint::Http(address) = &mut self.endpoint {
+            let url = address.base.join("");
+            let filled = url.as_str().replace(PROJECT, project);
+            if let Ok(filled) = url::Url::parse(&filled) {
+                address.base = filled.into();
+            }
+        }
+    }
+
     /// `provider/model`, for messages.
     pub fn label(&self) -> String {
         format!("{}/{}", self.provider, self.model)
+    }
+
+    /// The service tier that every request asks for, where one is set and the provider has any.
+    pub fn service_tier(&self) -> Option<&str> {
+        self.quirks.extra_body.get("service_tier")?.as_str()
     }
 
     /// Whether it leads to the same model at the same address.
@@ -169,7 +196,7 @@ impl Route {
     /// The address without user and query, for the ledger.
     pub fn address_text(&self) -> String {
         match &self.endpoint {
-            Endpoint::Http(address) => format!("{:?}", address.base),
+            Endpoint::Http(address) => readable(&format!("{:?}", address.base)),
             Endpoint::Embedded { .. } => String::new(),
         }
     }

@@ -1,7 +1,9 @@
 //! The one way requests leave for a provider: encode, send, decode. Never retries.
 
 mod reading;
+mod signing;
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use futures_core::Stream;
@@ -9,7 +11,7 @@ use futures_util::stream;
 use hermes_core::{Clock, MediaReader, ModelClient, ModelEvent, ModelRequest, Patience};
 use hermes_http::{AuthScheme, HttpClient, HttpError, RedirectRule, Response, Stage, Timeouts};
 use hermes_secrets::Secret;
-use http::{HeaderName, HeaderValue, header};
+use http::{HeaderName, header};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -18,9 +20,9 @@ use crate::error::{ModelError, VendorError};
 use crate::picture::Pictures;
 use crate::route::{Address, Auth, Route};
 use crate::schema::Schemas;
-use crate::wire::converse::sigv4::{self, Signer};
 use crate::wire::{self, Dialect, WireError};
 use reading::Reading;
+pub(crate) use signing::Unsigned;
 
 /// What every call shares.
 #[derive(Clone)]
@@ -47,6 +49,14 @@ pub struct HttpModel {
     secret: Option<Secret>,
 }
 
+/// What leaves, but for the credential.
+#[derive(Hash)]
+struct Composed {
+    url: Url,
+    headers: Vec<(HeaderName, String)>,
+    body: Vec<u8>,
+}
+
 impl HttpModel {
     /// A client for one attempt.
     pub fn new(
@@ -63,20 +73,17 @@ impl HttpModel {
         }
     }
 
-    async fn open(
-        &self,
-        request: &ModelRequest,
-        patience: Patience,
-        cancel: CancellationToken,
-    ) -> Result<Response, ModelError> {
+    /// The request as it leaves, but for the credential.
+    async fn compose(&self, request: &ModelRequest) -> Result<Composed, ModelError> {
         let media = &self.transport.media;
         let shrunk = match self.route.quirks.picture_edge {
             Some(edge) => Some(self.transport.pictures.prepare(request, media, edge).await),
             None => None,
         };
+        let quirks = &self.route.quirks;
         let dialect = Dialect {
             provider: &self.route.provider,
-            quirks: &self.route.quirks,
+            quirks,
             schemas: &self.transport.schemas,
             media: match &shrunk {
                 Some(shrunk) => shrunk,
@@ -87,25 +94,52 @@ impl HttpModel {
         let body = wire::encode(protocol, request, &dialect);
         let body = serde_json::to_vec(&body)
             .map_err(|error| WireError::Malformed(format!("the request: {error}")))?;
-        let quirks = &self.route.quirks;
         let base = self.address.base.join("");
         let path = wire::path(protocol, &request.model, base.path(), quirks);
         let mut url = self.address.base.join(&path);
         if !self.address.query.is_empty() {
             url.query_pairs_mut().extend_pairs(&self.address.query);
         }
+        let mut headers = vec![
+            (header::CONTENT_TYPE, "application/json".to_owned()),
+            (header::ACCEPT, wire::accepts(protocol, quirks).to_owned()),
+        ];
+        let own = wire::headers(protocol, &request.model, quirks).into_iter();
+        headers.extend(own.map(|(name, value)| (HeaderName::from_static(name), value)));
+        if let Some(name) = &quirks.conversation_header
+            && let Ok(name) = name.parse::<HeaderName>()
+        {
+            headers.push((name, request.conversation.clone()));
+        }
+        headers.extend(self.address.headers.iter().cloned());
+        Ok(Composed { url, headers, body })
+    }
+
+    /// A number that differs when what leaves for this request differs, the credential aside.
+    pub(crate) async fn print(&self, request: &ModelRequest) -> Option<u64> {
+        let composed = self.compose(request).await.ok()?;
+        let mut hasher = DefaultHasher::new();
+        composed.hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    async fn open(
+        &self,
+        request: &ModelRequest,
+        patience: Patience,
+        cancel: CancellationToken,
+    ) -> Result<Response, ModelError> {
+        // Pictures may have to be made smaller first.
+        let composed = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(ModelError::Cancelled),
+            composed = self.compose(request) => composed?,
+        };
+        let Composed { url, headers, body } = composed;
         let mut sending = self
             .transport
             .http
             .post(url.clone())
-            .header(
-                header::CONTENT_TYPE,
-                HeaderValue::from_static("application/json"),
-            )
-            .header(
-                header::ACCEPT,
-                HeaderValue::from_static(wire::accepts(protocol, quirks)),
-            )
             .timeouts(Timeouts {
                 first_byte: patience.first_event,
                 idle: patience.idle,
@@ -115,16 +149,8 @@ impl HttpModel {
             // The conversation is for this provider, not for whoever it points to.
             .redirects(RedirectRule::SameOrigin)
             .cancel(cancel);
-        for (name, value) in wire::headers(protocol, &request.model, quirks) {
-            sending = sending.header(HeaderName::from_static(name), value);
-        }
-        if let Some(name) = &quirks.conversation_header
-            && let Ok(name) = name.parse::<HeaderName>()
-        {
-            sending = sending.header(name, request.conversation.as_str());
-        }
-        for (name, value) in &self.address.headers {
-            sending = sending.header(name.clone(), value.as_str());
+        for (name, value) in headers {
+            sending = sending.header(name, value);
         }
         match (&self.address.auth, &self.secret) {
             (Auth::None, _) | (_, None) => {}
@@ -146,7 +172,6 @@ impl HttpModel {
         response.map_err(|error| self.failed(error))
     }
 
-    /// The key signs, it is not sent; what is sent of it are its id and the token it came with.
     fn signature(
         &self,
         secret: &Secret,
@@ -154,44 +179,15 @@ impl HttpModel {
         url: &Url,
         body: &[u8],
     ) -> Result<Vec<(&'static str, String)>, ModelError> {
-        let failed = |error: HttpError| ModelError::Http(error);
-        let origin = self
-            .address
-            .base
-            .origin()
-            .map_err(|error| WireError::Malformed(error.to_string()))?;
-        let value = secret
-            .expose_for(&origin)
-            .map_err(|error| failed(error.into()))?;
-        let mut parts = value.lines();
-        let (Some(access_key), Some(secret_key)) = (parts.next(), parts.next()) else {
-            let what = "the AWS credential has no secret key".to_owned();
-            return Err(WireError::Malformed(what).into());
-        };
-        let signer = Signer {
-            access_key,
-            secret_key,
-            session_token: parts.next(),
-            region,
-            service: "bedrock",
-        };
-        let host = match (url.host_str().unwrap_or_default(), url.port()) {
-            (host, Some(port)) => format!("{host}:{port}"),
-            (host, None) => host.to_owned(),
-        };
-        let query: Vec<(String, String)> = url.query_pairs().into_owned().collect();
-        let query: Vec<(&str, &str)> = query
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
-            .collect();
-        let request = sigv4::Request {
+        let origin = self.address.base.origin();
+        let origin = origin.map_err(|error| WireError::Malformed(error.to_string()))?;
+        let request = Unsigned {
             method: "POST",
-            path: url.path(),
-            query: &query,
-            headers: &[("host", &host), ("content-type", "application/json")],
+            url,
+            headers: &[("content-type", "application/json")],
             body,
         };
-        Ok(sigv4::sign(&signer, &request, self.transport.clock.now()))
+        request.sign(secret, &origin, region, self.transport.clock.now())
     }
 
     fn failed(&self, error: HttpError) -> ModelError {

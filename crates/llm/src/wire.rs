@@ -17,6 +17,7 @@ pub mod sse;
 
 use hermes_core::{MediaReader, ModelEvent};
 
+pub(crate) use dispatch::usual_output;
 pub use dispatch::{accepts, decoder, encode, headers, path};
 pub(crate) use framing::{Framing, Rest};
 pub use patch::patch_calls;

@@ -11,6 +11,8 @@ mod suite {
     mod converse_wire;
     mod cross_protocol;
     mod detect;
+    #[cfg(feature = "local-model")]
+    mod embedded;
     mod failover;
     mod gemini_wire;
     mod keys;
@@ -24,4 +26,5 @@ mod suite {
     mod schema;
     mod sse;
     mod transport;
+    mod vendors;
 }

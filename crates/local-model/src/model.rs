@@ -75,18 +75,39 @@ impl Model {
     ///
     /// When it is cancelled, nothing of these tokens is remembered.
     pub(crate) fn forward(&mut self, tokens: &[u32], stop: &Stop) -> Result<Vec<f32>, LocalError> {
+        let rows = self.through(tokens, || stop.requested())?;
+        let last = rows.narrow(0, tokens.len() - 1, 1)?.contiguous()?;
+        let last = ops::rms_norm(&last, &self.norm, self.shape.epsilon)?;
+        Ok(self.output.product(&last)?.squeeze(0)?.to_vec1()?)
+    }
+
+    /// Reads tokens and says what each of them stands for where it stands: rows `(tokens, width)`.
+    pub(crate) fn states(
+        &mut self,
+        tokens: &[u32],
+        stopped: impl Fn() -> bool,
+    ) -> Result<Vec<Vec<f32>>, LocalError> {
+        let rows = self.through(tokens, stopped)?.contiguous()?;
+        let rows = ops::rms_norm(&rows, &self.norm, self.shape.epsilon)?;
+        Ok(rows.to_vec2()?)
+    }
+
+    /// Takes tokens through all layers, which remember them.
+    fn through(
+        &mut self,
+        tokens: &[u32],
+        stopped: impl Fn() -> bool,
+    ) -> Result<Tensor, LocalError> {
         let pass = self.pass(tokens.len())?;
         let mut rows = self.embedding.rows(tokens)?;
         for (layer, memory) in self.layers.iter().zip(&mut self.memories) {
-            if stop.requested() {
+            if stopped() {
                 return Err(LocalError::Cancelled);
             }
             rows = layer.forward(&rows, &self.shape, &pass, memory)?;
         }
         self.read.extend_from_slice(tokens);
-        let last = rows.narrow(0, tokens.len() - 1, 1)?.contiguous()?;
-        let last = ops::rms_norm(&last, &self.norm, self.shape.epsilon)?;
-        Ok(self.output.product(&last)?.squeeze(0)?.to_vec1()?)
+        Ok(rows)
     }
 
     fn pass(&self, count: usize) -> Result<Pass, LocalError> {

@@ -52,6 +52,8 @@ pub(crate) struct Shape {
     pub(crate) rope_base: f32,
     /// Positions are divided by this; 1 for models that were not stretched.
     pub(crate) rope_scale: f32,
+    /// How the states of a text become one, as the file numbers it; only embedding models say so.
+    pub(crate) pooling: Option<usize>,
 }
 
 impl Shape {
@@ -100,6 +102,7 @@ impl Shape {
                 .ok_or_else(|| damaged("it does not say its normalisation"))?,
             rope_base: file.float(&key("rope.freq_base")).unwrap_or(10_000.0),
             rope_scale: scale.filter(|scale| linear && *scale > 0.0).unwrap_or(1.0),
+            pooling: file.number(&key("pooling_type")),
         })
     }
 

@@ -53,6 +53,8 @@ pub(crate) struct Vocabulary {
     stops: HashSet<u32>,
     begin: Option<u32>,
     add_begin: bool,
+    /// The token that is put behind a text, where the file asks for one.
+    end: Option<u32>,
 }
 
 impl Vocabulary {
@@ -104,6 +106,8 @@ impl Vocabulary {
             add_begin: file
                 .flag("tokenizer.ggml.add_bos_token")
                 .unwrap_or(spelling == Spelling::Pieces),
+            end: token_id("tokenizer.ggml.eos_token_id")
+                .filter(|_| file.flag("tokenizer.ggml.add_eos_token") == Some(true)),
             tokens,
         })
     }
@@ -119,6 +123,15 @@ impl Vocabulary {
             .begin
             .filter(|id| self.add_begin && ids.first() != Some(id));
         Ok(begin.into_iter().chain(ids.iter().copied()).collect())
+    }
+
+    /// The tokens of a text that is no prompt: at most `most`, what is behind them is left out. Control tokens
+    /// in it are made harmless.
+    pub(crate) fn encode_text(&self, text: &str, most: usize) -> Result<Vec<u32>, LocalError> {
+        let mut tokens = self.encode(&self.defused(text))?;
+        tokens.truncate(most.saturating_sub(usize::from(self.end.is_some())));
+        tokens.extend(self.end);
+        Ok(tokens)
     }
 
     /// Whether a token ends the answer.

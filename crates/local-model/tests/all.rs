@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod suite {
     mod answers;
+    mod embedding;
     mod files;
     mod fixture;
     mod pulling;

@@ -18,8 +18,10 @@ pub(crate) struct Breaker {
     failures: u32,
     /// When the last failure that left it open was.
     opened: Option<Instant>,
-    /// The call that is finding out how things are, after the cooldown.
-    probing: Option<CallNumber>,
+    /// The call that is finding out how things are, after the cooldown, and since when.
+    probing: Option<(CallNumber, Instant)>,
+    /// After this time nothing more is heard of a probe: its report was lost.
+    longest_call: Duration,
 }
 
 /// What the breaker says to a call.
@@ -41,6 +43,7 @@ impl Breaker {
             failures: 0,
             opened: None,
             probing: None,
+            longest_call: policy.longest_call(),
         }
     }
 
@@ -50,10 +53,16 @@ impl Breaker {
             return Gate::Closed;
         };
         let wait = self.cooldown.saturating_sub(now.duration_since(opened));
-        let free = wait.is_zero() && self.probing.is_none();
-        if free || self.probing == Some(call) {
-            self.probing = Some(call);
-            return Gate::Probe;
+        let probing = self
+            .probing
+            .filter(|(_, since)| now.duration_since(*since) < self.longest_call);
+        match probing {
+            Some((probe, _)) if probe == call => return Gate::Probe,
+            None if wait.is_zero() => {
+                self.probing = Some((call, now));
+                return Gate::Probe;
+            }
+            Some(_) | None => {}
         }
         Gate::Open {
             wait: wait.max(Duration::from_secs(1)),
@@ -78,7 +87,7 @@ impl Breaker {
 
     /// A call ended without saying anything, such as by a stop: if it was the probe, the next may be.
     pub(crate) fn give_back(&mut self, call: CallNumber) {
-        if self.probing == Some(call) {
+        if self.probing.is_some_and(|(probe, _)| probe == call) {
             self.probing = None;
         }
     }
@@ -172,6 +181,29 @@ mod tests {
         ));
         // The probe found no session, waited for one, and asks again.
         assert_eq!(breaker.admit(ONE, still_later), Gate::Probe);
+    }
+
+    // MCP-31, MCP-37
+    #[test]
+    fn a_probe_that_nobody_hears_of_again_is_taken_over_by_another_call() {
+        let (mut breaker, now) = opened();
+        let later = now + Duration::from_secs(60);
+        assert_eq!(breaker.admit(ONE, later), Gate::Probe);
+        let longest = RecoveryPolicy::default().longest_call();
+        let just_before = later + longest - Duration::from_secs(1);
+        assert!(matches!(
+            breaker.admit(OTHER, just_before),
+            Gate::Open { .. }
+        ));
+        let over = later + longest;
+        assert_eq!(breaker.admit(OTHER, over), Gate::Probe);
+        // The first one, should it come back, is not the probe any more.
+        assert!(matches!(breaker.admit(ONE, over), Gate::Open { .. }));
+        breaker.give_back(ONE);
+        assert!(matches!(
+            breaker.admit(CallNumber(3), over),
+            Gate::Open { .. }
+        ));
     }
 
     #[test]

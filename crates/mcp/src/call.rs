@@ -2,16 +2,21 @@
 //! fails.
 
 mod recover;
+mod tasks;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::Value as Json;
+use tokio::sync::SetOnce;
 
 use crate::breaker::CallNumber;
-use crate::requests::Caller;
+use crate::requests::{Caller, Entered};
 use crate::session::{Patience, Session};
 use crate::state::State;
 use crate::supervisor::{Begin, Command, Verdict};
+use crate::task::Task;
 use crate::{Failure, Handle, Operation, RecoveryPolicy, Trouble, View};
 
 impl Handle {
@@ -26,7 +31,10 @@ impl Handle {
             handle: self,
             number,
             caller,
+            entered: &entered,
             operation: &operation,
+            task: SetOnce::new(),
+            session: AtomicU64::new(0),
             patience: Patience {
                 limit: self.shared.policy.call_timeout,
                 cancel,
@@ -41,16 +49,18 @@ impl Handle {
         };
         let ended = call.run().await;
         turn.settled = true;
-        match &ended {
-            Ok(_) => {
-                self.command(Command::Report(number, Verdict::Answered))
-                    .await;
-            }
-            Err(End { verdict, .. }) => {
-                if let Some(verdict) = verdict {
-                    self.command(Command::Report(number, *verdict)).await;
-                }
-            }
+        let verdict = match &ended {
+            Ok(_) => Some(Verdict::Answered),
+            Err(end) => end.verdict,
+        };
+        if let Some(verdict) = verdict {
+            let session = call.session.load(Ordering::Relaxed);
+            let report = Command::Report {
+                call: number,
+                session: (session > 0).then_some(session),
+                verdict,
+            };
+            self.command(report).await;
         }
         ended.map_err(|end| end.trouble)
     }
@@ -61,7 +71,12 @@ struct Call<'a> {
     handle: &'a Handle,
     number: CallNumber,
     caller: Caller,
+    entered: &'a Entered,
     operation: &'a Operation,
+    /// The task that the server carries it out as, once there is one.
+    task: SetOnce<Task>,
+    /// The generation of the session it was last tried on; they begin with 1.
+    session: AtomicU64,
     patience: Patience,
 }
 
@@ -120,9 +135,16 @@ impl Drop for Turn<'_> {
 impl Call<'_> {
     async fn run(&self) -> Result<Json, End> {
         let session = self.session().await?;
-        match self.attempt(&session).await {
-            Ok(answer) => Ok(answer),
-            Err(failure) => self.recover(&session, failure).await,
+        let answered = async {
+            match self.attempt(&session).await {
+                Ok(answer) => Ok(answer),
+                Err(failure) => self.recover(&session, failure).await,
+            }
+        };
+        tokio::select! {
+            biased;
+            answered = answered => answered,
+            overdue = self.task_overdue() => Err(self.ended(overdue)),
         }
     }
 
@@ -130,14 +152,18 @@ impl Call<'_> {
         &self.handle.shared.policy
     }
 
-    async fn attempt(&self, session: &Session) -> Result<Json, Failure> {
+    async fn attempt(&self, session: &Arc<Session>) -> Result<Json, Failure> {
+        self.session.store(session.generation, Ordering::Relaxed);
+        if let Some(ended) = self.as_task(session).await {
+            return ended;
+        }
         self.operation
             .run(session, &self.patience, self.policy())
             .await
     }
 
     /// The session, after a short wait if there is none.
-    async fn session(&self) -> Result<std::sync::Arc<Session>, End> {
+    async fn session(&self) -> Result<Arc<Session>, End> {
         let (state, failed_attempts) = match self.begin().await? {
             Begin::Go(session) => return Ok(session),
             Begin::Open { failures, wait } => return Err(open(failures, wait)),
@@ -151,7 +177,7 @@ impl Call<'_> {
             _ => self.policy().absent_session_wait,
         };
         let wait = wait.min(self.patience.limit);
-        self.handle.command(Command::Wake).await;
+        self.handle.wanted().await;
         // Not worth waiting for any more: ready, or tried and given up again.
         let over = move |view: &View| match view.state {
             State::Ready | State::Stopping | State::Stopped => true,
@@ -167,7 +193,7 @@ impl Call<'_> {
             State::Ready => match self.begin().await? {
                 Begin::Go(session) => Ok(session),
                 Begin::Open { failures, wait } => Err(open(failures, wait)),
-                Begin::Absent { .. } => Err(End::strike(Trouble::Reconnecting { wait })),
+                Begin::Absent { .. } => Err(End::strike(self.absent(&self.handle.view(), wait))),
             },
             State::NeedsAuth => Err(End::strike(Trouble::NeedsReauth {
                 why: view.last_error.unwrap_or_default(),
@@ -177,7 +203,23 @@ impl Call<'_> {
             State::Connecting { .. }
             | State::Reconnecting { .. }
             | State::Recycled
-            | State::Parked => Err(End::strike(Trouble::Reconnecting { wait })),
+            | State::Parked => Err(End::strike(self.absent(&view, wait))),
+        }
+    }
+
+    /// What the model is told when there is no session, and none came within `waited`.
+    fn absent(&self, view: &View, waited: Duration) -> Trouble {
+        let why = view.last_failure.clone();
+        let until = view.next_try.map(|at| {
+            let left = at.duration_since(self.handle.shared.clock.now());
+            Duration::try_from(left).unwrap_or_default()
+        });
+        match (view.state, until) {
+            (State::Parked, Some(retry_in)) => Trouble::Down { why, retry_in },
+            (_, until) => Trouble::Reconnecting {
+                why,
+                wait: until.unwrap_or(waited),
+            },
         }
     }
 
@@ -188,6 +230,15 @@ impl Call<'_> {
             asked = self.handle.begin(self.number) => asked,
         };
         asked.ok_or_else(|| End::silent(Trouble::NotConnected))
+    }
+
+    /// Whether it may be tried again after this was sent. A task that runs is only asked about.
+    fn is_repeatable(&self) -> bool {
+        self.task.initialized() || self.operation.is_repeatable()
+    }
+
+    fn may_have_run(&self, failure: &Failure) -> bool {
+        self.task.initialized() || failure.may_have_run()
     }
 
     fn ended(&self, failure: Failure) -> End {
@@ -203,7 +254,7 @@ impl Call<'_> {
                 why: text,
                 how: self.handle.server().way_in(),
             },
-            _ if failure.may_have_run() && !self.operation.is_repeatable() => {
+            _ if self.may_have_run(failure) && !self.operation.is_repeatable() => {
                 Trouble::OutcomeUnknown { kind, text }
             }
             _ => Trouble::Failed { kind, text },

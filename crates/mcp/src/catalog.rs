@@ -4,6 +4,8 @@ use hermes_core::Effect;
 use rmcp::model::ServerCapabilities;
 use serde_json::Value as Json;
 
+use crate::task;
+
 /// A tool as its server describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RemoteTool {
@@ -15,6 +17,8 @@ pub struct RemoteTool {
     pub schema: Json,
     /// What calling it may change, as its annotations say.
     pub effect: Effect,
+    /// Whether the server carries it out only as a task.
+    pub needs_task: bool,
 }
 
 impl RemoteTool {
@@ -39,6 +43,7 @@ impl RemoteTool {
             description: text("description").or_else(|| text("title")),
             schema: entry.get("inputSchema").cloned().unwrap_or(Json::Null),
             effect,
+            needs_task: task::is_needed(entry),
         })
     }
 
@@ -60,15 +65,26 @@ pub struct Catalog {
     pub resources: bool,
     /// Whether it has prompts.
     pub prompts: bool,
+    /// Whether it carries out calls as tasks.
+    pub tasks: bool,
+    /// Why some of its tools are missing, and what helps.
+    pub cut: Option<String>,
 }
 
 impl Catalog {
+    /// Whether there is anything to call.
+    pub(crate) fn offers_anything(&self) -> bool {
+        !self.tools.is_empty() || self.resources || self.prompts
+    }
+
     /// What the handshake says, without the tools.
     pub(crate) fn announced(capabilities: Option<&ServerCapabilities>) -> Self {
         Self {
             tools: Vec::new(),
             resources: capabilities.is_some_and(|found| found.resources.is_some()),
             prompts: capabilities.is_some_and(|found| found.prompts.is_some()),
+            tasks: capabilities.is_some_and(task::is_offered),
+            cut: None,
         }
     }
 

@@ -41,6 +41,8 @@ const BROKEN: [&str; 6] = [
 ];
 /// Says the same as `EXPIRED`, but only to a request that carried a session id.
 const MISSING_ID: &str = "missing session id";
+/// How servers name the id of a session.
+const NAMES_OF_ID: [&str; 2] = ["mcp-session-id", "session id"];
 /// Most of a server's text that is kept.
 const MOST_TEXT: usize = 2000;
 
@@ -53,6 +55,14 @@ pub enum Failure {
     /// The server said that it does not know the session, so it did nothing.
     #[error("{text}")]
     RejectedBeforeExecution {
+        /// What it said.
+        text: String,
+    },
+    /// The server failed over a session it does not know. How far it came first is not known.
+    #[error("HTTP {status}: {text}")]
+    SessionLost {
+        /// The status.
+        status: u16,
         /// What it said.
         text: String,
     },
@@ -140,6 +150,8 @@ pub(crate) struct Edge {
     pub(crate) session_id: bool,
     /// Whether the request may have been sent.
     pub(crate) sent: bool,
+    /// Whether there is a session: what answers has answered before.
+    pub(crate) known: bool,
 }
 
 /// The edge of a handshake: nothing is known yet.
@@ -147,6 +159,7 @@ pub(crate) const FIRST: Edge = Edge {
     piped: false,
     session_id: false,
     sent: true,
+    known: false,
 };
 
 impl Failure {
@@ -160,8 +173,10 @@ impl Failure {
         match self {
             Self::SessionExpired => "SessionExpired",
             Self::RejectedBeforeExecution { .. } => "SessionRejected",
+            Self::SessionLost { .. } => "SessionLost",
             Self::TransportDied { .. } => "ConnectionLost",
-            Self::Interrupted { .. } => "ConnectionInterrupted",
+            Self::Interrupted { sent: false, .. } => "NotReached",
+            Self::Interrupted { sent: true, .. } => "ConnectionInterrupted",
             Self::Auth { .. } => "AuthenticationRequired",
             Self::Rpc { .. } => "McpError",
             Self::NeedsVisit { .. } => "VisitRequired",
@@ -170,6 +185,17 @@ impl Failure {
             Self::Cancelled => "Interrupted",
             Self::Unusable { .. } => "Unusable",
             Self::Protocol { .. } => "ProtocolError",
+        }
+    }
+
+    /// What is wrong, without what differs from one session to the next, such as their ids.
+    pub(crate) fn gist(&self) -> String {
+        let text = self.to_string();
+        let low = text.to_lowercase();
+        let known = EXPIRED.iter().chain(&BROKEN).chain(&NAMES_OF_ID);
+        match known.copied().find(|known| low.contains(known)) {
+            Some(known) => known.to_owned(),
+            None => text,
         }
     }
 
@@ -270,9 +296,7 @@ impl Failure {
                 sent: edge.sent,
                 text: "the connection was closed".to_owned(),
             },
-            StreamableHttpError::UnexpectedContentType(found) => Self::Unusable {
-                text: not_mcp(found.as_deref()),
-            },
+            StreamableHttpError::UnexpectedContentType(found) => not_mcp(found.as_deref(), edge),
             StreamableHttpError::Sse(_)
             | StreamableHttpError::Io(_)
             | StreamableHttpError::UnexpectedEndOfStream => Self::Interrupted {
@@ -306,12 +330,11 @@ impl Failure {
                 sent: false,
                 text: error.to_string(),
             },
-            WireError::NotMcp { found } => Self::Unusable {
-                text: not_mcp(found.as_deref()),
-            },
+            WireError::NotMcp { found } => not_mcp(found.as_deref(), edge),
             WireError::Malformed(text) => Self::Protocol {
                 text: clipped(text),
             },
+            WireError::Silent { after } => Self::timeout(*after),
             WireError::Closed => Self::TransportDied {
                 sent: false,
                 text: "the event stream is closed".to_owned(),
@@ -345,10 +368,15 @@ fn from_status(status: u16, body: &str, session_id: bool) -> Failure {
         }
         _ => {}
     }
-    if (400..500).contains(&status) && is_expiry(&text.to_lowercase(), session_id) {
-        return Failure::RejectedBeforeExecution { text };
+    match status {
+        400..500 if is_expiry(&text.to_lowercase(), session_id) => {
+            Failure::RejectedBeforeExecution { text }
+        }
+        500..600 if is_expiry(&text.to_lowercase(), session_id) => {
+            Failure::SessionLost { status, text }
+        }
+        _ => Failure::Status { status, text },
     }
-    Failure::Status { status, text }
 }
 
 /// Whether a lower-cased text of a server says that it does not know our session.
@@ -358,18 +386,29 @@ fn is_expiry(low: &str, session_id: bool) -> bool {
 
 /// Whether the answer to a bad request is about the session id it carried.
 pub(crate) fn names_bad_session(low: &str) -> bool {
-    low.contains("session id")
+    let [header, plain] = NAMES_OF_ID;
+    low.contains(plain)
         && ["missing", "invalid", "no valid", "unknown", "bad"]
             .iter()
             .any(|word| low.contains(word))
-        || low.contains("mcp-session-id")
+        || low.contains(header)
 }
 
-fn not_mcp(found: Option<&str>) -> String {
-    format!(
-        "the address answers with {}, which is not MCP; check its path, many servers use /mcp or /sse",
-        found.unwrap_or("no content type")
-    )
+/// An answer of another kind. At first it says that the address is wrong; from a server that was there it may
+/// be the page of whoever stands in front of it, and nobody knows whether the request got past that.
+fn not_mcp(found: Option<&str>, edge: Edge) -> Failure {
+    let found = found.unwrap_or("no content type");
+    match edge.known {
+        true => Failure::Protocol {
+            text: clipped(&format!("the answer is {found}, which is not MCP")),
+        },
+        false => Failure::Unusable {
+            text: format!(
+                "the address answers with {found}, which is not MCP; check its path, many servers use /mcp \
+                 or /sse"
+            ),
+        },
+    }
 }
 
 fn clipped(text: &str) -> String {

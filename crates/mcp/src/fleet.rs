@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use hermes_config::McpServer;
 use hermes_core::Tool;
 use serde_json::Value as Json;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::consent::Consent;
 use crate::requests::{Callers, Ears, SamplingDesk};
 use crate::server::Kind;
 use crate::supervisor::{Shared, Supervisor};
@@ -21,7 +22,7 @@ use crate::tool::{McpTool, Offer};
 use crate::transport::{HttpRoute, Route, StderrLog, StdioRoute};
 use crate::{Caller, Handle, Namespace, Operation, Server, State, Trouble};
 pub use status::{Status, StatusWord, Unavailable};
-pub use surroundings::{Gatekeeper, Surroundings};
+pub use surroundings::{Borders, Gatekeeper, Surroundings};
 
 /// All configured servers. Clones are the same fleet.
 #[derive(Clone)]
@@ -32,6 +33,8 @@ struct Inner {
     log: StderrLog,
     tasks: TaskTracker,
     members: Mutex<Members>,
+    /// Fires when Hermes itself ends.
+    exit: CancellationToken,
     /// Grows with every change of what the servers offer or do.
     changes: watch::Sender<u64>,
 }
@@ -49,7 +52,7 @@ enum Member {
     On(Handle),
     /// Switched off in the settings.
     Disabled(Server),
-    /// Not used because its entry is dangerous.
+    /// Not used because its entry is dangerous, or makes no sense.
     Refused(Server, String),
 }
 
@@ -90,21 +93,27 @@ impl Fleet {
             log,
             tasks,
             members: Mutex::default(),
+            exit: CancellationToken::new(),
             changes: watch::Sender::new(0),
         }))
     }
 
     /// Makes the fleet what the settings say. Servers whose settings did not change are left alone, those
     /// that changed end before they are started anew, and nothing waits for a connection.
-    pub async fn apply(&self, settings: &BTreeMap<String, McpServer>) -> Reload {
+    pub async fn apply(&self, servers: impl IntoIterator<Item = Server>) -> Reload {
+        let servers = servers.into_iter();
+        let mut wanted: BTreeMap<String, Server> = servers
+            .map(|server| (server.name().to_owned(), server))
+            .collect();
         let mut reload = Reload::default();
         let mut leaving = Vec::new();
         {
             let mut members = self.members();
             for (name, member) in &members.by_name {
-                match settings.get(name) {
+                match wanted.get(name) {
                     None => reload.removed.push(name.clone()),
-                    Some(wanted) if member.server().settings() == wanted => {
+                    Some(server) if member.server() == server => {
+                        wanted.remove(name);
                         reload.kept.push(name.clone());
                         continue;
                     }
@@ -127,14 +136,11 @@ impl Fleet {
                 }
             }
         }
-        let wanted = settings
-            .iter()
-            .filter(|(name, _)| !reload.kept.contains(*name));
-        for (name, entry) in wanted {
-            if !reload.changed.contains(name) {
-                reload.added.push(name.clone());
+        for (name, server) in wanted {
+            self.add(server);
+            if !reload.changed.contains(&name) {
+                reload.added.push(name);
             }
-            self.add(Server::new(name, entry.clone()));
         }
         self.0.changes.send_modify(|count| *count += 1);
         reload
@@ -147,17 +153,9 @@ impl Fleet {
             return;
         }
         let name = server.name().to_owned();
-        let blocked = &self.0.surroundings.blocked;
-        let reasons: Vec<String> = server
-            .settings()
-            .suspicions(blocked)
-            .iter()
-            .map(ToString::to_string)
-            .collect();
         let member = if !server.settings().enabled {
             Member::Disabled(server)
-        } else if !reasons.is_empty() {
-            let why = format!("the entry is suspicious: {}", reasons.join("; "));
+        } else if let Some(why) = server.refusal(&self.0.surroundings.blocked) {
             tracing::warn!(server = name, why, "MCP server not started");
             Member::Refused(server, why)
         } else {
@@ -176,6 +174,7 @@ impl Fleet {
         let ears = Ears {
             server: server.name().into(),
             tools_changed: Arc::default(),
+            task_news: Arc::default(),
             callers: Arc::clone(&callers),
             progress: Arc::default(),
             sampling: self.sampling(&server),
@@ -204,6 +203,7 @@ impl Fleet {
             tasks: self.0.tasks.clone(),
             clock: Arc::clone(&surroundings.clock),
             memory: surroundings.memory.clone(),
+            exit: self.0.exit.clone(),
         });
         self.0
             .tasks
@@ -220,6 +220,7 @@ impl Fleet {
             limits,
             Arc::clone(sampler),
             surroundings.redactor.clone(),
+            Arc::clone(&surroundings.shelf),
         )))
     }
 
@@ -248,12 +249,11 @@ impl Fleet {
     /// that is so already.
     pub async fn discovered(&self, limit: Duration) {
         let handles = self.handles();
-        join_all(
-            handles
-                .iter()
-                .map(|handle| handle.wait_for(limit, crate::View::is_settled)),
-        )
-        .await;
+        let each = handles.iter().map(async |handle| {
+            handle.wanted().await;
+            handle.wait_for(limit, crate::View::is_settled).await
+        });
+        join_all(each).await;
     }
 
     /// Counts the changes of what servers offer and do; compare to know whether to look again.
@@ -261,15 +261,39 @@ impl Fleet {
         self.0.changes.subscribe()
     }
 
-    /// Waits until every server has tools to offer, remembered ones count, or has failed to, or `limit` has
-    /// passed. Returns at once when that is so already.
-    pub async fn offering(&self, limit: Duration) {
-        let handles = self.handles();
-        let offers = |view: &crate::View| {
-            let catalog = &view.catalog;
-            view.is_settled() || !catalog.tools.is_empty() || catalog.resources || catalog.prompts
+    /// Waits until every server that is wanted has tools to offer, remembered ones count, or has failed to, or
+    /// `limit` has passed. Returns at once when that is so already.
+    pub async fn offering(&self, limit: Duration, wanted: impl Fn(&Server) -> bool) {
+        let offers = |view: &crate::View| view.is_settled() || view.catalog.offers_anything();
+        self.wait(offers, |handle| wanted(handle.server()).then_some(limit))
+            .await;
+    }
+
+    /// The same until the first attempt to connect is over, which each server has its own time for; at most
+    /// `limit`.
+    pub async fn first_try(&self, limit: Duration, wanted: impl Fn(&Server) -> bool) {
+        let over = |view: &crate::View| {
+            view.failed_attempts > 0 || view.is_settled() || view.catalog.offers_anything()
         };
-        join_all(handles.iter().map(|handle| handle.wait_for(limit, offers))).await;
+        let limit_of = |handle: &Handle| handle.shared.policy.connect_timeout.min(limit);
+        self.wait(over, |handle| {
+            wanted(handle.server()).then(|| limit_of(handle))
+        })
+        .await;
+    }
+
+    /// Waits for the servers that have a limit.
+    async fn wait(
+        &self,
+        over: impl Fn(&crate::View) -> bool,
+        limit: impl Fn(&Handle) -> Option<Duration>,
+    ) {
+        let handles = self.handles();
+        let waits = handles.iter().filter_map(|handle| {
+            let limit = limit(handle)?;
+            Some(handle.wait_for(limit, &over))
+        });
+        join_all(waits).await;
     }
 
     /// The tools that are offered now, sorted by name.
@@ -295,7 +319,12 @@ impl Fleet {
                     shelf: Arc::clone(&surroundings.shelf),
                     redactor: surroundings.redactor.clone(),
                     policy: handle.shared.policy.clone(),
-                    random: Arc::clone(&surroundings.random),
+                    consent: Consent {
+                        redactor: surroundings.redactor.clone(),
+                        random: Arc::clone(&surroundings.random),
+                        clock: Arc::clone(&surroundings.clock),
+                        store: surroundings.decisions.clone(),
+                    },
                 };
                 McpTool::all(&handle.view().catalog, &namespace, offer)
             })
@@ -331,8 +360,10 @@ impl Fleet {
         }
     }
 
-    /// Ends all servers and everything they started. The fleet stays empty.
+    /// Ends all servers and everything they started, because Hermes ends: nobody waits long for goodbyes. The fleet
+    /// stays empty.
     pub async fn shutdown(&self) {
+        self.0.exit.cancel();
         let leaving = {
             let mut members = self.members();
             members.closed = true;

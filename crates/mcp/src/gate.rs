@@ -1,12 +1,14 @@
-//! The usual gatekeeper: OAuth where an entry says so, the malware list for programs.
+//! The usual gatekeeper: OAuth where an entry says so, the rules for commands and the malware list for programs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
+use hermes_config::McpServer;
 use hermes_core::Clock;
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
+use hermes_policy::judge_program;
 use hermes_secrets::{RedactorHandle, Secret};
 use tokio::sync::OnceCell;
 
@@ -62,6 +64,8 @@ impl Logins {
 pub struct Gate {
     /// How people and we ourselves sign in.
     pub logins: Logins,
+    /// Where programs would run, for the rules about commands.
+    pub around: hermes_policy::Surroundings,
     /// The malware list, unless it is not asked.
     pub osv: Option<Osv>,
 }
@@ -79,10 +83,11 @@ impl Gatekeeper for Gate {
 
     fn clear<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, Result<(), String>> {
         async move {
+            let settings = server.settings();
+            self.judge(settings)?;
             let Some(osv) = &self.osv else {
                 return Ok(());
             };
-            let settings = server.settings();
             match osv.check(&settings.command, &settings.args).await {
                 Verdict::Clean => Ok(()),
                 Verdict::Malware { package, ids } => Err(format!(
@@ -100,6 +105,22 @@ impl Gatekeeper for Gate {
             }
         }
         .boxed()
+    }
+}
+
+impl Gate {
+    /// An entry is the user's own word, so nobody is asked about it. What no command may do no server does either.
+    fn judge(&self, settings: &McpServer) -> Result<(), String> {
+        let mut argv = vec![settings.command.clone()];
+        argv.extend(settings.args.iter().cloned());
+        let judged = judge_program(&argv, &self.around);
+        match judged.verdict {
+            hermes_policy::Verdict::Allow | hermes_policy::Verdict::Ask => Ok(()),
+            hermes_policy::Verdict::Deny => Err(format!(
+                "its command line is refused like any command that {}; mend `command` and `args` of the entry",
+                judged.reason
+            )),
+        }
     }
 }
 

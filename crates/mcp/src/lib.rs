@@ -29,6 +29,7 @@ mod breaker;
 mod call;
 mod catalog;
 mod clean;
+mod consent;
 mod discover;
 mod environment;
 mod failure;
@@ -51,6 +52,7 @@ mod server;
 mod session;
 mod state;
 mod supervisor;
+mod task;
 mod tool;
 mod transport;
 mod utility;
@@ -62,7 +64,9 @@ pub use clean::clean;
 pub use environment::{Unresolved, child_environment, unresolved};
 pub use failure::{Failure, Link};
 pub use filter::{ToolFilter, allows_utility};
-pub use fleet::{Fleet, Gatekeeper, Reload, Status, StatusWord, Surroundings, Unavailable};
+pub use fleet::{
+    Borders, Fleet, Gatekeeper, Reload, Status, StatusWord, Surroundings, Unavailable,
+};
 pub use gate::{Gate, Logins};
 pub use memory::Memory;
 pub use names::{Names, Namespace, Remote, toolset};
@@ -71,7 +75,7 @@ pub use oauth::{
     file_stem,
 };
 pub use operation::Operation;
-pub use osv::{Ecosystem, OSV_ENDPOINT, Osv, Package, Verdict};
+pub use osv::{Advisory, Ecosystem, OSV_ENDPOINT, Osv, Package, Severity, Verdict};
 pub use policy::RecoveryPolicy;
 pub use requests::{Caller, Sample, Sampled, Sampler, SamplingCounts};
 pub use result::{Answers, Asked, Rendered, Shelf, ShelfFolders, Trouble};

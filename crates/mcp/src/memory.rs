@@ -22,6 +22,10 @@ struct Written {
     tools: Vec<WrittenTool>,
     resources: bool,
     prompts: bool,
+    #[serde(default)]
+    tasks: bool,
+    #[serde(default)]
+    cut: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -30,6 +34,8 @@ struct WrittenTool {
     description: Option<String>,
     schema: Json,
     effect: Effect,
+    #[serde(default)]
+    needs_task: bool,
 }
 
 impl Memory {
@@ -50,11 +56,14 @@ impl Memory {
             description: tool.description,
             schema: tool.schema,
             effect: tool.effect,
+            needs_task: tool.needs_task,
         });
         Some(Catalog {
             tools: tools.collect(),
             resources: written.resources,
             prompts: written.prompts,
+            tasks: written.tasks,
+            cut: written.cut,
         })
     }
 
@@ -70,10 +79,13 @@ impl Memory {
                     description: tool.description.clone(),
                     schema: tool.schema.clone(),
                     effect: tool.effect,
+                    needs_task: tool.needs_task,
                 })
                 .collect(),
             resources: catalog.resources,
             prompts: catalog.prompts,
+            tasks: catalog.tasks,
+            cut: catalog.cut.clone(),
         };
         let lost = |error: &dyn std::fmt::Display| {
             tracing::warn!(

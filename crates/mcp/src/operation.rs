@@ -5,10 +5,13 @@ use rmcp::model::{
     GetPromptRequestParams, ListPromptsRequest, ListResourcesRequest, PaginatedRequestParams,
     ReadResourceRequest, ReadResourceRequestParams,
 };
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::session::{Patience, Session};
 use crate::{Asked, Failure, RecoveryPolicy, discover};
+
+/// Says of a list why its end is missing.
+pub(crate) const TRUNCATED: &str = "truncated";
 
 /// One of the five operations, all of which are carried out and recovered in the same way.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,11 +75,9 @@ impl Operation {
     ) -> Result<Json, Failure> {
         match self {
             Self::ListResources => {
-                discover::all(session, "resources", resources_page, patience, policy).await
+                listed(session, "resources", resources_page, patience, policy).await
             }
-            Self::ListPrompts => {
-                discover::all(session, "prompts", prompts_page, patience, policy).await
-            }
+            Self::ListPrompts => listed(session, "prompts", prompts_page, patience, policy).await,
             Self::CallTool { .. } | Self::ReadResource { .. } | Self::GetPrompt { .. } => {
                 session.ask(self.request(), patience).await
             }
@@ -107,6 +108,24 @@ impl Operation {
             Self::ListPrompts => prompts_page(None),
         }
     }
+}
+
+/// A whole list as one answer.
+async fn listed(
+    session: &Session,
+    key: &str,
+    request: fn(Option<String>) -> ClientRequest,
+    patience: &Patience,
+    policy: &RecoveryPolicy,
+) -> Result<Json, Failure> {
+    let found = discover::all(session, key, request, |_| true, patience, policy).await?;
+    let mut answer = json!({ key: found.entries });
+    if let (Some(limit), Some(fields)) = (found.cut, answer.as_object_mut()) {
+        tracing::warn!(key, "a server's list {limit} and is cut");
+        let words = format!("the server's list {limit}; the rest is left out");
+        fields.insert(TRUNCATED.to_owned(), words.into());
+    }
+    Ok(answer)
 }
 
 fn resources_page(cursor: Option<String>) -> ClientRequest {

@@ -1,14 +1,17 @@
-//! Asking a public list whether a package is malware, before a server is started from it.
+//! Asking a public list about packages: whether one is malware, before a server is started from it, and what else is
+//! known against it, when somebody wants to hear it.
 //!
 //! Only entries about malicious packages block; ordinary advisories do not. Trouble on the way never
 //! keeps a server from starting: the list is a net below the user's own choice, not a gate.
 
+mod advisory;
 mod package;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use hermes_core::Clock;
 use hermes_http::{HttpClient, HttpError, Timeouts};
 use hermes_store::Store;
@@ -16,6 +19,7 @@ use jiff::Timestamp;
 use serde_json::{Value as Json, json};
 use url::Url;
 
+pub use advisory::{Advisory, Severity};
 pub use package::{Ecosystem, Package};
 
 /// Where the list is, unless the caller says otherwise.
@@ -56,6 +60,16 @@ pub enum Verdict {
     },
 }
 
+impl Verdict {
+    fn or_worse(self, other: Self) -> Self {
+        match (&self, &other) {
+            (Self::Malware { .. }, _) | (_, Self::Clean) => self,
+            (Self::Unknown { .. }, Self::Unknown { .. }) => self,
+            (Self::Clean | Self::Unknown { .. }, _) => other,
+        }
+    }
+}
+
 /// Asks the list.
 pub struct Osv {
     http: HttpClient,
@@ -85,16 +99,19 @@ impl Osv {
         }
     }
 
-    /// What is known about the package that a command would fetch and run.
+    /// What is known about the packages that a command would fetch and run: the worst of it.
     pub async fn check(&self, command: &str, arguments: &[String]) -> Verdict {
-        let Some(package) = Package::of(command, arguments) else {
-            return Verdict::Clean;
-        };
+        let packages = Package::all_of(command, arguments);
+        let verdicts = join_all(packages.iter().map(|package| self.known(package))).await;
+        verdicts.into_iter().fold(Verdict::Clean, Verdict::or_worse)
+    }
+
+    async fn known(&self, package: &Package) -> Verdict {
         let name = package.to_string();
         if let Some(why) = self.paused(&name) {
             return Verdict::Unknown { why };
         }
-        let verdict = match tokio::time::timeout(self.limit, self.judge(&package)).await {
+        let verdict = match tokio::time::timeout(self.limit, self.judge(package)).await {
             Ok(verdict) => verdict,
             Err(_) => Verdict::Unknown {
                 why: format!("no answer within {} s", self.limit.as_secs()),
@@ -148,8 +165,32 @@ impl Osv {
         }
     }
 
+    /// Everything that is known against a package, the worst first. Nothing is remembered: whoever asks wants to
+    /// know how it is now. The reason when nobody could be asked.
+    pub async fn advisories(&self, package: &Package) -> Result<Vec<Advisory>, String> {
+        let asked = tokio::time::timeout(self.limit, self.entries(package)).await;
+        let entries = match asked {
+            Ok(entries) => entries.map_err(|error| error.to_string())?,
+            Err(_) => return Err(format!("no answer within {} s", self.limit.as_secs())),
+        };
+        let mut found: Vec<Advisory> = entries.iter().filter_map(Advisory::read).collect();
+        found.sort_by(|one, other| {
+            let by_severity = other.severity.cmp(&one.severity);
+            by_severity.then_with(|| one.id.cmp(&other.id))
+        });
+        Ok(found)
+    }
+
     async fn ask(&self, package: &Package) -> Result<Vec<String>, HttpError> {
-        let mut ids = Vec::new();
+        let entries = self.entries(package).await?;
+        let ids = entries.iter().filter_map(|entry| entry.get("id")?.as_str());
+        let malware = ids.filter(|id| id.starts_with(MALWARE));
+        Ok(malware.map(str::to_owned).collect())
+    }
+
+    /// What the list has about a package.
+    async fn entries(&self, package: &Package) -> Result<Vec<Json>, HttpError> {
+        let mut entries = Vec::new();
         let mut page = None;
         for _ in 0..MOST_PAGES {
             let mut question = json!({
@@ -169,28 +210,22 @@ impl Osv {
                     ..Timeouts::default()
                 })
                 .json(&question);
-            let answer: Json = request
+            let mut answer: Json = request
                 .send()
                 .await?
                 .require_success()
                 .await?
                 .json(MOST_BYTES)
                 .await?;
-            let found = answer.get("vulns").and_then(Json::as_array);
-            ids.extend(
-                found
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|entry| entry.get("id")?.as_str())
-                    .filter(|id| id.starts_with(MALWARE))
-                    .map(str::to_owned),
-            );
+            if let Some(Json::Array(found)) = answer.get_mut("vulns").map(Json::take) {
+                entries.extend(found);
+            }
             match answer.get("next_page_token").and_then(Json::as_str) {
                 Some(next) if !next.is_empty() => page = Some(next.to_owned()),
                 Some(_) | None => break,
             }
         }
-        Ok(ids)
+        Ok(entries)
     }
 
     async fn kept(&self, package: &str) -> Option<Vec<String>> {

@@ -12,6 +12,9 @@ pub struct RecoveryPolicy {
     pub call_timeout: Duration,
     /// How long one attempt to connect may take, from start to the list of tools.
     pub connect_timeout: Duration,
+    /// How long a server whose tools are remembered leaves the machine to the first question before it is
+    /// connected, unless somebody wants it earlier.
+    pub head_start: Duration,
     /// Attempts after the first one fails, before a server that never was up is parked.
     pub first_connect_retries: u32,
     /// Failures in a row that a server that was up survives before it is parked.
@@ -20,6 +23,10 @@ pub struct RecoveryPolicy {
     pub backoff_first: Duration,
     /// Longest wait between two attempts.
     pub backoff_cap: Duration,
+    /// How long a session must have lasted for its end to count as the first failure, and not as one more in a row.
+    pub steady_after: Duration,
+    /// Wait between two readings of tools that keep changing; doubled up to `backoff_cap` while they do.
+    pub refresh_pause: Duration,
     /// How often a parked server is tried by itself.
     pub parked_probe: Duration,
     /// Failures in a row that open the circuit breaker.
@@ -60,6 +67,8 @@ pub struct RecoveryPolicy {
     pub list_bytes: usize,
     /// How long a program may take to end after its input was closed, and again after it was asked to.
     pub child_grace: Duration,
+    /// How long servers may take to say goodbye when Hermes itself ends, before their programs are asked to end.
+    pub exit_grace: Duration,
     /// How long a reconnect that calls asked for in vain is not repeated for the same error text.
     pub same_text_memory: Duration,
     /// Most reconnects that failing calls may cause within `call_reconnect_window`.
@@ -70,15 +79,33 @@ pub struct RecoveryPolicy {
     pub log_text: usize,
 }
 
+/// What is waited longer than everything a call may wait for by itself.
+const SLACK: Duration = Duration::from_secs(10);
+
+impl RecoveryPolicy {
+    /// The longest a call takes unless a person is asked: two attempts, the wait before them and the longer of
+    /// the two ways from one to the other.
+    pub(crate) fn longest_call(&self) -> Duration {
+        self.call_timeout * 2
+            + self.absent_session_wait.max(self.wake_wait)
+            + self.auth_decision.max(self.keepalive_timeout)
+            + self.fresh_session_wait
+            + SLACK
+    }
+}
+
 impl Default for RecoveryPolicy {
     fn default() -> Self {
         Self {
             call_timeout: Duration::from_secs(300),
             connect_timeout: Duration::from_secs(60),
+            head_start: Duration::from_millis(500),
             first_connect_retries: 3,
             reconnect_retries: 5,
             backoff_first: Duration::from_secs(1),
             backoff_cap: Duration::from_secs(60),
+            steady_after: Duration::from_secs(30),
+            refresh_pause: Duration::from_secs(1),
             parked_probe: Duration::from_secs(300),
             breaker_threshold: 3,
             breaker_cooldown: Duration::from_secs(60),
@@ -99,6 +126,7 @@ impl Default for RecoveryPolicy {
             list_items: 2048,
             list_bytes: 4 << 20,
             child_grace: Duration::from_secs(2),
+            exit_grace: Duration::from_millis(200),
             same_text_memory: Duration::from_secs(60),
             call_reconnects: 3,
             call_reconnect_window: Duration::from_secs(60),
@@ -135,6 +163,8 @@ mod tests {
         assert_eq!(policy.first_connect_retries, 3);
         assert_eq!(policy.reconnect_retries, 5);
         assert_eq!(seconds(policy.backoff_cap), 60);
+        assert_eq!(seconds(policy.steady_after), 30);
+        assert_eq!(seconds(policy.refresh_pause), 1);
         assert_eq!(seconds(policy.parked_probe), 300);
         assert_eq!(policy.breaker_threshold, 3);
         assert_eq!(seconds(policy.breaker_cooldown), 60);

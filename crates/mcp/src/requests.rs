@@ -14,9 +14,10 @@ use hermes_core::Random;
 use hermes_secrets::RedactorHandle;
 use rmcp::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
-    ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam,
-    ProtocolVersion, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
+    ClientCapabilities, ClientConfig, CustomNotification, ElicitRequestParams, ElicitResult,
+    ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
+    ProgressNotificationParam, ProtocolVersion, RequestParamsMeta, RootsCapabilities,
+    SamplingCapability, UrlElicitationCapability,
 };
 #[expect(
     deprecated,
@@ -32,8 +33,8 @@ use url::Url;
 
 use crate::Link;
 pub use callers::Caller;
-pub(crate) use callers::Callers;
-pub(crate) use progress::Progress;
+pub(crate) use callers::{Callers, Entered};
+pub(crate) use progress::{Following, Progress};
 pub(crate) use sampling::SamplingDesk;
 pub use sampling::{Sample, Sampled, Sampler, SamplingCounts};
 
@@ -43,6 +44,8 @@ pub(crate) struct Ears {
     pub(crate) server: Arc<str>,
     /// Told that the server's tools are others now.
     pub(crate) tools_changed: Arc<Notify>,
+    /// Told that some task of the server's is in another state.
+    pub(crate) task_news: Arc<Notify>,
     pub(crate) callers: Arc<Callers>,
     pub(crate) progress: Arc<Progress>,
     pub(crate) sampling: Option<Arc<SamplingDesk>>,
@@ -70,13 +73,17 @@ impl ClientHandler for Ears {
         params: CreateMessageRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        match &self.sampling {
-            Some(desk) => desk.answer(params, &context.ct).await,
-            None => Err(ErrorData::invalid_request(
+        let Some(desk) = &self.sampling else {
+            return Err(ErrorData::invalid_request(
                 "sampling is switched off for this server",
                 None,
-            )),
-        }
+            ));
+        };
+        let meta = params.meta().unwrap_or(&context.meta);
+        let task = crate::task::related(Some(&meta.0.0)).map(str::to_owned);
+        let caller = self.callers.behind(task.as_deref()).await;
+        let session = caller.map(|caller| caller.session);
+        desk.answer(params, session, &context.ct).await
     }
 
     async fn list_roots(
@@ -94,7 +101,9 @@ impl ClientHandler for Ears {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(elicitation::answer(self, request, &context.ct).await)
+        let meta = request.meta().unwrap_or(&context.meta);
+        let task = crate::task::related(Some(&meta.0.0)).map(str::to_owned);
+        Ok(elicitation::answer(self, request, task.as_deref(), &context.ct).await)
     }
 
     async fn on_logging_message(
@@ -111,6 +120,16 @@ impl ClientHandler for Ears {
         _: NotificationContext<RoleClient>,
     ) {
         self.progress.note(&self.server, &params, &self.redactor);
+    }
+
+    async fn on_custom_notification(
+        &self,
+        notification: CustomNotification,
+        _: NotificationContext<RoleClient>,
+    ) {
+        if notification.method == crate::task::NEWS {
+            self.task_news.notify_waiters();
+        }
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

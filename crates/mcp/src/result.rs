@@ -14,12 +14,15 @@ use hermes_secrets::RedactorHandle;
 use serde_json::{Map, Value as Json, json};
 
 use crate::clean::clean;
+use crate::operation::TRUNCATED;
 use blocks::Reading;
 pub use shelf::{Shelf, ShelfFolders};
 pub use trouble::Trouble;
 
 /// Most entries of a list that are passed on.
 const MOST_LISTED: usize = 2_000;
+/// Bytes of text up to which it is not worth it to wait for another thread.
+const SHORT: usize = 64 << 10;
 
 /// An answer, ready for the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,9 +76,12 @@ impl Answers {
         }
     }
 
-    /// An answer for the model. `answer` is the result of the request as the server sent it. Writes files,
-    /// so it runs where blocking is allowed.
+    /// An answer for the model. `answer` is the result of the request as the server sent it. What writes files runs
+    /// where blocking is allowed.
     pub async fn render(&self, asked: Asked, answer: Json) -> Rendered {
+        if asked == Asked::Tool && is_short_text(&answer) {
+            return self.render_now(asked, &answer);
+        }
         let own = self.clone();
         let work = tokio::task::spawn_blocking(move || own.render_now(asked, &answer));
         match work.await {
@@ -105,9 +111,9 @@ impl Answers {
                     tool_result(text, answer.get("structuredContent"))
                 }
             }
-            Asked::Resources => json!({ "resources": listed(answer, "resources", resource) }),
+            Asked::Resources => listed(answer, "resources", resource),
             Asked::Resource => json!({ "result": reading.contents(answer.get("contents")) }),
-            Asked::Prompts => json!({ "prompts": listed(answer, "prompts", prompt) }),
+            Asked::Prompts => listed(answer, "prompts", prompt),
             Asked::Prompt => filled_prompt(&mut reading, answer),
         };
         Rendered {
@@ -134,6 +140,22 @@ impl Answers {
     }
 }
 
+/// Whether the answer of a tool is nothing but a little text, which is no work and needs no files.
+fn is_short_text(answer: &Json) -> bool {
+    if answer.get("structuredContent").is_some() {
+        return false;
+    }
+    let blocks = answer.get("content").and_then(Json::as_array);
+    let mut length = 0;
+    blocks.is_some_and(|blocks| {
+        blocks.iter().all(|block| {
+            let text = block.get("text").and_then(Json::as_str);
+            length += text.map_or(0, str::len);
+            block.get("type").and_then(Json::as_str) == Some("text") && length <= SHORT
+        })
+    })
+}
+
 fn tool_result(text: String, structured: Option<&Json>) -> Json {
     match structured.filter(|structured| !structured.is_null()) {
         None => json!({ "result": text }),
@@ -142,13 +164,17 @@ fn tool_result(text: String, structured: Option<&Json>) -> Json {
     }
 }
 
-fn listed(answer: &Json, key: &str, entry: fn(&Json) -> Json) -> Vec<Json> {
+fn listed(answer: &Json, key: &str, entry: fn(&Json) -> Json) -> Json {
     let all = answer.get(key).and_then(Json::as_array);
-    all.into_iter()
-        .flatten()
-        .take(MOST_LISTED)
-        .map(entry)
-        .collect()
+    let all = all.map(Vec::as_slice).unwrap_or_default();
+    let shown: Vec<Json> = all.iter().take(MOST_LISTED).map(entry).collect();
+    let mut list = picked(answer, &[TRUNCATED]);
+    if all.len() > MOST_LISTED {
+        let words = format!("only the first {MOST_LISTED} of {} are shown", all.len());
+        list.insert(TRUNCATED.to_owned(), words.into());
+    }
+    list.insert(key.to_owned(), shown.into());
+    list.into()
 }
 
 /// The named fields that are there.

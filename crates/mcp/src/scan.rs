@@ -233,6 +233,7 @@ mod tests {
             description: Some(description.to_owned()),
             schema,
             effect: Effect::ReadOnly,
+            needs_task: false,
         }
     }
 

@@ -3,6 +3,7 @@
 //! What is offered is what can be done without anybody else: reading. Sending needs the gateway and
 //! answering approvals needs a session that waits for them, so those tools are not listed.
 
+mod channels;
 mod conversations;
 mod events;
 mod handler;
@@ -11,6 +12,7 @@ mod offer;
 mod parameter;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use hermes_secrets::Secret;
 use hermes_store::{Store, StoreError};
@@ -25,6 +27,8 @@ use self::handler::Hermes;
 pub struct ServeParts {
     /// The conversations.
     pub store: Store,
+    /// The file with the channels that the gateway knows; it need not be there.
+    pub channels: PathBuf,
 }
 
 /// How clients reach the server.
@@ -68,7 +72,8 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     let stop = cancel.child_token();
     let (feed, events) = events::queue();
-    let handler = Hermes::new(parts.store.clone(), events, stop.clone());
+    let store = parts.store.clone();
+    let handler = Hermes::new(parts, events, stop.clone());
     let served = async {
         let outcome = match transport {
             ServeTransport::Stdio => over_stdio(handler, stop.clone()).await,
@@ -80,7 +85,7 @@ pub async fn serve(
         outcome
     };
     let followed = async {
-        let outcome = events::follow(&parts.store, feed, &stop).await;
+        let outcome = events::follow(&store, feed, &stop).await;
         // Without events half of the tools would lie.
         stop.cancel();
         outcome

@@ -1,9 +1,12 @@
 //! One configured server, read from the settings.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hermes_config::{McpElicitation, McpSampling, McpServer};
+use hermes_config::{
+    Fault, Loaded, McpElicitation, McpSampling, McpSandbox, McpServer, McpTrust, Problem,
+};
 
 use crate::{RecoveryPolicy, ToolFilter, unresolved};
 
@@ -12,6 +15,31 @@ use crate::{RecoveryPolicy, ToolFilter, unresolved};
 pub struct Server {
     name: String,
     settings: McpServer,
+    /// What cannot be used of its entry.
+    flaws: Vec<Flaw>,
+}
+
+/// A value of an entry that cannot be used, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Flaw {
+    /// The default counts.
+    Forgiven(String),
+    /// The server is not used.
+    Fatal(String),
+}
+
+impl Flaw {
+    fn of(problem: &Problem) -> Option<Self> {
+        // What was found instead may be a secret in the wrong place.
+        let Fault::NotAccepted { expected, .. } = &problem.fault else {
+            return None;
+        };
+        let key = &problem.key;
+        Some(match McpServer::forgives(key) {
+            true => Self::Forgiven(format!("{key} must be {expected}; its default is used")),
+            false => Self::Fatal(format!("{key} must be {expected}")),
+        })
+    }
 }
 
 /// How a server is reached.
@@ -42,7 +70,51 @@ impl Server {
         Self {
             name: name.into(),
             settings,
+            flaws: Vec::new(),
         }
+    }
+
+    /// All servers of the settings, those too whose entries cannot be used.
+    pub fn configured(loaded: &Loaded) -> Vec<Self> {
+        let named = loaded.config.mcp_servers.keys().map(String::as_str);
+        let faulty = loaded.problems.iter();
+        let faulty = faulty.filter(|problem| problem.fault.is_error());
+        let names: BTreeSet<&str> = named.chain(faulty.filter_map(Problem::server)).collect();
+        let servers = names.into_iter();
+        servers
+            .map(|name| Self::in_settings(name, loaded))
+            .collect()
+    }
+
+    /// A server by its name in the settings.
+    pub fn in_settings(name: &str, loaded: &Loaded) -> Self {
+        let entry = loaded.config.mcp_servers.get(name).cloned();
+        let problems = loaded.problems.iter();
+        let problems = problems.filter(|problem| problem.server() == Some(name));
+        Self {
+            flaws: problems.filter_map(Flaw::of).collect(),
+            ..Self::new(name, entry.unwrap_or_default())
+        }
+    }
+
+    /// The same server with other settings.
+    pub fn changed(mut self, change: impl FnOnce(&mut McpServer)) -> Self {
+        change(&mut self.settings);
+        self
+    }
+
+    /// Why it must not be used, if so; `blocked` are texts no entry may have.
+    pub(crate) fn refusal(&self, blocked: &[String]) -> Option<String> {
+        let fatal = self.flaws.iter().find_map(|flaw| match flaw {
+            Flaw::Fatal(what) => Some(what),
+            Flaw::Forgiven(_) => None,
+        });
+        if let Some(what) = fatal {
+            return Some(format!("its entry cannot be used: {what}"));
+        }
+        let found = self.settings.suspicions(blocked);
+        let reasons: Vec<String> = found.iter().map(ToString::to_string).collect();
+        (!reasons.is_empty()).then(|| format!("the entry is suspicious: {}", reasons.join("; ")))
     }
 
     /// Its name in the settings.
@@ -68,6 +140,14 @@ impl Server {
     /// Whether it wants a login.
     pub fn wants_oauth(&self) -> bool {
         self.settings.auth.trim().eq_ignore_ascii_case("oauth")
+    }
+
+    /// What its program may touch. One that is not trusted is confined unless its settings say otherwise.
+    pub fn sandbox(&self) -> McpSandbox {
+        self.settings.sandbox.unwrap_or(match self.settings.trust {
+            McpTrust::Trusted => McpSandbox::Off,
+            McpTrust::Untrusted => McpSandbox::WorkspaceWrite,
+        })
     }
 
     /// What a person can do when the server does not let us in.
@@ -154,15 +234,36 @@ impl Server {
     pub fn warnings(&self) -> Vec<String> {
         let name = &self.name;
         let settings = &self.settings;
-        let mut warnings: Vec<String> = unresolved(settings)
-            .into_iter()
-            .map(|missing| {
-                format!(
-                    "MCP server {name}: {} refers to {}, which is not set",
-                    missing.place, missing.name
-                )
-            })
-            .collect();
+        let forgiven = self.flaws.iter().filter_map(|flaw| match flaw {
+            Flaw::Forgiven(what) => Some(format!("MCP server {name}: {what}")),
+            Flaw::Fatal(_) => None,
+        });
+        let missing = unresolved(settings).into_iter().map(|missing| {
+            format!(
+                "MCP server {name}: {} refers to {}, which is not set",
+                missing.place, missing.name
+            )
+        });
+        let mut warnings: Vec<String> = forgiven.chain(missing).collect();
+        let transport = settings.transport.trim();
+        let known = [
+            "",
+            "http",
+            "streamable-http",
+            "streamable_http",
+            "streamablehttp",
+            "sse",
+            "stdio",
+        ];
+        if !known
+            .iter()
+            .any(|word| transport.eq_ignore_ascii_case(word))
+        {
+            warnings.push(format!(
+                "MCP server {name}: there is no transport {transport}; it is reached by {}",
+                self.kind().word()
+            ));
+        }
         if !settings.url.is_empty() && !settings.command.is_empty() {
             warnings.push(format!(
                 "MCP server {name}: both url and command are set; url counts"

@@ -14,7 +14,8 @@ use tokio_util::task::TaskTracker;
 
 use crate::Failure;
 use crate::failure::Edge;
-use crate::requests::Progress;
+use crate::requests::{Following, Progress};
+use crate::task;
 use crate::transport::Marks;
 
 /// How long telling a server that nobody waits any more may take.
@@ -52,7 +53,8 @@ impl Patience {
         }
     }
 
-    async fn over(&self) {
+    /// Ends when the time is over.
+    pub(crate) async fn over(&self) {
         let Some(mut asking) = self.asking.clone() else {
             return tokio::time::sleep(self.limit).await;
         };
@@ -85,6 +87,16 @@ impl Session {
         request: ClientRequest,
         patience: &Patience,
     ) -> Result<Json, Failure> {
+        let answered = self.ask_following(request, patience).await;
+        answered.map(|(answer, _)| answer)
+    }
+
+    /// As `ask`, for requests about which the server may have something to say after its answer.
+    pub(crate) async fn ask_following(
+        &self,
+        request: ClientRequest,
+        patience: &Patience,
+    ) -> Result<(Json, Following), Failure> {
         if patience.cancel.is_cancelled() {
             return Err(Failure::Cancelled);
         }
@@ -105,9 +117,11 @@ impl Session {
             answer = &mut handle.rx => match answer {
                 Ok(Ok(result)) => {
                     self.marks.hear();
-                    return serde_json::to_value(result).map_err(|error| Failure::Protocol {
+                    let answer = serde_json::to_value(result);
+                    let answer = answer.map_err(|error| Failure::Protocol {
                         text: error.to_string(),
-                    });
+                    })?;
+                    return Ok((answer, following));
                 }
                 Ok(Err(error)) => return Err(self.failure(&error, Some(&handle.id))),
                 Err(_) => {
@@ -139,11 +153,31 @@ impl Session {
         });
     }
 
+    /// Tells the server that nobody wants to know what comes of a task.
+    pub(crate) fn give_up(&self, task: &str) {
+        let peer = self.peer.clone();
+        let request = task::about(task, "cancel");
+        self.tasks.spawn(async move {
+            let told = async {
+                let options = PeerRequestOptions::no_options();
+                let handle = peer.send_cancellable_request(request, options).await?;
+                handle.await_response().await
+            };
+            match tokio::time::timeout(GOODBYE, told).await {
+                Ok(Ok(_)) => {}
+                // A task that has ended cannot be given up.
+                Ok(Err(error)) => tracing::debug!(%error, "a task was not given up"),
+                Err(_) => tracing::debug!("a server did not say whether it gave a task up"),
+            }
+        });
+    }
+
     fn failure(&self, error: &ServiceError, id: Option<&RequestId>) -> Failure {
         let edge = Edge {
             piped: self.piped,
             session_id: self.marks.has_session_id(),
             sent: id.is_some_and(|id| self.marks.may_be_sent(id)),
+            known: true,
         };
         Failure::from_service(error, edge)
     }

@@ -54,7 +54,10 @@ pub(crate) enum Event {
     /// An attempt failed.
     Failed(Setback),
     /// The session ended by itself: the program ended or the stream broke.
-    Lost,
+    Lost {
+        /// How many in a row, this one included, ended soon after they began.
+        brief: u32,
+    },
     /// A new session is wanted: calls found theirs expired, a sign of life failed, a probe found none.
     Wanted,
     /// A person or a changed token asks: no waiting.
@@ -81,8 +84,6 @@ pub(crate) enum Effect {
     },
     /// Cut the wait before the next attempt short.
     Hurry,
-    /// Offer the tools of the new session.
-    Offer,
     /// Offer no tools.
     Withdraw,
     /// Forget failures of calls.
@@ -104,11 +105,11 @@ pub(crate) fn step(state: State, event: Event, policy: &RecoveryPolicy) -> (Stat
         (_, E::Shutdown) => (S::Stopping, vec![Effect::Withdraw, Effect::Close]),
 
         (S::Connecting { .. } | S::Reconnecting { .. }, E::Connected) => {
-            (S::Ready, vec![Effect::ResetBreaker, Effect::Offer])
+            (S::Ready, vec![Effect::ResetBreaker])
         }
         // A session nobody waits for any more, such as after a race with a park: take it.
         (S::Recycled | S::Parked | S::NeedsAuth, E::Connected) => {
-            (S::Ready, vec![Effect::ResetBreaker, Effect::Offer])
+            (S::Ready, vec![Effect::ResetBreaker])
         }
         (S::Ready, E::Connected) => (S::Ready, Vec::new()),
 
@@ -132,13 +133,15 @@ pub(crate) fn step(state: State, event: Event, policy: &RecoveryPolicy) -> (Stat
         ),
         (S::Recycled | S::Parked | S::NeedsAuth | S::Ready, E::Failed(_)) => (state, Vec::new()),
 
-        (S::Ready, E::Wanted | E::Urged) => reconnect(0, policy),
-        (S::Ready, E::Lost) => reconnect(1, policy),
+        (S::Ready, E::Wanted | E::Urged) => reconnect(0, policy.backoff(0)),
+        // The budget is whole again after every session, but a program that keeps dying is started less and
+        // less often.
+        (S::Ready, E::Lost { brief }) => reconnect(1, policy.backoff(brief.max(1))),
         (S::Ready, E::Unused) => (S::Recycled, vec![Effect::Close]),
         (S::Ready, E::Due | E::Closed) => (S::Ready, Vec::new()),
 
-        (S::Recycled, E::Wanted | E::Urged) => reconnect(0, policy),
-        (S::Recycled, E::Lost | E::Unused | E::Due | E::Closed) => (S::Recycled, Vec::new()),
+        (S::Recycled, E::Wanted | E::Urged) => reconnect(0, policy.backoff(0)),
+        (S::Recycled, E::Lost { .. } | E::Unused | E::Due | E::Closed) => (S::Recycled, Vec::new()),
 
         // One attempt: the budget is spent already.
         (S::Parked | S::NeedsAuth, E::Wanted | E::Urged | E::Due) => (
@@ -149,25 +152,22 @@ pub(crate) fn step(state: State, event: Event, policy: &RecoveryPolicy) -> (Stat
                 after: Duration::ZERO,
             }],
         ),
-        (S::Parked | S::NeedsAuth, E::Lost | E::Unused | E::Closed) => (state, Vec::new()),
+        (S::Parked | S::NeedsAuth, E::Lost { .. } | E::Unused | E::Closed) => (state, Vec::new()),
 
         (S::Connecting { .. } | S::Reconnecting { .. }, E::Urged) => (state, vec![Effect::Hurry]),
+        // Nothing has failed yet: if it waits, then only to let the first question go ahead.
+        (S::Connecting { failures: 0 }, E::Wanted) => (state, vec![Effect::Hurry]),
         (
             S::Connecting { .. } | S::Reconnecting { .. },
-            E::Wanted | E::Lost | E::Unused | E::Due | E::Closed,
+            E::Wanted | E::Lost { .. } | E::Unused | E::Due | E::Closed,
         ) => (state, Vec::new()),
     }
 }
 
-fn reconnect(failures: u32, policy: &RecoveryPolicy) -> (State, Vec<Effect>) {
+fn reconnect(failures: u32, after: Duration) -> (State, Vec<Effect>) {
     (
         State::Reconnecting { failures },
-        vec![
-            Effect::Close,
-            Effect::Connect {
-                after: policy.backoff(failures),
-            },
-        ],
+        vec![Effect::Close, Effect::Connect { after }],
     )
 }
 

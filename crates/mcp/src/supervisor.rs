@@ -24,7 +24,7 @@ use tokio_util::task::TaskTracker;
 use crate::breaker::Breaker;
 use crate::requests::{Callers, Ears};
 use crate::state::{Effect, Event, Setback, step};
-use crate::transport::Route;
+use crate::transport::{Farewell, Route};
 use crate::{Catalog, Failure, Memory, RecoveryPolicy, Server, State, View};
 use attempt::{Before, Done, Fresh, Old, Plan};
 pub(crate) use commands::{Begin, Cause, Command, Verdict};
@@ -46,6 +46,18 @@ pub(crate) struct Shared {
     pub(crate) tasks: TaskTracker,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) memory: Option<Memory>,
+    /// Fires when Hermes itself ends.
+    pub(crate) exit: CancellationToken,
+}
+
+impl Shared {
+    /// How sessions of the server are ended now.
+    fn farewell(&self) -> Farewell {
+        match self.exit.is_cancelled() {
+            true => Farewell::brisk(&self.policy),
+            false => Farewell::usual(&self.policy),
+        }
+    }
 }
 
 /// What went wrong last, as it may be shown.
@@ -61,6 +73,8 @@ pub(crate) struct Supervisor {
     generation: u64,
     catalog: Arc<Catalog>,
     live: Option<Live>,
+    /// The look at what is remembered, until the first attempt has taken it.
+    recall: Option<JoinHandle<bool>>,
     /// What is being connected or closed.
     work: Option<JoinHandle<Done>>,
     /// Ends the attempt that is under way.
@@ -71,8 +85,12 @@ pub(crate) struct Supervisor {
     ration: Ration,
     /// When the present state is looked at again.
     timer: Option<Instant>,
+    /// When the attempt that is under way begins, if it waits.
+    attempt_at: Option<Instant>,
     /// Signs of life that led to a new session, in a row.
     lifeless: u32,
+    /// Sessions in a row that ended by themselves soon after they began.
+    brief: u32,
     failed_attempts: u64,
     last_error: Option<Mishap>,
     shutdown: CancellationToken,
@@ -93,13 +111,16 @@ impl Supervisor {
             generation: 0,
             catalog: Arc::default(),
             live: None,
+            recall: None,
             work: None,
             stop_work: CancellationToken::new(),
             hurry: Arc::default(),
             breaker: Breaker::new(&shared.policy),
             ration: Ration::new(&shared.policy),
             timer: None,
+            attempt_at: None,
             lifeless: 0,
+            brief: 0,
             failed_attempts: 0,
             last_error: None,
             shutdown: shutdown.clone(),
@@ -114,7 +135,7 @@ impl Supervisor {
     }
 
     async fn run(mut self) {
-        self.recall();
+        self.recall = Some(self.recall());
         self.begin(Plan::Connect {
             after: std::time::Duration::ZERO,
         });
@@ -136,7 +157,7 @@ impl Supervisor {
                     sent: true,
                     text: why,
                 });
-                self.apply(Event::Lost);
+                self.lost();
             }
             Happening::Upkeep => self.look_after(),
             Happening::ToolsChanged => self.refresh(),
@@ -177,7 +198,6 @@ impl Supervisor {
                 }
                 Effect::Connect { after } => plan = Some(Plan::Connect { after }),
                 Effect::Hurry => self.hurry.notify_one(),
-                Effect::Offer => {}
                 Effect::Withdraw => self.catalog = Arc::default(),
                 Effect::ResetBreaker => self.breaker.reset(),
                 Effect::Timer { after } => self.timer = Some(Instant::now() + after),
@@ -203,6 +223,7 @@ impl Supervisor {
         // A hurry that nobody waited for must not cut the next wait short.
         self.hurry = Arc::default();
         let before = Before {
+            recall: self.recall.take(),
             work: self.work.take(),
             old,
             shutdown: self.shutdown.clone(),
@@ -215,11 +236,24 @@ impl Supervisor {
             self.stop_work.clone(),
         );
         self.work = Some(self.shared.tasks.spawn(work));
-        if let Plan::Connect { after } = plan
-            && !after.is_zero()
-        {
+        self.attempt_at = match plan {
+            Plan::Connect { after } if !after.is_zero() => Some(Instant::now() + after),
+            Plan::Connect { .. } | Plan::Close => None,
+        };
+        if self.attempt_at.is_some() {
             self.timer = None;
         }
+    }
+
+    /// The session ended by itself.
+    fn lost(&mut self) {
+        let steady = self.shared.policy.steady_after;
+        let lasted = self.live.as_ref().is_some_and(|live| live.lasted(steady));
+        self.brief = match lasted {
+            true => 0,
+            false => self.brief.saturating_add(1),
+        };
+        self.apply(Event::Lost { brief: self.brief });
     }
 
     fn done(&mut self, done: Done) {
@@ -277,8 +311,13 @@ impl Supervisor {
     }
 
     fn publish(&mut self) {
-        let next_try = self.timer.filter(|_| self.state.is_alive()).map(|at| {
-            let wait = at.saturating_duration_since(Instant::now());
+        let now = Instant::now();
+        let attempt = self
+            .attempt_at
+            .filter(|at| *at > now && self.state.is_on_its_way());
+        let next_try = self.timer.filter(|_| self.state.is_alive()).or(attempt);
+        let next_try = next_try.map(|at| {
+            let wait = at.saturating_duration_since(now);
             self.shared.clock.now() + wait
         });
         let info = self
@@ -298,7 +337,6 @@ impl Supervisor {
             failures: self.breaker.failures(),
             pid: self.live.as_ref().and_then(|live| live.connection.pid()),
             server_info: about.map(|about| format!("{} {}", about.name, about.version)),
-            instructions: info.and_then(|info| info.instructions.clone()),
         });
     }
 }

@@ -2,27 +2,21 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_config::McpTrust;
 use hermes_core::{
-    Answer, Beside, Effect, Handling, Question, QuestionId, QuestionKind, Random, Reach, Tool,
-    ToolContext, ToolError, ToolOutcome, ToolResult, ToolSpec,
+    Beside, Effect, Handling, Tool, ToolContext, ToolError, ToolOutcome, ToolResult, ToolSpec,
 };
 use hermes_secrets::RedactorHandle;
 use serde_json::{Map, Value as Json};
 use tokio::sync::watch;
 
+use crate::consent::Consent;
 use crate::{
     Answers, Caller, Catalog, Fleet, Namespace, Operation, RecoveryPolicy, Remote, RemoteTool,
     Server, Shelf, Trouble, Utility, allows_utility, normalise_schema,
 };
-
-/// What the engine waits longer than everything a call may wait for by itself.
-const SLACK: Duration = Duration::from_secs(10);
-/// Most characters of arguments that are shown with a question.
-const SHOWN: usize = 2000;
 
 /// What the tools of one server have in common.
 #[derive(Clone)]
@@ -32,7 +26,7 @@ pub(crate) struct Offer {
     pub(crate) shelf: Arc<Shelf>,
     pub(crate) redactor: RedactorHandle,
     pub(crate) policy: RecoveryPolicy,
-    pub(crate) random: Arc<dyn Random>,
+    pub(crate) consent: Consent,
 }
 
 /// A tool of a server, or one of our own for its resources and prompts.
@@ -150,37 +144,15 @@ impl McpTool {
 
     /// A server that is not trusted changes nothing without a yes.
     async fn allowed(&self, arguments: &Json, context: &ToolContext) -> Result<(), ToolError> {
-        let trusted = self.offer.server.settings().trust == McpTrust::Trusted;
+        let server = &self.offer.server;
+        let trusted = server.settings().trust == McpTrust::Trusted;
         if trusted || self.spec.effect == Effect::ReadOnly {
             return Ok(());
         }
-        let shown = shown(&arguments.to_string());
-        let server = self.offer.server.name();
-        let question = Question {
-            id: QuestionId(self.offer.random.next_u64()),
-            session: context.session.clone(),
-            kind: QuestionKind::Approval {
-                action: format!("{} {shown}", self.spec.name),
-                reasons: vec![format!(
-                    "MCP server {server} is not trusted and this tool may change something"
-                )],
-                marks: Vec::new(),
-                reach: Reach::Once,
-            },
-            deadline: context.deadline,
-        };
-        let reply = context.asker.ask(question, context.cancel.clone()).await;
-        match reply.answer {
-            Answer::AllowOnce | Answer::AllowSession | Answer::AllowAlways => Ok(()),
-            Answer::Deny { .. } | Answer::Text(_) => Err(ToolError::ForModel {
-                message: match reply.by {
-                    hermes_core::AnsweredBy::Person(_) => "the user refused this call".to_owned(),
-                    hermes_core::AnsweredBy::Rule(_) | hermes_core::AnsweredBy::Runtime => {
-                        format!("calls of MCP server {server} need a yes, and nobody gave one")
-                    }
-                },
-            }),
-        }
+        let asked = &self.offer.consent;
+        asked
+            .ask(server.name(), &self.spec.name, arguments, context)
+            .await
     }
 }
 
@@ -191,16 +163,6 @@ async fn show(mut said: watch::Receiver<String>, context: &ToolContext) -> Infal
         context.host.show(context, format!("{words}\n")).await;
     }
     std::future::pending().await
-}
-
-/// The beginning of a text, and how much of it is not shown.
-fn shown(text: &str) -> String {
-    let hidden = text.chars().count().saturating_sub(SHOWN);
-    if hidden == 0 {
-        return text.to_owned();
-    }
-    let head: String = text.chars().take(SHOWN).collect();
-    format!("{head}… ({hidden} more characters are not shown)")
 }
 
 fn spec(wire: &str, server: &str, tool: &RemoteTool) -> ToolSpec {
@@ -222,16 +184,14 @@ impl Tool for McpTool {
         &self.spec
     }
 
+    fn server(&self) -> Option<&str> {
+        Some(self.offer.server.name())
+    }
+
     fn handling(&self) -> Handling {
-        let policy = &self.offer.policy;
         let parallel = self.offer.server.settings().supports_parallel_tool_calls;
-        // Two attempts and the waits between them; questions to people come on top.
-        let deadline = policy.call_timeout * 2
-            + policy.absent_session_wait
-            + policy.auth_decision
-            + policy.fresh_session_wait
-            + self.offer.server.elicitation().timeout
-            + SLACK;
+        // While a person is asked the engine's time stands still.
+        let deadline = self.offer.policy.longest_call();
         Handling {
             beside: match parallel {
                 true => Beside::Anything,
@@ -245,20 +205,5 @@ impl Tool for McpTool {
 
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(self.run(arguments, context))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_not_shown_of_arguments_is_counted() {
-        assert_eq!(shown("{\"a\":1}"), "{\"a\":1}");
-        let long = shown(&"ä".repeat(SHOWN + 7));
-        assert!(
-            long.ends_with("ä… (7 more characters are not shown)"),
-            "{long}"
-        );
     }
 }

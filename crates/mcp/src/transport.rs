@@ -6,8 +6,10 @@
 mod child;
 mod http;
 mod last_words;
+mod lines;
 mod marks;
 mod overlong;
+mod reading;
 mod sse;
 mod stdio;
 mod stream;
@@ -17,22 +19,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use rmcp::RoleClient;
 use rmcp::model::ServerPeerInfo;
 use rmcp::service::{
     ClientInitializeError, Peer, QuitReason, RunningService, RunningServiceCancellationToken,
 };
+use rmcp::{ClientCacheConfig, RoleClient};
 use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::requests::Ears;
-use crate::{Failure, Refusal};
+use crate::{Failure, RecoveryPolicy, Refusal};
 pub(crate) use child::Child;
 pub(crate) use http::{HttpRoute, apply_trust};
 pub(crate) use last_words::StderrLog;
 pub(crate) use marks::Marks;
+pub(crate) use reading::{EXECUTION, TASK, TASKS};
 pub(crate) use stdio::StdioRoute;
 pub(crate) use wire::WireError;
 
@@ -151,13 +154,16 @@ pub(crate) struct Connection {
 
 impl Connection {
     /// Takes the session over and watches for its end.
-    pub(crate) fn watch(
+    pub(crate) async fn watch(
         service: RunningService<RoleClient, Ears>,
         marks: Arc<Marks>,
         child: Option<Child>,
         tasks: &TaskTracker,
     ) -> Self {
         let peer = service.peer().clone();
+        // What a server offers is remembered by its supervisor, which knows when that is over.
+        peer.set_response_cache_config(ClientCacheConfig::disabled())
+            .await;
         let info = service.peer().peer_info();
         let stop = service.cancellation_token();
         let (tell, over) = watch::channel(None);
@@ -213,18 +219,47 @@ impl Connection {
     }
 
     /// Says goodbye and ends the program, if there is one. Returns when nothing of it is left.
-    pub(crate) async fn close(self, grace: Duration) {
+    pub(crate) async fn close(self, farewell: Farewell) {
         let mut over = self.over;
         self.stop.cancel();
         // A session that does not end in time is dropped with its tasks.
-        if tokio::time::timeout(GOODBYE, over.wait_for(Option::is_some))
-            .await
-            .is_err()
-        {
+        let ended = over.wait_for(Option::is_some);
+        if tokio::time::timeout(farewell.session, ended).await.is_err() {
             tracing::debug!("a session did not end in time");
         }
         if let Some(child) = self.child {
-            child.close(grace).await;
+            child.close(farewell).await;
+        }
+    }
+}
+
+/// How long the steps of an end may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Farewell {
+    /// For the session to say goodbye.
+    session: Duration,
+    /// For a program to end after its input was closed.
+    by_itself: Duration,
+    /// For a program to end after it was asked to, and again after it was made to.
+    asked: Duration,
+}
+
+impl Farewell {
+    /// While Hermes goes on.
+    pub(crate) fn usual(policy: &RecoveryPolicy) -> Self {
+        Self {
+            session: GOODBYE,
+            by_itself: policy.child_grace,
+            asked: policy.child_grace,
+        }
+    }
+
+    /// When it ends, and somebody waits for the prompt of their shell.
+    pub(crate) fn brisk(policy: &RecoveryPolicy) -> Self {
+        Self {
+            session: policy.exit_grace,
+            by_itself: policy.exit_grace.min(policy.child_grace),
+            asked: policy.child_grace,
         }
     }
 }

@@ -29,8 +29,6 @@ pub struct View {
     pub pid: Option<u32>,
     /// The server's own name and version.
     pub server_info: Option<String>,
-    /// What the server says about how to use it.
-    pub instructions: Option<String>,
 }
 
 impl View {
@@ -46,7 +44,6 @@ impl View {
             failures: 0,
             pid: None,
             server_info: None,
-            instructions: None,
         }
     }
 

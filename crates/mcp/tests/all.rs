@@ -5,6 +5,7 @@ mod suite {
     mod auth;
     mod breaker;
     mod chaos;
+    mod conformance;
     mod ending;
     mod expiry;
     mod fixture;
@@ -12,10 +13,13 @@ mod suite {
     mod healing;
     mod keepalive;
     mod limits;
+    mod lost_sessions;
     mod malware;
     mod memory;
+    mod neighbours;
     mod network;
     mod oauth_login;
+    mod oauth_return;
     mod oauth_support;
     mod oauth_tokens;
     mod offers;
@@ -26,4 +30,5 @@ mod suite {
     mod schemas;
     mod serving;
     mod supervision;
+    mod tasks;
 }

@@ -371,7 +371,12 @@ pub fn to_remember(open: &[Finding], answer: &Answer, offered: Reach) -> BTreeSe
     let reached = match answer {
         Answer::AllowSession => Reach::Session,
         Answer::AllowAlways => Reach::Always,
-        Answer::AllowOnce | Answer::Deny { .. } | Answer::Text(_) => Reach::Once,
+        Answer::AllowOnce
+        | Answer::Deny { .. }
+        | Answer::Instead(_)
+        | Answer::Text(_)
+        | Answer::Filled(_)
+        | Answer::Dismiss => Reach::Once,
     };
     let lasts = reached > Reach::Once && reached <= offered;
     let categories = open.iter().filter(|_| lasts);

@@ -48,6 +48,14 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
     /// Paths below the writable ones that stay as they are, such as a repository's hooks.
     pub protected: Vec<PathBuf>,
+    /// Directories below the writable ones in which nothing new is made, though what is there may be written: a
+    /// file that is missing cannot be protected.
+    #[serde(default)]
+    pub sealed: Vec<PathBuf>,
+    /// Directories programs share for temporary files: sockets in them that lead out of a sandbox are hidden,
+    /// whether anything may be written there or not.
+    #[serde(default)]
+    pub temporary: Vec<PathBuf>,
     /// Paths it must not see: credentials and our own home.
     pub hidden: Vec<PathBuf>,
     /// Paths below the hidden ones that it may read all the same, such as skills.
@@ -94,6 +102,12 @@ impl Confinement {
             writable.extend(below(home.as_deref(), BUILD_CACHES));
             writable.extend(granted.iter().cloned());
         }
+        let open = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root));
+        let mut protected: Vec<PathBuf> = below(Some(workspace), RUN_BY_OTHERS).collect();
+        protected.extend(below(home.as_deref(), RUN_AT_LOGIN).filter(open));
+        let sealed = home.iter().cloned();
+        let sealed = sealed.chain(below(home.as_deref(), HOLD_WHAT_RUNS));
+        let sealed = sealed.filter(open).collect();
         let mut hidden: Vec<PathBuf> = below(home.as_deref(), CREDENTIALS).collect();
         hidden.extend(CONTROL_SOCKETS.iter().map(PathBuf::from));
         hidden.extend(also_hidden.iter().cloned());
@@ -101,7 +115,9 @@ impl Confinement {
         Self {
             mode,
             writable,
-            protected: below(Some(workspace), RUN_BY_OTHERS).collect(),
+            protected,
+            sealed,
+            temporary: temporary.clone(),
             hidden,
             exposed: below(Some(product_home), READ_BY_SKILLS).collect(),
             network,
@@ -124,6 +140,8 @@ impl Confinement {
     pub fn and(mut self, other: Self) -> Self {
         self.writable.extend(other.writable);
         self.protected.extend(other.protected);
+        self.sealed.extend(other.sealed);
+        self.temporary.extend(other.temporary);
         self.hidden.extend(other.hidden);
         self.exposed.extend(other.exposed);
         self
@@ -139,7 +157,8 @@ fn below<'a>(
 }
 
 /// Beginnings of the names under which programs put sockets into temporary directories that lead out of a
-/// sandbox: agents with keys, terminal multiplexers, displays, buses, editors.
+/// sandbox: agents with keys, terminal multiplexers, displays, buses, editors, and what other sessions of ours hold
+/// open. The proxy of the session itself is named to it and stays.
 pub const TEMPORARY_SOCKETS: &[&str] = &[
     ".ICE-unix",
     ".X11-unix",
@@ -148,6 +167,8 @@ pub const TEMPORARY_SOCKETS: &[&str] = &[
     "dbus-",
     "docker",
     "gpg-",
+    "hermes-proxy-",
+    "hermes-ssh-",
     "keyring-",
     "kitty",
     "podman",
@@ -253,6 +274,52 @@ const BUILD_CACHES: &[&str] = &[
 
 /// What programs outside the sandbox run or believe when they come by, below a workspace.
 const RUN_BY_OTHERS: &[&str] = &[".git/config", ".git/hooks", ".hermes"];
+
+/// What the user's shells, sessions and tools run or believe without being asked, below a home directory.
+const RUN_AT_LOGIN: &[&str] = &[
+    ".bash_aliases",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_profile",
+    ".bashrc",
+    ".cargo/bin",
+    ".cargo/config.toml",
+    ".cargo/env",
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/fish",
+    ".config/git",
+    ".config/nvim",
+    ".config/systemd",
+    ".cshrc",
+    ".emacs",
+    ".emacs.d",
+    ".gitconfig",
+    ".inputrc",
+    ".kshrc",
+    ".local/bin",
+    ".local/share/applications",
+    ".oh-my-zsh",
+    ".pam_environment",
+    ".profile",
+    ".tcshrc",
+    ".tmux.conf",
+    ".vim",
+    ".vimrc",
+    ".xinitrc",
+    ".xprofile",
+    ".xsessionrc",
+    ".zlogin",
+    ".zlogout",
+    ".zprofile",
+    ".zshenv",
+    ".zshrc",
+    "bin",
+    "go/bin",
+];
+
+/// Directories of a home, besides itself, that such things lie in.
+const HOLD_WHAT_RUNS: &[&str] = &[".config", ".local"];
 
 /// What skills and sessions need of our own home: not the output of other sessions' processes, nor requests on file.
 const READ_BY_SKILLS: &[&str] = &[

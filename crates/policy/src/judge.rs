@@ -158,6 +158,15 @@ pub fn judge(command: &str, around: &Surroundings) -> Judgement {
     judge_in(command, around, &Definitions::default())
 }
 
+/// Judges a program with its arguments, which no shell reads before it starts.
+pub fn judge_program(argv: &[String], around: &Surroundings) -> Judgement {
+    let quoted: Vec<String> = argv
+        .iter()
+        .map(|word| format!("'{}'", word.replace('\'', r"'\''")))
+        .collect();
+    judge(&quoted.join(" "), around)
+}
+
 /// As `judge`, for a shell in which some words mean something else.
 pub fn judge_in(command: &str, around: &Surroundings, definitions: &Definitions) -> Judgement {
     let whole = Span {

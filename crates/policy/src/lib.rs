@@ -8,8 +8,8 @@
 //! 3. `approval` turns the judgement, the mode and what was allowed before into the next step: run it,
 //!    ask, or refuse.
 //!
-//! Beside them, `paths` is about the file tools, `website` about addresses, `tirith` reads the answers of a
-//! scanner, `smart` asks a model and `answer` reads what people write.
+//! Beside them, `typed` is about what goes into a program that runs, `paths` is about the file tools, `website` about addresses, `tirith` reads the answers of a
+//! scanner, `smart` asks a model, `answer` reads what people write and `threats` finds planted instructions.
 
 mod answer;
 mod approval;
@@ -22,7 +22,9 @@ mod places;
 mod rules;
 mod shell;
 mod smart;
+pub mod threats;
 pub mod tirith;
+mod typed;
 mod website;
 mod wildcard;
 
@@ -32,10 +34,13 @@ pub use approval::{
     denial, to_remember, uncovered,
 };
 pub use confine::{Confinement, Mode, Network};
-pub use judge::{Finding, Isolation, Judgement, Surroundings, Verdict, judge, judge_in};
+pub use judge::{
+    Finding, Isolation, Judgement, Surroundings, Verdict, judge, judge_in, judge_program,
+};
 pub use kept::Leaving;
 pub use paths::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
 pub use rules::{Described, Severity, catalogue};
-pub use shell::{Definitions, Span};
+pub use shell::{Definitions, Span, layers};
 pub use smart::{read_review, review_question, without_comments};
-pub use website::{Blocked, Blocklist, RELOAD_AFTER};
+pub use typed::{Typed, judge_typed};
+pub use website::{Blocked, Blocklist};

@@ -30,6 +30,15 @@ pub struct FileRules {
     pub mirrors: Vec<PathBuf>,
     /// When not empty, the only places that may be written.
     pub safe_roots: Vec<PathBuf>,
+    /// The same places where links in their names lead elsewhere; both count.
+    pub linked: Option<Box<FileRules>>,
+}
+
+impl FileRules {
+    /// The rules under every name of their places.
+    fn all(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |rules| rules.linked.as_deref())
+    }
 }
 
 /// Whether another profile's files may be written.
@@ -90,6 +99,10 @@ pub enum PathRefusal {
 
 /// Whether a file may be read.
 pub fn may_read(names: Names<'_>, rules: &FileRules) -> Result<(), PathRefusal> {
+    rules.all().try_for_each(|rules| readable(names, rules))
+}
+
+fn readable(names: Names<'_>, rules: &FileRules) -> Result<(), PathRefusal> {
     each(names, |path, text| {
         if is_device(text) {
             return Err(PathRefusal::Device(path.to_owned()));
@@ -111,6 +124,18 @@ pub fn may_write(
     rules: &FileRules,
     cross: CrossProfile,
 ) -> Result<(), PathRefusal> {
+    rules
+        .all()
+        .try_for_each(|rules| writable(names, rules, cross))?;
+    let safe = |root: &PathBuf| names.real.starts_with(root);
+    let mut roots = rules.all().flat_map(|rules| &rules.safe_roots).peekable();
+    if roots.peek().is_none() || roots.any(safe) {
+        return Ok(());
+    }
+    Err(PathRefusal::OutsideSafeRoots(names.real.to_owned()))
+}
+
+fn writable(names: Names<'_>, rules: &FileRules, cross: CrossProfile) -> Result<(), PathRefusal> {
     each(names, |path, text| {
         let owned = || path.to_owned();
         if is_device(text) || places::is_disk(text) {
@@ -135,12 +160,7 @@ pub fn may_write(
             profile_guard(path, rules)?;
         }
         Ok(())
-    })?;
-    let roots = &rules.safe_roots;
-    if roots.is_empty() || roots.iter().any(|root| names.real.starts_with(root)) {
-        return Ok(());
-    }
-    Err(PathRefusal::OutsideSafeRoots(names.real.to_owned()))
+    })
 }
 
 /// Applies a check to every name of a file.

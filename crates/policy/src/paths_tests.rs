@@ -11,6 +11,7 @@ fn rules() -> FileRules {
         ],
         mirrors: vec![PathBuf::from("/var/sandbox/home")],
         safe_roots: Vec::new(),
+        linked: None,
     }
 }
 
@@ -208,4 +209,27 @@ fn safe_roots_shut_everything_else_out() {
         Err(PathRefusal::OutsideSafeRoots(_))
     ));
     assert!(matches!(at("/etc/hosts"), Err(PathRefusal::System(_))));
+}
+
+// EX-37, EX-47: where a home is a link, its files are guarded under both names.
+#[test]
+fn rules_hold_where_links_lead() {
+    let mut rules = rules();
+    rules.linked = Some(Box::new(FileRules {
+        product_home: PathBuf::from("/data/hermes"),
+        profiles: vec![PathBuf::from("/data/hermes")],
+        ..FileRules::default()
+    }));
+    for path in ["/data/hermes/auth.json", "/home/ada/.hermes/auth.json"] {
+        let names = Names {
+            real: Path::new(path),
+            hops: &[],
+        };
+        assert!(may_read(names, &rules).is_err(), "{path}");
+    }
+    let names = Names {
+        real: Path::new("/data/hermes/config.yaml"),
+        hops: &[],
+    };
+    assert!(may_write(names, &rules, CrossProfile::Allow).is_err());
 }

@@ -10,13 +10,16 @@ mod disk;
 mod files;
 mod git;
 mod infrastructure;
+mod ours;
 mod process;
 mod running;
+mod suspicion;
 mod system;
 mod touches;
 mod windows;
 
 pub(crate) use changes::changes_files;
+pub(crate) use running::hidden;
 pub(crate) use system::reads_password;
 
 use std::collections::HashSet;
@@ -25,6 +28,7 @@ use serde::Serialize;
 
 use crate::Surroundings;
 use crate::shell::{Invocation, Place, Resolved, Sign, Span};
+use suspicion::suspicions;
 
 /// What follows from a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -46,6 +50,8 @@ pub(crate) enum Looks {
     Script(fn(&[Invocation], &Surroundings) -> Option<Span>),
     /// The text itself.
     Text(fn(&str) -> Option<Span>),
+    /// Anything dangerous that a program we do not know may start.
+    Suspicion,
 }
 
 /// A rule.
@@ -117,6 +123,7 @@ pub fn catalogue() -> Vec<Described> {
 pub(crate) fn hits(text: &str, resolved: &Resolved, around: &Surroundings) -> Vec<Hit> {
     let mut hits = Vec::new();
     let programs = distinct(&resolved.invocations);
+    let suspicions = suspicions(&resolved.suspects, around);
     for rule in all() {
         match rule.looks {
             Looks::Program(matches) => {
@@ -145,6 +152,11 @@ pub(crate) fn hits(text: &str, resolved: &Resolved, around: &Surroundings) -> Ve
                     place: Place::Here,
                 }))
             }
+            Looks::Suspicion => hits.extend(suspicions.iter().map(|one| Hit {
+                rule,
+                span: one.span,
+                place: one.place,
+            })),
             Looks::Text(find) => hits.extend(find(text).map(|span| Hit {
                 rule,
                 span,
@@ -152,6 +164,7 @@ pub(crate) fn hits(text: &str, resolved: &Resolved, around: &Surroundings) -> Ve
             })),
         }
     }
+    hits.extend(suspicions.into_iter().filter_map(|one| one.strong));
     hits
 }
 

@@ -26,6 +26,8 @@ pub enum Ended {
     TimedOut,
     /// It could not be started, and why.
     NotStarted(String),
+    /// It could not be handed this command, and why. That says nothing about the scanner.
+    NotTaken(String),
 }
 
 /// What holds when it gives no answer.
@@ -82,12 +84,36 @@ pub fn read_check(ended: &Ended, output: &str, failing: Failing, command: &str) 
         Ended::Signal(signal) => Some(format!("Tirith was ended by signal {signal}")),
         Ended::TimedOut => Some("Tirith did not answer in time".to_owned()),
         Ended::NotStarted(why) => Some(format!("Tirith could not be started: {why}")),
+        // Who writes the command could hide it from the scanner this way, so somebody looks at it instead.
+        Ended::NotTaken(why) => {
+            let why = format!("Tirith cannot look at this command: {why}");
+            return Reading {
+                findings: vec![finding("unavailable", why.clone(), span)],
+                failure: Some(why),
+            };
+        }
     };
     let findings = match (&failure, failing) {
         (Some(why), Failing::Closed) => vec![finding("unavailable", why.clone(), span)],
         (Some(_), Failing::Open) | (None, _) => Vec::new(),
     };
     Reading { findings, failure }
+}
+
+/// What follows for a command that it was not asked about, because it is left alone.
+pub fn left_alone(failing: Failing, command: &str) -> Vec<Finding> {
+    let span = Span {
+        start: 0,
+        end: command.len(),
+    };
+    match failing {
+        Failing::Open => Vec::new(),
+        Failing::Closed => vec![finding(
+            "unavailable",
+            format!("Tirith failed {MAX_CRASHES} times in a row and is not asked any more"),
+            span,
+        )],
+    }
 }
 
 fn found(code: i32, output: &str, span: Span) -> Vec<Finding> {
@@ -162,6 +188,7 @@ impl Breaker {
     pub fn after(self, ended: &Ended) -> Self {
         match ended {
             Ended::Code(0..=2) => Self::default(),
+            Ended::NotTaken(_) => self,
             Ended::Code(_) | Ended::Signal(_) | Ended::TimedOut | Ended::NotStarted(_) => Self {
                 crashes: self.crashes.saturating_add(1),
             },
@@ -235,6 +262,26 @@ mod tests {
                 ["tirith:unavailable"]
             );
         }
+    }
+
+    // EX-59
+    #[test]
+    fn a_command_that_cannot_be_handed_over_is_asked_about_and_is_no_crash() {
+        let ended = Ended::NotTaken("it is too long".to_owned());
+        for failing in [Failing::Open, Failing::Closed] {
+            let found = categories(ended.clone(), "", failing);
+            assert_eq!(found, ["tirith:unavailable"]);
+        }
+        let many = (0..10).fold(Breaker::default(), |breaker, _| breaker.after(&ended));
+        assert!(!many.is_open());
+    }
+
+    // EX-59
+    #[test]
+    fn a_scanner_that_is_left_alone_lets_nothing_through_where_it_must_answer() {
+        assert!(left_alone(Failing::Open, "x").is_empty());
+        let found = left_alone(Failing::Closed, "x");
+        assert_eq!(found.first().unwrap().category, "tirith:unavailable");
     }
 
     // EX-59

@@ -1,14 +1,9 @@
 //! Websites the user does not want visited.
 
-use std::time::Duration;
-
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::wildcard;
-
-/// How long a list may be used before its files are read again.
-pub const RELOAD_AFTER: Duration = Duration::from_secs(30);
 
 /// The most rules that are kept.
 const MAX_RULES: usize = 200_000;

@@ -8,19 +8,34 @@ use std::ops::Range;
 pub(crate) const OPEN: &str = "[redacted:";
 pub(crate) const CLOSE: u8 = b']';
 const MAX_LABEL: usize = 128;
+/// How the reference begins and ends such a text; imported conversations hold it.
+const FOREIGN_OPEN: &str = "«redacted:";
+const FOREIGN_CLOSE: char = '»';
 
 pub(crate) fn marker(label: &str) -> String {
     format!("{OPEN}{label}]")
 }
 
-/// Reports whether the text holds something this crate put in place of a secret.
+/// Reports whether the text holds something that was put in place of a secret.
 pub fn contains_marker(text: &str) -> bool {
     markers(text).next().is_some()
 }
 
-/// Lists the labels of the markers in a text, in order.
+/// Lists the markers in a text: ours in order, then those of the reference.
 pub fn markers(text: &str) -> impl Iterator<Item = &str> {
-    spans(text.as_bytes()).filter_map(|span| text.get(label_of(&span)))
+    let ours = spans(text.as_bytes()).filter_map(|span| text.get(span));
+    ours.chain(foreign(text))
+}
+
+fn foreign(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.match_indices(FOREIGN_OPEN);
+    starts.filter_map(|(start, open)| {
+        let rest = text.get(start + open.len()..)?;
+        let length = rest.find([FOREIGN_CLOSE, '\n'])?;
+        let end = start + open.len() + length + FOREIGN_CLOSE.len_utf8();
+        let whole = text.get(start..end)?;
+        (length <= MAX_LABEL && whole.ends_with(FOREIGN_CLOSE)).then_some(whole)
+    })
 }
 
 /// Finds everything shaped like a marker, whoever wrote it.

@@ -26,7 +26,7 @@ pub use note::{Note, NoteKind, Notes};
 pub use open::{Archive, ArchiveCaps};
 pub use restore::{Restore, Restored};
 pub use rules::is_occupied;
-pub use snapshot::{KEPT_SNAPSHOTS, Label, Snapshot, TakeSnapshot};
+pub use snapshot::{KEPT_SNAPSHOTS, KeptSnapshot, Label, Snapshot, TakeSnapshot};
 
 /// How far a long operation has come, in bytes of content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -26,6 +26,19 @@ pub enum StoreError {
         found: u32,
         known: u32,
     },
+    /// The file was written by an older Hermes and may not be changed here.
+    #[error("{path} has schema {found}, this program reads {known}")]
+    TooOld {
+        path: PathBuf,
+        found: u32,
+        known: u32,
+    },
+    /// There is no database, and none may be made.
+    #[error("{path} does not exist")]
+    NoDatabase { path: PathBuf },
+    /// A program was ended while it wrote; reading all of it would mean to tidy up.
+    #[error("{path} was not closed and part of it is still in its log")]
+    Unfinished { path: PathBuf },
     /// No space is left.
     #[error("no space left for {path}")]
     DiskFull { path: PathBuf },
@@ -104,6 +117,10 @@ impl StoreError {
             Self::TooNew { .. } => {
                 Some("update hermes, or use the version that wrote it".to_owned())
             }
+            Self::TooOld { .. } | Self::Unfinished { .. } => {
+                Some("start hermes once with that home; it brings the file in order".to_owned())
+            }
+            Self::NoDatabase { .. } => Some("nothing was ever said there".to_owned()),
             Self::DiskFull { .. } => {
                 Some("free some space and try again; nothing was lost".to_owned())
             }

@@ -12,6 +12,9 @@ use crate::worker::Pending;
 const SAID: &str = "m.active = 1 AND m.role IN ('user', 'assistant') AND \
      ((m.content IS NOT NULL AND m.content <> '') OR m.parts IS NOT NULL)";
 
+/// Bytes that are read of a tool's result where only its beginning is of use, and of thoughts.
+const BEGINNING: usize = 2_048;
+
 /// A row that repeats an earlier one: what a shortened conversation carries on, or a branch begins with.
 const COPIED: &str = "EXISTS (SELECT 1 FROM messages o WHERE o.id < m.id AND o.timestamp = m.timestamp AND \
      o.role = m.role AND o.content IS m.content AND \
@@ -97,6 +100,33 @@ impl Store {
             let mut said = collect(statement.query((session.as_str(), most))?)?;
             said.reverse();
             Ok((said, count))
+        })
+    }
+
+    /// The last rows of a session as they are shown again, oldest first: what was said, what was called and what
+    /// came of it. Of results and thoughts only the beginnings are read, and nothing that is only for the model.
+    pub fn last_rows(&self, session: &SessionId, most: u32) -> Pending<Vec<Record>> {
+        let session = session.clone();
+        self.read(move |connection| {
+            let columns = RECORD_COLUMNS
+                .replace(
+                    "m.content",
+                    &format!("CASE m.role WHEN 'tool' THEN substr(m.content, 1, {BEGINNING}) ELSE m.content END"),
+                )
+                .replace(
+                    "m.parts",
+                    &format!("CASE WHEN length(m.parts) <= 4 * {BEGINNING} OR m.role <> 'tool' THEN m.parts END"),
+                )
+                .replace("m.reasoning", &format!("substr(m.reasoning, 1, {BEGINNING})"))
+                .replace("m.raw", "NULL");
+            let sql = format!(
+                "SELECT {columns} FROM messages m WHERE m.session_id = ?1 AND m.active = 1 \
+                 ORDER BY m.id DESC LIMIT ?2"
+            );
+            let mut statement = connection.prepare_cached(&sql)?;
+            let mut rows = collect(statement.query((session.as_str(), most))?)?;
+            rows.reverse();
+            Ok(rows)
         })
     }
 }

@@ -16,6 +16,7 @@ use crate::store::Store;
 use apply::Target;
 pub use background::BackgroundImport;
 use source::Source;
+pub(crate) use source::connect;
 
 const SESSION_BATCH: usize = 50;
 const MESSAGE_BATCH: usize = 500;

@@ -5,6 +5,8 @@
 
 mod activity;
 mod glance;
+mod learned;
+mod skills;
 mod tools;
 mod top;
 mod totals;
@@ -16,6 +18,8 @@ use rusqlite::types::Value as Sql;
 
 pub use activity::Activity;
 pub use glance::Glance;
+pub use learned::{Learned, LearnedChange};
+pub use skills::SkillUse;
 pub use tools::ToolUse;
 pub use top::{TopRecord, TopSession};
 pub use totals::{Overview, PlatformUse};
@@ -45,9 +49,12 @@ pub struct Insights {
     pub platforms: Vec<PlatformUse>,
     /// Most calls first.
     pub tools: Vec<ToolUse>,
+    /// Most used first.
+    pub skills: Vec<SkillUse>,
     pub activity: Activity,
     /// One for each kind of record that somebody holds.
     pub top_sessions: Vec<TopSession>,
+    pub learned: Learned,
 }
 
 impl Store {
@@ -66,8 +73,10 @@ impl Store {
                 models,
                 platforms: totals::platforms(connection, &period)?,
                 tools: tools::tools(connection, &period)?,
+                skills: skills::skills(connection, &period)?,
                 activity: activity::activity(connection, &period)?,
                 top_sessions: top::top(connection, &period)?,
+                learned: learned::learned(connection, &period)?,
             })
         })
     }

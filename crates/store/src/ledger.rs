@@ -1,6 +1,7 @@
 //! What model calls used and cost: one row for each call.
 
-use hermes_core::{CostStatus, SessionId, Usage};
+use hermes_core::{CostStatus, MessageId, SessionId, Usage};
+use rusqlite::OptionalExtension;
 
 use crate::store::Store;
 use crate::worker::Pending;
@@ -25,6 +26,15 @@ pub struct ModelCall {
     pub ended_at: f64,
     /// `ok`, or the kind of failure.
     pub outcome: String,
+}
+
+/// A request whose tokens its provider has counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CountedRequest {
+    /// All of its tokens, those from a cache too.
+    pub tokens: u64,
+    /// The last row that was there when it went out.
+    pub through: MessageId,
 }
 
 impl Store {
@@ -95,6 +105,48 @@ impl Store {
                     call.billing_mode,
                 ])?;
             Ok(())
+        })
+    }
+
+    /// The last request of a conversation that this model was asked with and counted.
+    pub fn last_counted(
+        &self,
+        session: &SessionId,
+        model: &str,
+    ) -> Pending<Option<CountedRequest>> {
+        let (session, model) = (session.clone(), model.to_owned());
+        self.read(move |connection| {
+            let counted = connection
+                .prepare_cached(
+                    "SELECT input_tokens + cache_read_tokens + cache_write_tokens AS tokens, \
+                       (SELECT coalesce(max(id), 0) FROM messages \
+                        WHERE session_id = c.session_id AND timestamp <= c.started_at) \
+                     FROM model_calls c WHERE session_id = ? AND task = '' AND model = ? AND calls = 1 AND tokens > 0 \
+                     ORDER BY id DESC LIMIT 1",
+                )?
+                .query_row(rusqlite::params![session.as_str(), model], |row| {
+                    let (tokens, through): (i64, i64) = (row.get(0)?, row.get(1)?);
+                    Ok(CountedRequest {
+                        tokens: u64::try_from(tokens).unwrap_or_default(),
+                        through: MessageId(through),
+                    })
+                })
+                .optional()?;
+            Ok(counted)
+        })
+    }
+
+    /// The tokens a helper task has used since then; those read from a provider's cache cost next to nothing and do
+    /// not count.
+    pub fn tokens_of_task(&self, task: &'static str, since: f64) -> Pending<u64> {
+        self.read(move |connection| {
+            let tokens: i64 = connection
+                .prepare_cached(
+                    "SELECT coalesce(sum(input_tokens + output_tokens + cache_write_tokens), 0) FROM model_calls \
+                     WHERE task = ? AND started_at >= ?",
+                )?
+                .query_row(rusqlite::params![task, since], |row| row.get(0))?;
+            Ok(u64::try_from(tokens).unwrap_or_default())
         })
     }
 }

@@ -10,12 +10,17 @@ mod blobs;
 mod check;
 mod compact;
 mod decisions;
+mod deliveries;
+mod embeddings;
 mod error;
 mod export;
+mod facts;
 mod filter;
 mod follow;
 mod import;
 mod insights;
+mod journal;
+mod learning;
 mod leases;
 mod ledger;
 mod lineage;
@@ -25,6 +30,7 @@ mod mcp;
 mod messages;
 mod open;
 mod processes;
+mod readers;
 mod record;
 mod reference_row;
 mod repair;
@@ -33,32 +39,40 @@ mod search;
 mod sessions;
 mod stats;
 mod store;
+mod stretch;
 mod title;
 mod transfer;
+mod view;
+mod visit;
 mod worker;
 
 pub use archive::{
     Archive, ArchiveCaps, ArchiveError, BackUp, BackedUp, BackedUpDatabase, Cap, KEPT_SNAPSHOTS,
-    Label, MANIFEST_NAME, Manifest, Note, NoteKind, Notes, Obstacle, OnProgress, Progress, Refusal,
-    Restore, Restored, Snapshot, TakeSnapshot, is_occupied,
+    KeptSnapshot, Label, MANIFEST_NAME, Manifest, Note, NoteKind, Notes, Obstacle, OnProgress,
+    Progress, Refusal, Restore, Restored, Snapshot, TakeSnapshot, is_occupied,
 };
 pub use backup::{copy_database, is_sound};
 pub use blobs::Blobs;
 pub use check::Check;
 pub use decisions::{Decision, DecisionOutcome};
+pub use deliveries::{MOST_DELIVERIES, MemoryBacklog, MemoryDelivery};
+pub use embeddings::{Reach, Unembedded};
 pub use error::StoreError;
 pub use export::{
     Document, ExportOptions, Exported, Format, Lineage, ManifestEntry, Masking, Rows,
     document_name, verify_document,
 };
+pub use facts::{Fact, FactChange, FactFilter, NewFact, entity_key};
 pub use filter::{Bounds, SessionFilter};
 pub use follow::Watch;
 pub use import::{BackgroundImport, ImportProgress, ReferenceImport};
 pub use insights::{
-    Activity, Cost, Glance, Insights, ModelUse, Overview, Period, PlatformUse, ToolUse, TopRecord,
-    TopSession,
+    Activity, Cost, Glance, Insights, Learned, LearnedChange, ModelUse, Overview, Period,
+    PlatformUse, SkillUse, ToolUse, TopRecord, TopSession,
 };
-pub use ledger::ModelCall;
+pub use journal::{JournalEntry, JournalFilter, JournalOrigin, NewJournalEntry};
+pub use learning::{LearningKind, LearningMark, Unread, UnreadRow};
+pub use ledger::{CountedRequest, ModelCall};
 pub use listing::{Listed, Listing};
 pub use maintain::Optimized;
 pub use messages::NewRecord;
@@ -66,13 +80,16 @@ pub use processes::{ProcessEnd, ProcessEvent, ProcessIdentity, ProcessRow};
 pub use record::{Record, Relation, Session, Visibility};
 pub use reference_row::MediaForm;
 pub use repair::{KeepCopy, Repair, repair};
-pub use search::{Hit, Hits, SearchFilter, SearchOrder};
+pub use search::{Hit, Hits, SearchFilter, SearchOrder, fuse, terms, visit_terms};
 pub use sessions::NewSession;
 pub use stats::{SourceStats, Stats};
 pub use store::{Options, Store};
+pub use stretch::{Stretch, StretchLimits};
 pub use title::clean_title;
 pub use transfer::{
     ImportCaps, ImportLimit, Imported, MOST_BYTES, MOST_MESSAGES, MOST_SESSION_BYTES,
     MOST_SESSION_MESSAGES, MOST_SESSIONS, Skipped,
 };
+pub use view::{Around, Ends, Excerpt, ViewFilter};
+pub use visit::Visit;
 pub use worker::Pending;

@@ -61,6 +61,35 @@ impl Store {
             Ok(chain)
         })
     }
+
+    /// For each session the one all of it began with, whether it was continued, branched off or delegated.
+    pub fn roots(&self, sessions: Vec<SessionId>) -> Pending<Vec<SessionId>> {
+        self.read(move |connection| {
+            let roots = sessions.iter();
+            roots.map(|session| root(connection, session)).collect()
+        })
+    }
+}
+
+/// The top of all parents. In a circle nobody is: then it is the one that sorts first.
+fn root(connection: &Connection, session: &SessionId) -> Result<SessionId, StoreError> {
+    let mut statement = connection.prepare_cached(
+        "SELECT p.id FROM sessions s JOIN sessions p ON p.id = s.parent_session_id WHERE s.id = ?",
+    )?;
+    let mut chain = vec![session.clone()];
+    while let Some(place) = chain.last().filter(|_| chain.len() < MOST_HOPS) {
+        let parent: Option<String> = statement
+            .query_row([place.as_str()], |row| row.get(0))
+            .optional()?;
+        let Some(parent) = parent else { break };
+        let parent = session_id(parent)?;
+        if let Some(first) = chain.iter().position(|known| *known == parent) {
+            let circle = chain.iter().skip(first);
+            return Ok(circle.min().unwrap_or(session).clone());
+        }
+        chain.push(parent);
+    }
+    Ok(chain.pop().unwrap_or_else(|| session.clone()))
 }
 
 fn find(connection: &Connection, wanted: &str) -> Result<SessionId, StoreError> {

@@ -162,21 +162,24 @@ impl Store {
         self.write(move |connection| append(connection, &session, &records, now))
     }
 
-    /// Puts a row in the place of the last one of a session, which is taken back: one durable step.
+    /// Puts rows in the place of the last one of a session, which is taken back: one durable step.
     pub fn replace_last(
         &self,
         session: &SessionId,
         last: MessageId,
-        record: NewRecord,
+        records: Vec<NewRecord>,
     ) -> Pending<Vec<MessageId>> {
         let (session, now) = (session.clone(), self.now());
-        let record = self.clean_record(record);
+        let records: Vec<_> = records
+            .into_iter()
+            .map(|record| self.clean_record(record))
+            .collect();
         self.write(move |connection| {
             connection.execute(
                 "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ?1 AND id = ?2",
                 (session.as_str(), last.0),
             )?;
-            let ids = append(connection, &session, &[record], now)?;
+            let ids = append(connection, &session, &records, now)?;
             recount(connection, &session)?;
             Ok(ids)
         })
@@ -197,20 +200,22 @@ impl Store {
     /// Takes back a user message and everything after it; nothing is deleted. Answers how many rows.
     pub fn rewind(&self, session: &SessionId, to: MessageId) -> Pending<usize> {
         let session = session.clone();
+        self.write(move |connection| take_back(connection, &session, to))
+    }
+
+    /// Takes back a user message and everything after it, and has it said again: one durable step, so that no end of
+    /// the program leaves it taken back.
+    pub fn say_again(
+        &self,
+        session: &SessionId,
+        from: MessageId,
+        record: NewRecord,
+    ) -> Pending<Vec<MessageId>> {
+        let (session, now) = (session.clone(), self.now());
+        let record = self.clean_record(record);
         self.write(move |connection| {
-            let hidden = connection.execute(
-                "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ?1 AND id >= ?2 AND active = 1 \
-                 AND EXISTS (SELECT 1 FROM messages WHERE id = ?2 AND session_id = ?1 AND role = 'user')",
-                (session.as_str(), to.0),
-            )?;
-            if hidden > 0 {
-                connection.execute(
-                    "UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?",
-                    [session.as_str()],
-                )?;
-                recount(connection, &session)?;
-            }
-            Ok(hidden)
+            take_back(connection, &session, from)?;
+            append(connection, &session, &[record], now)
         })
     }
 
@@ -249,6 +254,26 @@ impl Store {
             ..record
         }
     }
+}
+
+fn take_back(
+    connection: &Connection,
+    session: &SessionId,
+    to: MessageId,
+) -> Result<usize, StoreError> {
+    let hidden = connection.execute(
+        "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ?1 AND id >= ?2 AND active = 1 \
+         AND EXISTS (SELECT 1 FROM messages WHERE id = ?2 AND session_id = ?1 AND role = 'user')",
+        (session.as_str(), to.0),
+    )?;
+    if hidden > 0 {
+        connection.execute(
+            "UPDATE sessions SET rewind_count = rewind_count + 1 WHERE id = ?",
+            [session.as_str()],
+        )?;
+        recount(connection, session)?;
+    }
+    Ok(hidden)
 }
 
 pub(crate) fn copy_of(record: Record) -> NewRecord {

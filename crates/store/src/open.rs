@@ -29,6 +29,8 @@ enum Access {
     Full,
     /// Read beside programs that may write, with their log and shared memory.
     Read,
+    /// The same, through a shared memory that is there already and stays as it is.
+    ReadAside,
     /// Read as a file that does not change, so that nothing has to be made beside it.
     ReadFrozen,
 }
@@ -80,6 +82,44 @@ impl Location {
         Err(refused)
     }
 
+    /// The same file for a look that leaves no trace: nothing is made, changed or touched, also not the log
+    /// and the shared memory of a program that has it open.
+    pub(crate) fn for_visit(&self) -> Result<Self, StoreError> {
+        let path = || self.path.clone();
+        if !self.path.is_file() {
+            return Err(StoreError::NoDatabase { path: path() });
+        }
+        let shared = self.beside("-shm").is_some();
+        let access = match (shared, self.has_log()) {
+            (true, _) => Access::ReadAside,
+            // Without shared memory the log can only be read by making some.
+            (false, true) => return Err(StoreError::Unfinished { path: path() }),
+            (false, false) if self.beside("-journal").is_some() => Access::ReadAside,
+            (false, false) => Access::ReadFrozen,
+        };
+        let location = Self {
+            access,
+            ..self.clone()
+        };
+        let connection = location.open_reader()?;
+        let at = |error: StoreError| error.at(&self.path);
+        self.check_identity(&connection).map_err(at)?;
+        let found = schema::version(&connection).map_err(|error| at(error.into()))?;
+        if found < schema::NEWEST {
+            return Err(StoreError::TooOld {
+                path: path(),
+                found,
+                known: schema::NEWEST,
+            });
+        }
+        Ok(location)
+    }
+
+    /// Whether the file is read as one that does not change.
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.access == Access::ReadFrozen
+    }
+
     fn check_readable(&self) -> Result<(), StoreError> {
         let connection = self.open_reader()?;
         let at = |error: StoreError| error.at(&self.path);
@@ -93,9 +133,13 @@ impl Location {
     }
 
     fn has_log(&self) -> bool {
-        let mut log = self.path.as_os_str().to_owned();
-        log.push("-wal");
-        std::fs::metadata(log).is_ok_and(|found| found.len() > 0)
+        self.beside("-wal").is_some_and(|length| length > 0)
+    }
+
+    /// The length of a file beside the database, if it is there.
+    fn beside(&self, tail: &str) -> Option<u64> {
+        let found = std::fs::metadata(with_tail(&self.path, tail));
+        found.ok().map(|found| found.len())
     }
 
     /// A connection that only reads; `open_writer` or `for_reading` has been there before.
@@ -103,7 +147,9 @@ impl Location {
         let access = match self.access {
             Access::Full => OpenFlags::SQLITE_OPEN_READ_WRITE,
             Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
-            Access::ReadFrozen => OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI,
+            Access::ReadAside | Access::ReadFrozen => {
+                OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI
+            }
         };
         let connection = self.connect(access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
         connection
@@ -115,7 +161,8 @@ impl Location {
     fn connect(&self, flags: OpenFlags) -> Result<Connection, StoreError> {
         let name = match self.access {
             Access::Full | Access::Read => self.path.clone(),
-            Access::ReadFrozen => frozen_address(&self.path).into(),
+            Access::ReadAside => address(&self.path, "mode=ro&readonly_shm=1").into(),
+            Access::ReadFrozen => address(&self.path, "immutable=1").into(),
         };
         let opened = match &self.vfs {
             Some(vfs) => Connection::open_with_flags_and_vfs(&name, flags, vfs.as_str()),
@@ -146,9 +193,10 @@ impl Location {
     }
 
     fn check_identity(&self, connection: &Connection) -> Result<(), StoreError> {
-        let id: i64 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        // In this order: another process may be making the tables right now, and they come together with the id.
         let tables: i64 =
             connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        let id: i64 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
         if id != APPLICATION_ID && (id != 0 || tables > 0) {
             return Err(StoreError::Foreign {
                 path: self.path.clone(),
@@ -166,8 +214,15 @@ impl Location {
     }
 }
 
-/// The address of a file that SQLite takes for one that never changes.
-fn frozen_address(path: &Path) -> String {
+/// The path of what SQLite keeps beside a database.
+pub(crate) fn with_tail(path: &Path, tail: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(tail);
+    PathBuf::from(name)
+}
+
+/// The address of a file with a word on how SQLite opens it.
+fn address(path: &Path, how: &str) -> String {
     let mut address = "file:".to_owned();
     for byte in path.as_os_str().as_encoded_bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'.' | b'-' | b'_') {
@@ -176,7 +231,7 @@ fn frozen_address(path: &Path) -> String {
             address.push_str(&format!("%{byte:02x}"));
         }
     }
-    address + "?immutable=1"
+    format!("{address}?{how}")
 }
 
 /// Asks for a write-ahead log. Where the file system cannot share memory (some network mounts) SQLite

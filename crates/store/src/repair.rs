@@ -9,7 +9,8 @@ use rusqlite::{Connection, OpenFlags, params_from_iter};
 use crate::backup::copy_database;
 use crate::check::{Check, check};
 use crate::error::StoreError;
-use crate::open::{Location, create_private};
+use crate::facts;
+use crate::open::{Location, create_private, with_tail};
 use crate::search::{index_terms, search_text};
 
 /// What a repair did.
@@ -34,7 +35,7 @@ pub enum KeepCopy {
 }
 
 /// Tables in an order in which every row finds the rows it points to.
-const TABLES: [&str; 9] = [
+const TABLES: [&str; 15] = [
     "imports",
     "texts",
     "sessions",
@@ -43,6 +44,12 @@ const TABLES: [&str; 9] = [
     "model_calls",
     "imported_sessions",
     "meta",
+    "facts",
+    "fact_entities",
+    "memory_deliveries",
+    "memory_marks",
+    "journal",
+    "learning_marks",
     "sqlite_sequence",
 ];
 
@@ -132,6 +139,7 @@ fn salvage(location: &Location, stamp: &str, found: Option<Check>) -> Result<Rep
              UPDATE sessions SET import_id = NULL WHERE import_id NOT IN (SELECT id FROM imports);
              UPDATE model_calls SET import_id = NULL WHERE import_id NOT IN (SELECT id FROM imports);
              UPDATE model_calls SET session_id = NULL WHERE session_id NOT IN (SELECT id FROM sessions);
+             DELETE FROM fact_entities WHERE fact_id NOT IN (SELECT id FROM facts);
              DELETE FROM imported_sessions WHERE import_id NOT IN (SELECT id FROM imports);
              UPDATE imported_sessions SET session_id = NULL WHERE session_id NOT IN (SELECT id FROM sessions);",
         )?;
@@ -199,12 +207,6 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     with_tail(path, &format!(".{suffix}"))
 }
 
-fn with_tail(path: &Path, tail: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(tail);
-    PathBuf::from(name)
-}
-
 fn remove_database(path: &Path) {
     for side in ["", "-wal", "-shm"] {
         // Leftovers of an earlier attempt may not be there.
@@ -229,5 +231,6 @@ pub(crate) fn reindex(connection: &Connection) -> Result<u64, StoreError> {
             count += 1;
         }
     }
+    facts::reindex(connection)?;
     Ok(count)
 }

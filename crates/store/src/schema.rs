@@ -8,10 +8,14 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0002_processes.sql"),
     include_str!("../migrations/0003_decisions.sql"),
     include_str!("../migrations/0004_mcp.sql"),
+    include_str!("../migrations/0005_journal.sql"),
+    include_str!("../migrations/0006_embeddings.sql"),
+    include_str!("../migrations/0007_facts.sql"),
+    include_str!("../migrations/0008_learning.sql"),
 ];
 
 /// The version this program writes.
-pub(crate) const NEWEST: u32 = 4;
+pub(crate) const NEWEST: u32 = STEPS.len() as u32;
 
 pub(crate) fn version(connection: &Connection) -> Result<u32, rusqlite::Error> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))

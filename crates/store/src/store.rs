@@ -10,7 +10,8 @@ use rusqlite::Connection;
 use crate::blobs::Blobs;
 use crate::error::StoreError;
 use crate::open::Location;
-use crate::worker::{Pending, Reach, Readers, Writer};
+use crate::readers::{Reach, Readers};
+use crate::worker::{Pending, Writer};
 
 /// What opening a store needs.
 pub struct Options {
@@ -52,7 +53,7 @@ impl Store {
     /// One that is there but cannot be written is opened for reading: what asks for a change is then
     /// answered with [`StoreError::ReadOnly`].
     pub fn open(options: Options) -> Result<Self, StoreError> {
-        let location = Location::new(options.path, options.vfs);
+        let location = Location::new(options.path.clone(), options.vfs.clone());
         if let Some(folder) = location.path.parent() {
             std::fs::create_dir_all(folder).map_err(|source| StoreError::File {
                 path: folder.to_owned(),
@@ -69,17 +70,26 @@ impl Store {
             }
             Err(other) => return Err(other),
         };
-        let readers = Readers::start(&location, 2)?;
-        Ok(Self {
+        Ok(Self::of(location, writer, options))
+    }
+
+    /// The database for a look that leaves no trace. It must be there, and as this program writes it.
+    pub(crate) fn open_for_visit(options: Options) -> Result<Self, StoreError> {
+        let location = Location::new(options.path.clone(), options.vfs.clone());
+        Ok(Self::of(location.for_visit()?, None, options))
+    }
+
+    fn of(location: Location, writer: Option<Writer>, options: Options) -> Self {
+        Self {
             inner: Arc::new(Inner {
+                readers: Readers::new(location.clone()),
                 location,
                 writer,
-                readers,
                 blobs: Blobs::new(options.blobs),
                 clock: options.clock,
                 redactor: options.redactor,
             }),
-        })
+        }
     }
 
     /// The database file.
@@ -148,7 +158,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        self.inner.readers.run(self.path(), Reach::Rows, work)
+        self.inner.readers.run(Reach::Rows, work)
     }
 
     /// As `read`, for what looks at rows all over the file.
@@ -157,6 +167,6 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
-        self.inner.readers.run(self.path(), Reach::File, work)
+        self.inner.readers.run(Reach::File, work)
     }
 }

@@ -40,16 +40,21 @@ impl Store {
         })
     }
 
-    /// Gives a session a title unless it has one; `false` when it had, or the title is taken.
+    /// Gives a session a title unless it has one, numbered when another conversation has that title; `false` when it
+    /// had one.
     pub fn title_once(&self, session: &SessionId, title: &str) -> Pending<bool> {
         let (session, title) = (session.clone(), self.clean(title.to_owned()));
         self.write(move |connection| {
             let Ok(Some(title)) = clean_title(&title) else {
                 return Ok(false);
             };
+            let free = match is_taken(connection, &title)? {
+                true => next_title(connection, &title)?,
+                false => title,
+            };
             let changed = connection.execute(
-                "UPDATE OR IGNORE sessions SET title = ?2 WHERE id = ?1 AND title IS NULL",
-                (session.as_str(), title),
+                "UPDATE sessions SET title = ?2 WHERE id = ?1 AND title IS NULL",
+                (session.as_str(), free),
             )?;
             Ok(changed > 0)
         })
@@ -92,15 +97,15 @@ fn set_title(connection: &Connection, session: &SessionId, title: &str) -> Resul
     Ok(())
 }
 
+fn is_taken(connection: &Connection, title: &str) -> Result<bool, StoreError> {
+    let known = "SELECT EXISTS (SELECT 1 FROM sessions WHERE title = ?)";
+    Ok(connection.query_row(known, [title], |row| row.get(0))?)
+}
+
 pub(crate) fn next_title(connection: &Connection, title: &str) -> Result<String, StoreError> {
     let base = base_of(title);
     let taken = numbered(connection, base)?;
-    let exists: bool = connection.query_row(
-        "SELECT EXISTS (SELECT 1 FROM sessions WHERE title = ?)",
-        [base],
-        |row| row.get(0),
-    )?;
-    if taken.is_empty() && !exists {
+    if taken.is_empty() && !is_taken(connection, base)? {
         return Ok(base.to_owned());
     }
     let next = taken

@@ -1,4 +1,4 @@
-//! Threads that own a connection each, and the handles that wait for them.
+//! The thread that writes, and the handles that wait for it.
 //!
 //! The writer takes every request that is waiting, runs each in its own savepoint, commits once, and
 //! only then answers: many callers share one fsync, and an answer always means durable.
@@ -14,10 +14,9 @@ use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use crate::error::StoreError;
-use crate::open::Location;
 
 /// Requests that may wait at once; a caller beyond that is held up.
-const QUEUE: usize = 256;
+pub(crate) const QUEUE: usize = 256;
 /// Requests that share one commit at most.
 const BATCH: usize = 128;
 
@@ -27,6 +26,10 @@ const BATCH: usize = 128;
 pub struct Pending<T>(oneshot::Receiver<Result<T, StoreError>>);
 
 impl<T> Pending<T> {
+    pub(crate) fn of(answer: oneshot::Receiver<Result<T, StoreError>>) -> Self {
+        Self(answer)
+    }
+
     /// An answer that is known before the request is made.
     pub(crate) fn failed(error: StoreError) -> Self {
         let (reply, answer) = oneshot::channel();
@@ -161,7 +164,7 @@ fn send<J>(jobs: Option<&SyncSender<J>>, job: J) {
 }
 
 /// Waits for a thread to end, unless it is the one that asks.
-fn join(thread: Option<JoinHandle<()>>) {
+pub(crate) fn join(thread: Option<JoinHandle<()>>) {
     if let Some(thread) = thread
         && thread.thread().id() != std::thread::current().id()
     {
@@ -240,107 +243,7 @@ fn write_batch(
     left_over
 }
 
-/// Threads that read; each opens its connection when it first has work.
-pub(crate) struct Readers {
-    jobs: Option<SyncSender<ReadJob>>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-type ReadJob = Box<dyn FnOnce(Result<&mut Connection, StoreError>) + Send>;
-
-impl Readers {
-    pub(crate) fn start(location: &Location, threads: usize) -> Result<Self, StoreError> {
-        let (jobs, inbox) = sync_channel::<ReadJob>(QUEUE);
-        let inbox = std::sync::Arc::new(std::sync::Mutex::new(inbox));
-        let threads = (0..threads)
-            .map(|index| {
-                let (inbox, location) = (inbox.clone(), location.clone());
-                let path = location.path.clone();
-                spawn(&format!("store-reader-{index}"), &path, move || {
-                    read_loop(&location, &inbox);
-                })
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            jobs: Some(jobs),
-            threads,
-        })
-    }
-
-    pub(crate) fn run<T, F>(&self, path: &std::path::Path, reach: Reach, work: F) -> Pending<T>
-    where
-        T: Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
-    {
-        let (reply, answer) = oneshot::channel();
-        let path = path.to_owned();
-        let job: ReadJob = Box::new(move |connection| {
-            let outcome = connection.and_then(|connection| {
-                connection.pragma_update(None, "mmap_size", reach.mapped_bytes())?;
-                let outcome = {
-                    // One snapshot for the whole request, however many statements it runs.
-                    let transaction = connection.transaction()?;
-                    work(&transaction)
-                };
-                // Mapped pages count as ours until they are given back.
-                connection.pragma_update(None, "mmap_size", 0)?;
-                outcome
-            });
-            drop(reply.send(outcome.map_err(|error| error.at(&path))));
-        });
-        send(self.jobs.as_ref(), job);
-        Pending(answer)
-    }
-}
-
-impl Drop for Readers {
-    fn drop(&mut self) {
-        drop(self.jobs.take());
-        for thread in self.threads.drain(..) {
-            join(Some(thread));
-        }
-    }
-}
-
-/// How much of the file a request looks at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// A few pages, through the page cache.
-    Rows,
-    /// Pages all over the file, which is mapped for as long as the request runs.
-    File,
-}
-
-impl Reach {
-    fn mapped_bytes(self) -> i64 {
-        match self {
-            Self::Rows => 0,
-            Self::File => 1 << 40,
-        }
-    }
-}
-
-fn read_loop(location: &Location, inbox: &std::sync::Mutex<Receiver<ReadJob>>) {
-    let mut connection: Option<Connection> = None;
-    loop {
-        let job = {
-            let inbox = inbox
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
-            inbox.recv()
-        };
-        let Ok(job) = job else { return };
-        match &mut connection {
-            Some(connection) => job(Ok(connection)),
-            None => match location.open_reader() {
-                Ok(opened) => job(Ok(connection.insert(opened))),
-                Err(error) => job(Err(error)),
-            },
-        }
-    }
-}
-
-fn spawn(
+pub(crate) fn spawn(
     name: &str,
     path: &std::path::Path,
     run: impl FnOnce() + Send + 'static,

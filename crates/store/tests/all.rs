@@ -4,14 +4,20 @@
 mod suite {
     mod archive;
     mod compact;
+    mod embeddings;
     mod export;
     mod fixture;
     mod follow;
     mod import;
     mod insights;
+    mod journal;
+    mod learning;
     mod lineage;
     mod opening;
     mod processes;
+    mod remembering;
     mod search;
     mod transfer;
+    mod views;
+    mod visits;
 }

@@ -52,12 +52,12 @@ impl Faults {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Threads and a port of a server's own.
-fn ground(name: &str) -> anyhow::Result<(Runtime, TcpListener, u16)> {
+pub(crate) fn ground(name: &str) -> anyhow::Result<(Runtime, TcpListener, u16)> {
     let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let port = listener.local_addr()?.port();
     listener.set_nonblocking(true)?;

@@ -17,8 +17,8 @@ pub use nix::sys::signal::Signal;
 pub use self::output::Output;
 pub use self::running::Running;
 
-/// Fixed, so that what the developer installed elsewhere cannot change a result.
-const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// Where commands of tests look for programs: fixed, so that what the developer installed elsewhere cannot change a result.
+pub const SYSTEM_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A program to run, starting from an empty environment.

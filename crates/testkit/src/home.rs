@@ -114,6 +114,11 @@ impl TempHome {
         HermeticCommand::new(program.as_ref(), &self.workspace)
             .env("HOME", &self.home)
             .env("HERMES_HOME", self.path())
+            // Those that come with the program would be copied into every home; tests about them take this back.
+            .env(
+                "HERMES_BUNDLED_SKILLS",
+                self.path().join("no-bundled-skills"),
+            )
     }
 
     /// Replaces the temporary paths by `[HOME]` and `[WORK]`, for snapshots.

@@ -7,6 +7,7 @@
 
 mod answer;
 mod control;
+mod line;
 mod protocol;
 mod state;
 
@@ -23,6 +24,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 pub use self::answer::tool;
+use self::line::{Lines, Reset};
 use self::state::Server;
 pub use self::state::{Mode, Profile, Seen, Stats};
 
@@ -85,7 +87,7 @@ impl McpServer {
         self.server.arm(method, mode, count);
     }
 
-    /// Forgets everything that was armed.
+    /// Forgets everything that was armed, and answers what is held up.
     pub fn disarm(&self) {
         self.server.disarm();
     }
@@ -134,8 +136,9 @@ fn serve(port: u16, server: &Arc<Server>) -> anyhow::Result<(Runtime, SocketAddr
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
     runtime.spawn(async move {
-        let listener = TcpListener::from_std(listener)?;
-        axum::serve(listener, router).await
+        let lines = Lines(TcpListener::from_std(listener)?);
+        let service = router.into_make_service_with_connect_info::<Reset>();
+        axum::serve(lines, service).await
     });
     Ok((runtime, address))
 }

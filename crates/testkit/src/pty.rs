@@ -4,8 +4,10 @@
 //! output. The terminal answers cursor-position and device queries, as programs expect.
 
 mod key;
+mod picture;
 mod queries;
 mod screen;
+mod wrapping;
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
@@ -22,12 +24,16 @@ use portable_pty::{Child, MasterPty, PtySize, native_pty_system};
 use vt100::Parser;
 
 pub use self::key::Key;
+pub use self::picture::Paper;
 use self::queries::Queries;
 pub use self::screen::{Cell, Color, Screen};
+pub use self::wrapping::Wrapping;
 use crate::command::HermeticCommand;
 
 const SCROLLBACK_ROWS: usize = 10_000;
 const KILL_LIMIT: Duration = Duration::from_secs(5);
+/// How long the end of what a program said may take after its end: a child may still have the terminal.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How a program in a terminal ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +59,9 @@ struct Shared {
 
 struct State {
     parser: Parser<Queries>,
+    wrapping: Wrapping,
+    /// Bytes of output so far.
+    received: u64,
     exit: Option<Exit>,
     /// The program and everything it started have closed the terminal.
     closed: bool,
@@ -77,6 +86,8 @@ impl Terminal {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 parser: Parser::new_with_callbacks(lines, columns, SCROLLBACK_ROWS, queries),
+                wrapping: Wrapping::default(),
+                received: 0,
                 exit: None,
                 closed: false,
             }),
@@ -144,9 +155,78 @@ impl Terminal {
         Screen::of(self.shared.locked().parser.screen())
     }
 
+    /// Everything there is to read, from the first line that scrolled away to the last one on the screen.
+    pub fn everything(&self) -> Vec<String> {
+        let mut state = self.shared.locked();
+        let screen = state.parser.screen_mut();
+        let columns = screen.size().1.get();
+        screen.set_scrollback(usize::MAX);
+        let mut lines = Vec::new();
+        for behind in (1..=screen.scrollback()).rev() {
+            screen.set_scrollback(behind);
+            lines.extend(screen.rows(0, columns).next());
+        }
+        screen.set_scrollback(0);
+        lines.extend(screen.rows(0, columns));
+        lines
+            .iter()
+            .map(|line| line.trim_end().to_owned())
+            .collect()
+    }
+
+    /// How often the bell rang.
+    pub fn bells(&self) -> u32 {
+        self.shared.locked().parser.callbacks().bells
+    }
+
+    /// What the desktop was to be told.
+    pub fn notifications(&self) -> Vec<String> {
+        self.shared
+            .locked()
+            .parser
+            .callbacks()
+            .notifications
+            .clone()
+    }
+
+    /// How often the program asked what its text stands on.
+    pub fn ground_queries(&self) -> u32 {
+        self.shared.locked().parser.callbacks().ground_queries
+    }
+
+    /// What the program called the window.
+    pub fn title(&self) -> String {
+        self.shared.locked().parser.callbacks().title.clone()
+    }
+
+    /// What the program put on the clipboard, in base64.
+    pub fn copied(&self) -> Vec<String> {
+        self.shared.locked().parser.callbacks().copied.clone()
+    }
+
+    /// How many pictures the program has drawn as a whole, between the marks of synchronized output.
+    pub fn pictures(&self) -> u32 {
+        self.shared.locked().parser.callbacks().pictures
+    }
+
+    /// How much the program has written so far, in bytes.
+    pub fn received(&self) -> u64 {
+        self.shared.locked().received
+    }
+
     /// Waits until the screen satisfies `wanted`; the error shows the last screen.
     pub fn wait_for(
         &self,
+        wanted: impl FnMut(&Screen) -> bool,
+        timeout: Duration,
+    ) -> anyhow::Result<Screen> {
+        self.wait_past(None, wanted, timeout)
+    }
+
+    /// The same, for a screen that was drawn after `seen` bytes had come; without a number any will do.
+    pub fn wait_past(
+        &self,
+        seen: Option<u64>,
         mut wanted: impl FnMut(&Screen) -> bool,
         timeout: Duration,
     ) -> anyhow::Result<Screen> {
@@ -154,7 +234,8 @@ impl Terminal {
         let mut state = self.shared.locked();
         loop {
             let screen = Screen::of(state.parser.screen());
-            if wanted(&screen) {
+            let fresh = seen.is_none_or(|seen| state.received > seen);
+            if fresh && wanted(&screen) {
                 return Ok(screen);
             }
             if state.closed {
@@ -176,13 +257,21 @@ impl Terminal {
             .with_context(|| format!("waited for {text:?}"))
     }
 
-    /// Waits for the program to end; the error shows the last screen.
+    /// Waits for the program to end and for what it said last; the error shows the last screen.
     pub fn wait_exit(&self, timeout: Duration) -> anyhow::Result<Exit> {
         let deadline = Instant::now() + timeout;
+        let mut ended_at = None;
         let mut state = self.shared.locked();
         loop {
             if let Some(exit) = &state.exit {
-                return Ok(exit.clone());
+                let since = ended_at.get_or_insert_with(Instant::now).elapsed();
+                match LAST_WORDS.checked_sub(since) {
+                    Some(left) if !state.closed => {
+                        state = self.shared.wait(state, left);
+                        continue;
+                    }
+                    _ => return Ok(exit.clone()),
+                }
             }
             let Some(left) = deadline.checked_duration_since(Instant::now()) else {
                 let screen = Screen::of(state.parser.screen());
@@ -215,9 +304,11 @@ impl Shared {
         // Linux reports the end of a terminal as an input/output error.
         while let Ok(length @ 1..) = reader.read(&mut buffer) {
             let mut state = self.locked();
-            state
-                .parser
-                .process(buffer.get(..length).unwrap_or_default());
+            state.received += length as u64;
+            let State {
+                parser, wrapping, ..
+            } = &mut *state;
+            wrapping.process(buffer.get(..length).unwrap_or_default(), parser);
             let answers = state.parser.callbacks_mut().take_answers();
             drop(state);
             self.changed.notify_all();

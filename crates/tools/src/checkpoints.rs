@@ -11,12 +11,14 @@ mod restore;
 mod snapshot;
 mod turn;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_core::{Clock, SessionId, TurnId};
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -111,13 +113,21 @@ pub enum CheckpointError {
     },
 }
 
+/// A turn of a session, and a directory that it is about to change.
+type Turned = (SessionId, TurnId, PathBuf);
+
 /// Takes, lists, compares, restores and removes snapshots. One for the whole process.
 pub struct Checkpoints {
     settings: CheckpointSettings,
     git: Git,
-    taken: Mutex<HashSet<(SessionId, TurnId, PathBuf)>>,
+    /// What was or is being stored; whoever is about to change something waits for it.
+    taken: Mutex<HashMap<Turned, Arc<OnceCell<()>>>>,
     /// One operation at a time: they share indexes.
     turn: tokio::sync::Mutex<()>,
+    /// One at a time makes room; two would remove twice as much.
+    shrinking: tokio::sync::Mutex<()>,
+    /// Bytes that were left when all that could go to make room had gone.
+    smallest: AtomicU64,
     background: TaskTracker,
     stop: CancellationToken,
 }
@@ -130,6 +140,8 @@ impl Checkpoints {
             settings,
             taken: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
+            shrinking: tokio::sync::Mutex::default(),
+            smallest: AtomicU64::default(),
             background: TaskTracker::new(),
             stop: CancellationToken::new(),
         })
@@ -151,26 +163,30 @@ impl Checkpoints {
                 return None;
             }
         };
-        let key = (session.clone(), turn, project.workdir.clone());
-        {
-            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            if taken.len() >= MOST_TURNS {
-                taken.clear();
+        let cell = self.cell((session.clone(), turn, project.workdir.clone()));
+        let mut failed = None;
+        let taking = cell.get_or_init(async || {
+            match self.take(&project, "before a change", cancel).await {
+                Ok(_) => self.maintain_later(&project),
+                Err(error) => {
+                    tracing::warn!(%error, directory = %project.workdir.display(), "no checkpoint");
+                    failed = Some(error);
+                }
             }
-            if !taken.insert(key) {
-                return None;
-            }
+        });
+        // Of calls that run side by side one stores for all; none may change anything before that is done. When the
+        // one is stopped, the next does it.
+        cancel.run_until_cancelled(taking).await;
+        failed.filter(|error| !matches!(error, CheckpointError::Cancelled))
+    }
+
+    /// Where the calls of a turn meet that are about to change a project.
+    fn cell(&self, key: Turned) -> Arc<OnceCell<()>> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.len() >= MOST_TURNS && !taken.contains_key(&key) {
+            taken.clear();
         }
-        match self.take(&project, "before a change", cancel).await {
-            Ok(_) => {
-                self.maintain_later(&project);
-                None
-            }
-            Err(error) => {
-                tracing::warn!(%error, directory = %project.workdir.display(), "no checkpoint");
-                Some(error).filter(|error| !matches!(error, CheckpointError::Cancelled))
-            }
-        }
+        taken.entry(key).or_default().clone()
     }
 
     /// Takes a snapshot now. `None` when nothing changed since the last one.
@@ -206,7 +222,7 @@ impl Checkpoints {
     ) -> Result<String, CheckpointError> {
         let project = self.project(directory)?;
         let wanted = self.resolve(&project, which, cancel).await?;
-        let _turn = self.turn(Some(&project)).await?;
+        let _turn = self.turn(Some(&project), cancel).await?;
         let now = self.tree(&project, cancel).await?;
         let git = self.git.at(&project, cancel);
         git.text(&[
@@ -232,13 +248,13 @@ impl Checkpoints {
 
     /// Removes all snapshots.
     pub async fn clear(&self) -> Result<(), CheckpointError> {
-        let _turn = self.turn(None).await?;
+        let _turn = self.turn(None, &self.stop).await?;
         maintain::remove_directory(&self.git.store)
     }
 
     /// Removes stores of older forms. Says how many there were.
     pub async fn clear_legacy(&self) -> Result<usize, CheckpointError> {
-        let _turn = self.turn(None).await?;
+        let _turn = self.turn(None, &self.stop).await?;
         maintain::clear_legacy(&self.settings.directory)
     }
 

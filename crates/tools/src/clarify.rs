@@ -14,12 +14,13 @@ use crate::arguments::{read, refuse, text};
 
 /// Most answers that are offered to pick from.
 const MOST_CHOICES: usize = 4;
-/// How long an answer is waited for.
+/// How long an answer is waited for, unless something else is set.
 const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// Asks the user.
 pub struct Clarify {
     spec: ToolSpec,
+    patience: Duration,
 }
 
 #[derive(Deserialize)]
@@ -83,7 +84,15 @@ impl Clarify {
                 }),
                 effect: Effect::ReadOnly,
             },
+            patience: PATIENCE,
         }
+    }
+
+    /// The tool, with how long an answer is waited for.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 }
 
@@ -101,7 +110,7 @@ impl Tool for Clarify {
     fn handling(&self) -> Handling {
         Handling {
             // The asker's own limit passes first, and says what it means.
-            deadline: PATIENCE + Duration::from_secs(60),
+            deadline: self.patience.saturating_add(Duration::from_secs(60)),
             ..Handling::default()
         }
     }
@@ -126,7 +135,7 @@ impl Tool for Clarify {
                     question: asked.question.clone(),
                     choices: choices.clone(),
                 },
-                deadline: PATIENCE,
+                deadline: self.patience,
             };
             let reply = context.asker.ask(question, context.cancel.clone()).await;
             let response = match (reply.answer, reply.by) {
@@ -137,7 +146,9 @@ impl Tool for Clarify {
                          easiest to undo, and say what you assumed.",
                     ));
                 }
-                (Answer::Deny { .. }, _) => "(no answer; decide yourself)".to_owned(),
+                (Answer::Deny { .. } | Answer::Dismiss, _) => {
+                    "(no answer; decide yourself)".to_owned()
+                }
                 (_, _) => "yes".to_owned(),
             };
             let answer = json!({

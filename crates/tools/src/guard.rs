@@ -5,6 +5,7 @@
 //! before anything runs.
 
 mod action;
+mod changed;
 mod judging;
 mod tirith;
 
@@ -27,6 +28,7 @@ pub(crate) use action::{Action, Clearance, Cleared};
 pub use tirith::Tirith;
 
 use crate::workplace::Workplace;
+use changed::Changed;
 
 /// Tokens the reviewing model may answer with: one word.
 const REVIEW_TOKENS: u32 = 16;
@@ -108,26 +110,53 @@ impl Guard {
         place: &Workplace,
         context: &ToolContext,
     ) -> Clearance {
-        let judgement = self.judged(action, place, context).await;
-        match self.decided(action, place, context, &judgement).await {
-            Clearance::Cleared(cleared) => Clearance::Cleared(Cleared {
-                changes_files: judgement.changes_files,
-                defines: judgement.defines,
-                ..cleared
-            }),
-            refused => refused,
+        let mut changed: Option<Changed> = None;
+        loop {
+            let action = Action {
+                text: changed
+                    .as_ref()
+                    .map_or(action.text, |changed| changed.text.as_str()),
+                ..*action
+            };
+            let judgement = self.judged(&action, place, context).await;
+            let case = Case {
+                action: &action,
+                place,
+                context,
+                judgement: &judgement,
+                changed: changed.as_ref(),
+            };
+            match self.decided(&case).await {
+                Decided::Over(Clearance::Cleared(cleared)) => {
+                    return Clearance::Cleared(Cleared {
+                        changes_files: judgement.changes_files,
+                        defines: judgement.defines,
+                        instead: changed.map(|changed| changed.text),
+                        ..cleared
+                    });
+                }
+                Decided::Over(refused) => return refused,
+                // A person had the last word on the text, not on what it does: that is judged like any other.
+                Decided::Changed(next) => changed = Some(next),
+            }
         }
     }
 
-    async fn decided(
-        &self,
-        action: &Action<'_>,
-        place: &Workplace,
-        context: &ToolContext,
-        judgement: &Judgement,
-    ) -> Clearance {
-        let granted = self.granted(&context.session);
-        let mut review = Review::Open;
+    async fn decided(&self, case: &Case<'_>) -> Decided {
+        let Case {
+            action,
+            place,
+            context,
+            judgement,
+            changed,
+        } = *case;
+        let mut granted = self.granted(&context.session);
+        // What a person was told about a command and then wrote again is not asked a second time.
+        granted.extend(changed.into_iter().flat_map(|changed| changed.seen.clone()));
+        let mut review = match changed {
+            None => Review::Open,
+            Some(_) => Review::Escalated,
+        };
         loop {
             let standing = Standing {
                 command: action.text,
@@ -143,28 +172,28 @@ impl Guard {
                 sudo_password: place.sudo.configured.is_some(),
                 review,
             };
-            let case = Case {
-                action,
-                place,
-                context,
-                judgement,
-            };
             let step = match action.kind.leaves() {
                 None => decide(judgement, &standing),
                 Some(reach) => decide_leaving(judgement, &standing, reach),
             };
-            return match step {
-                Step::Run {
-                    because: Because::Harmless,
-                } => Clearance::Cleared(Cleared::default()),
-                Step::Run { because } => self.runs(&case, because).await,
-                Step::Review => {
-                    review = self.reviewed(&case).await;
+            return Decided::Over(match (step, changed) {
+                (Step::Run { .. }, Some(changed)) => self.runs_instead(case, changed).await,
+                (
+                    Step::Run {
+                        because: Because::Harmless,
+                    },
+                    None,
+                ) => Clearance::Cleared(Cleared::default()),
+                (Step::Run { because }, None) => self.runs(case, because).await,
+                (Step::Review, _) => {
+                    review = self.reviewed(case).await;
                     continue;
                 }
-                Step::Ask { findings, reach } => self.asked(&case, &findings, reach).await,
-                Step::Refuse { by, text } => self.refused(&case, &by, &text).await,
-            };
+                (Step::Ask { findings, reach }, _) => {
+                    return self.asked(case, &findings, reach).await;
+                }
+                (Step::Refuse { by, text }, _) => self.refused(case, &by, &text).await,
+            });
         }
     }
 
@@ -184,13 +213,17 @@ impl Guard {
         self.cleared(case, DecisionOutcome::Once, &by, note).await
     }
 
-    /// Asks the helper model. No answer is a case for a person.
+    /// Asks the helper model. No answer is a case for a person, and so is what is too long to be shown.
     async fn reviewed(&self, case: &Case<'_>) -> Review {
+        let asked = review_question(&self.masked(case.action.text), case.judgement);
+        let Some(question) = asked else {
+            return Review::Escalated;
+        };
         let question = Consultation {
             task: "approval",
             system: "You judge shell commands for somebody else's computer. Answer with one word."
                 .to_owned(),
-            question: review_question(&self.masked(case.action.text), case.judgement),
+            question,
             most_tokens: REVIEW_TOKENS,
             limit: REVIEW_LIMIT,
         };
@@ -198,7 +231,7 @@ impl Guard {
         said.map_or(Review::Escalated, |word| read_review(&word))
     }
 
-    async fn asked(&self, case: &Case<'_>, findings: &[Finding], reach: Reach) -> Clearance {
+    async fn asked(&self, case: &Case<'_>, findings: &[Finding], reach: Reach) -> Decided {
         let shown = self.masked(case.action.text);
         // A masked text has other places; better no marks than wrong ones.
         let marks = match shown == case.action.text {
@@ -213,6 +246,8 @@ impl Guard {
             id: QuestionId(0),
             session: case.context.session.clone(),
             kind: QuestionKind::Approval {
+                // What is not shown as it is cannot be changed either.
+                editable: case.action.kind.is_editable() && shown == case.action.text,
                 action: shown,
                 reasons: reasons.into_iter().cloned().collect(),
                 marks,
@@ -226,26 +261,34 @@ impl Guard {
         let by_person = matches!(reply.by, AnsweredBy::Person(_));
         if case.action.kind.leaves().is_some() && !by_person {
             let told = denial(&reply.by, None);
-            return self.refused(case, &reply.by, &told).await;
+            return Decided::Over(self.refused(case, &reply.by, &told).await);
         }
         let outcome = match &reply.answer {
             Answer::AllowOnce => DecisionOutcome::Once,
             Answer::AllowSession => DecisionOutcome::Session,
             Answer::AllowAlways => DecisionOutcome::Always,
+            Answer::Instead(text) if case.may_become(text, by_person) => {
+                return Decided::Changed(case.become_another(text, findings, &reply.by));
+            }
             Answer::Deny { reason } => {
                 let told = denial(&reply.by, reason.as_deref());
-                return self.refused(case, &reply.by, &told).await;
+                return Decided::Over(self.refused(case, &reply.by, &told).await);
             }
-            Answer::Text(_) => {
+            Answer::Instead(_) | Answer::Text(_) | Answer::Filled(_) | Answer::Dismiss => {
                 let told = denial(&reply.by, None);
-                return self.refused(case, &reply.by, &told).await;
+                return Decided::Over(self.refused(case, &reply.by, &told).await);
             }
         };
         let lasting = to_remember(findings, &reply.answer, reach);
         self.grant(&case.context.session, &lasting, &reply.answer);
-        let note = format!("{} allowed this command", name(&reply.by));
-        self.cleared(case, outcome, &name(&reply.by), Some(note))
-            .await
+        Decided::Over(match case.changed {
+            Some(changed) => self.runs_instead(case, changed).await,
+            None => {
+                let note = format!("{} allowed this command", name(&reply.by));
+                self.cleared(case, outcome, &name(&reply.by), Some(note))
+                    .await
+            }
+        })
     }
 
     fn grant(&self, session: &SessionId, categories: &BTreeSet<String>, answer: &Answer) {
@@ -304,7 +347,10 @@ impl Guard {
         if let Err(error) = written {
             tracing::warn!(%error, "a refusal could not be written down");
         }
-        Clearance::Refused(told.to_owned())
+        Clearance::Refused(match case.changed {
+            Some(changed) => self.told_of(changed, told),
+            None => told.to_owned(),
+        })
     }
 
     async fn write(
@@ -315,6 +361,11 @@ impl Guard {
         reason: &str,
     ) -> Result<(), hermes_store::StoreError> {
         let action = self.masked(case.action.text);
+        let reason = match case.changed {
+            Some(changed) if reason.is_empty() => self.masked(&changed.words()),
+            Some(changed) => format!("{reason} ({})", self.masked(&changed.words())),
+            None => reason.to_owned(),
+        };
         let decision = Decision {
             session: case.context.session.to_string(),
             call: case.context.call.clone(),
@@ -325,7 +376,7 @@ impl Guard {
             categories: case.judgement.categories.clone(),
             outcome,
             decided_by: by.to_owned(),
-            reason: reason.to_owned(),
+            reason,
         };
         self.store.record_decision(decision).await
     }
@@ -344,6 +395,15 @@ struct Case<'a> {
     place: &'a Workplace,
     context: &'a ToolContext,
     judgement: &'a Judgement,
+    /// What it was before a person changed it.
+    changed: Option<&'a Changed>,
+}
+
+/// How far a decision is.
+enum Decided {
+    Over(Clearance),
+    /// A person put something else in its place.
+    Changed(Changed),
 }
 
 impl Granted {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 use sha2::{Digest, Sha256};
 
+use self::answer::{Found, Sight};
 use self::plan::Plan;
 use crate::arguments::{read, text};
 use crate::edit::{Operation, Refusal, Replacement, Text, parse, replace};
@@ -61,6 +62,7 @@ struct Single {
     all: bool,
     near_line: Option<usize>,
     expected_hash: Option<String>,
+    sight: Sight,
 }
 
 impl Patch {
@@ -111,17 +113,19 @@ impl Patch {
             .shared
             .writable("patch", &name, context, asked.cross_profile)
             .await?;
+        let sight = self.sight(std::slice::from_ref(&place));
         let single = Single {
             path: place.real.clone(),
+            sight: sight.clone(),
             old: asked.old_string.ok_or_else(|| missing("old_string"))?,
             new: asked.new_string.ok_or_else(|| missing("new_string"))?,
             all: asked.replace_all,
             near_line: asked.near_line,
             expected_hash: asked.expected_hash,
         };
-        let shared = self.shared.clone();
-        let work = move |loaded| change_one(&shared, &single, loaded);
-        self.change(vec![place], &[name], context, work).await
+        let work = move |loaded| change_one(&single, loaded);
+        self.change(vec![place], &[name], &sight, context, work)
+            .await
     }
 
     async fn patch(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
@@ -139,12 +143,22 @@ impl Patch {
                     .await?,
             );
         }
+        let sight = self.sight(&places);
         let work = {
             let paths: Vec<PathBuf> = places.iter().map(|place| place.real.clone()).collect();
-            let (shared, names) = (self.shared.clone(), names.clone());
-            move |loaded| change_many(&shared, &operations, &names, &paths, loaded)
+            let (sight, names) = (sight.clone(), names.clone());
+            move |loaded| change_many(&sight, &operations, &names, &paths, loaded)
         };
-        self.change(places, &names, context, work).await
+        self.change(places, &names, &sight, context, work).await
+    }
+
+    /// What of these files may be told.
+    fn sight(&self, places: &[Located]) -> Sight {
+        let closed = places.iter().filter(|place| !self.shared.may_show(place));
+        Sight {
+            shared: self.shared.clone(),
+            closed: closed.map(|place| place.real.clone()).collect(),
+        }
     }
 
     /// Holds the files, takes a snapshot, reads them, makes the change and says what it did.
@@ -152,6 +166,7 @@ impl Patch {
         &self,
         places: Vec<Located>,
         names: &[String],
+        sight: &Sight,
         context: &ToolContext,
         work: impl FnOnce(Contents) -> Result<Plan, ToolError> + Send + 'static,
     ) -> ToolOutcome {
@@ -174,19 +189,22 @@ impl Patch {
             return Err(ToolError::Cancelled);
         }
         let loaded = self.load(paths).await?;
-        let plan = match tokio::task::spawn_blocking(move || work(loaded)).await {
-            Ok(plan) => plan?,
-            Err(_) => return Err(refused("the files could not be changed")),
-        };
-        let edits = plan.edits();
-        let applied = shared.services.files.apply(edits).await.map_err(failed)?;
-        let changes = plan.into_changes();
+        let planned = aside(move || work(loaded).map(|plan| (plan.edits(), plan)));
+        let (edits, plan) = planned.await??;
+        // What is told of the change is worked out while it is written.
+        let (applied, changes) = tokio::join!(
+            shared.services.files.apply(edits),
+            aside(move || plan.into_changes()),
+        );
+        let (applied, changes) = (applied.map_err(failed)?, changes?);
         let real = changes.iter().filter(|change| change.is_real());
         for (change, stamp) in real.zip(applied.stamps) {
             shared.wrote(&change.path, stamp, context);
         }
-        let lint = answer::lint(&shared.lint(), &changes, &context.cancel).await;
-        Ok(text(answer::done(&changes, lint, warnings)))
+        let lint = answer::lint(sight, &changes, &context.cancel).await;
+        let diagnostics = answer::diagnostics(sight, &changes, context).await;
+        let found = Found { lint, diagnostics };
+        Ok(text(answer::done(sight, &changes, found, warnings)))
     }
 
     /// Every file once; none where there is nothing.
@@ -205,6 +223,14 @@ impl Patch {
         }
         Ok(contents)
     }
+}
+
+/// Work on long texts, where nothing else has to wait for it.
+async fn aside<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ToolError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| refused("working the change out failed"))
 }
 
 /// Files as they are before a change.
@@ -227,8 +253,8 @@ impl Tool for Patch {
     }
 }
 
-fn change_one(shared: &Shared, single: &Single, contents: Contents) -> Result<Plan, ToolError> {
-    let path = &single.path;
+fn change_one(single: &Single, contents: Contents) -> Result<Plan, ToolError> {
+    let (path, shared) = (&single.path, &single.sight.shared);
     let loaded = contents.into_iter().find_map(|(_, loaded)| loaded);
     let loaded = loaded.ok_or_else(|| failed(FilesError::Missing(path.clone())))?;
     if let Some(wanted) = &single.expected_hash {
@@ -251,7 +277,8 @@ fn change_one(shared: &Shared, single: &Single, contents: Contents) -> Result<Pl
                 Refusal::Absent => shared.seen().missed(path),
                 _ => 0,
             };
-            return Err(answer::refusal(&refusal, &text, &single.old, misses));
+            let shown = single.sight.of(path, &text);
+            return Err(answer::refusal(&refusal, shown, &single.old, misses));
         }
     };
     let mut plan = Plan::default();
@@ -260,7 +287,7 @@ fn change_one(shared: &Shared, single: &Single, contents: Contents) -> Result<Pl
 }
 
 fn change_many(
-    shared: &Shared,
+    sight: &Sight,
     operations: &[Operation],
     names: &[String],
     paths: &[PathBuf],
@@ -274,7 +301,7 @@ fn change_many(
             .ok_or_else(|| failed(FilesError::Missing(name.into())))
     };
     for operation in operations {
-        plan.take(shared, operation, &path_of)?;
+        plan.take(sight, operation, &path_of)?;
     }
     Ok(plan)
 }

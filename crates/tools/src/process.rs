@@ -1,22 +1,31 @@
 //! `process`: what runs in the background.
 
+mod typing;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Effect, Handling, Tool, ToolContext, ToolOutcome, ToolSpec};
-use hermes_exec::{Killed, ProcessError, ProcessInfo, ProcessState, Waited};
+use hermes_exec::{Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Waited};
+use hermes_policy::Typed;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
+use self::typing::Typing;
 use crate::arguments::{read, refuse, text};
-use crate::workplace::Workplace;
+use crate::guard::{self, Clearance};
+use crate::workplace::{Refused, Workplace};
 
 /// Characters of output with each action.
 const POLLED: usize = 1_000;
 const WAITED: usize = 2_000;
 /// Characters of a command in a list.
 const COMMAND: usize = 200;
+/// Characters of it in every other answer: whoever started it knows the rest.
+const LONG_COMMAND: usize = 1_000;
+/// What a call may take beyond waiting: a question to a person.
+const BESIDE_WAITING: Duration = Duration::from_secs(600);
 /// Lines of a log unless more are asked for.
 const LINES: usize = 200;
 
@@ -24,6 +33,7 @@ const LINES: usize = 200;
 pub struct Process {
     spec: ToolSpec,
     place: Arc<Workplace>,
+    typing: Typing,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -84,6 +94,7 @@ impl Process {
         Self {
             spec: Self::described(),
             place,
+            typing: Typing::default(),
         }
     }
 
@@ -105,29 +116,21 @@ impl Process {
             Action::Poll => {
                 let info = processes.poll(&id, POLLED).await?;
                 let preview = info.output.as_str();
-                with(about(&info), [("output_preview", preview.into())])
+                let answer = with(about(&info), [("output_preview", preview.into())]);
+                self.noted(answer, &info, context).await
             }
             Action::Log => {
                 let limit = asked.limit.unwrap_or(LINES).max(1);
                 let log = processes.log(&id, asked.offset.unwrap_or(0), limit).await?;
-                let last = log.first_line + log.line_count;
-                let showing = format!(
-                    "lines {} to {last} of {}",
-                    log.first_line + 1,
-                    log.total_lines
-                );
-                let mut answer = with(
-                    about(&log.info),
-                    [
-                        ("output", log.text.as_str().into()),
-                        ("total_lines", log.total_lines.into()),
-                        ("showing", showing.into()),
-                    ],
-                );
-                if log.beginning_lost {
-                    answer["beginning_lost"] = true.into();
+                let answer = page(&log);
+                if log.first_line + log.line_count < log.total_lines {
+                    return Ok(answer);
                 }
-                answer
+                let info = ProcessInfo {
+                    output: log.text,
+                    ..log.info
+                };
+                self.noted(answer, &info, context).await
             }
             Action::Wait => self.wait(&id, asked.timeout, context).await?,
             Action::Kill => match processes.kill(&id, WAITED).await? {
@@ -138,12 +141,42 @@ impl Process {
                     [("error", "it does not react to being killed".into())],
                 ),
             },
-            Action::Write => written(processes.write(&id, data.as_bytes()).await?),
-            Action::Submit => written(processes.submit(&id, &data).await?),
+            Action::Write => self.typed(&id, &data, context).await?,
+            Action::Submit => self.typed(&id, &format!("{data}\n"), context).await?,
             Action::Close => {
                 processes.close_input(&id).await?;
                 json!({"status": "ok"})
             }
+        })
+    }
+
+    /// Hands a text to a process. A shell would run it, so it passes the rules a command passes.
+    async fn typed(
+        &self,
+        id: &str,
+        text: &str,
+        context: &ToolContext,
+    ) -> Result<Json, ProcessError> {
+        let processes = &self.place.processes;
+        let info = processes.poll(id, 0).await?;
+        let before = self.typing.before(id);
+        let typed = Typed {
+            command: &info.command,
+            before: &before,
+            text,
+        };
+        let action = guard::Action::typed("process", typed, &info.directory);
+        let guard = &self.place.guard;
+        let cleared = match guard.clear(&action, &self.place, context).await {
+            Clearance::Refused(why) => return Ok(json!({"status": "blocked", "error": why})),
+            Clearance::Cleared(cleared) => cleared,
+        };
+        let bytes = processes.write(id, text.as_bytes()).await?;
+        self.typing.add(id, text);
+        let answer = json!({"status": "ok", "bytes_written": bytes});
+        Ok(match cleared.note {
+            Some(note) => with(answer, [("approval", note.into())]),
+            None => answer,
         })
     }
 
@@ -162,7 +195,7 @@ impl Process {
             .wait(id, limit, &context.cancel, WAITED)
             .await?;
         Ok(match waited {
-            Waited::Exited(info) => ended("exited", &info),
+            Waited::Exited(info) => self.noted(ended("exited", &info), &info, context).await,
             Waited::TimedOut(info) => {
                 let mut note = format!("it still runs after {} s", limit.as_secs());
                 if wanted > most {
@@ -172,6 +205,22 @@ impl Process {
             }
             Waited::Interrupted(info) => ended("interrupted", &info),
         })
+    }
+
+    /// Adds what came of a sandbox that was in the way of a process which has ended.
+    async fn noted(&self, answer: Json, info: &ProcessInfo, context: &ToolContext) -> Json {
+        match self.place.if_refused(info, context).await {
+            None => answer,
+            Some(Refused::In(why)) => with(answer, [("sandbox_note", why.into())]),
+            Some(Refused::Out(started)) => {
+                let note = format!(
+                    "the sandbox was in its way; as allowed, it runs again outside as {}",
+                    started.id
+                );
+                let again = ("restarted_as", started.id.into());
+                with(answer, [again, ("sandbox_note", note.into())])
+            }
+        }
     }
 }
 
@@ -193,7 +242,7 @@ impl Tool for Process {
 
     fn handling(&self) -> Handling {
         Handling {
-            deadline: self.place.limits.usual + Duration::from_secs(60),
+            deadline: self.place.limits.usual + BESIDE_WAITING,
             ..Handling::default()
         }
     }
@@ -224,7 +273,7 @@ impl Tool for Process {
 fn about(info: &ProcessInfo) -> Json {
     let mut answer = json!({
         "session_id": info.id,
-        "command": info.command,
+        "command": cut(&info.command, LONG_COMMAND),
         "status": "running",
         "pid": info.pid,
         "uptime_seconds": info.uptime.as_secs(),
@@ -233,6 +282,7 @@ fn about(info: &ProcessInfo) -> Json {
         answer["status"] = "exited".into();
         answer["exit_code"] = exit_code.map_or(Json::Null, Json::from);
         answer["completion_reason"] = reason.word().into();
+        answer["termination_source"] = reason.source().into();
     }
     if info.detached {
         answer["detached"] = true.into();
@@ -253,8 +303,30 @@ fn with<const N: usize>(answer: Json, more: [(&str, Json); N]) -> Json {
     Json::Object(fields)
 }
 
-fn written(bytes: usize) -> Json {
-    json!({"status": "ok", "bytes_written": bytes})
+fn cut(command: &str, most: usize) -> String {
+    command.chars().take(most).collect()
+}
+
+/// A page of output.
+fn page(log: &ProcessLog) -> Json {
+    let last = log.first_line + log.line_count;
+    let showing = format!(
+        "lines {} to {last} of {}",
+        log.first_line + 1,
+        log.total_lines
+    );
+    let mut answer = with(
+        about(&log.info),
+        [
+            ("output", log.text.as_str().into()),
+            ("total_lines", log.total_lines.into()),
+            ("showing", showing.into()),
+        ],
+    );
+    if log.beginning_lost {
+        answer["beginning_lost"] = true.into();
+    }
+    answer
 }
 
 fn ended(status: &str, info: &ProcessInfo) -> Json {
@@ -270,14 +342,7 @@ fn listed(info: &ProcessInfo) -> Json {
     let mut answer = with(
         about(info),
         [
-            (
-                "command",
-                info.command
-                    .chars()
-                    .take(COMMAND)
-                    .collect::<String>()
-                    .into(),
-            ),
+            ("command", cut(&info.command, COMMAND).into()),
             ("cwd", info.directory.display().to_string().into()),
             ("started_at", info.started_at.into()),
             ("output_preview", preview.into()),

@@ -248,12 +248,7 @@ impl ReadFile {
         size: u64,
         warning: Option<String>,
     ) -> Json {
-        let services = &self.shared.services;
-        let masked = services
-            .redactor
-            .snapshot()
-            .redact_in(services.masking, &page.content)
-            .into_owned();
+        let masked = self.shared.masked(&page.content);
         let mut out = Map::new();
         let mut put = |name: &str, value: Json| out.insert(name.to_owned(), value);
         if masked != page.content {

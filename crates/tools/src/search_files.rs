@@ -76,6 +76,17 @@ struct Query {
     /// What shown paths are relative to.
     directory: PathBuf,
     shared: Arc<Shared>,
+    /// Who reads the answer.
+    reader: Reader,
+}
+
+/// Who reads an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// A model, to which words say best how to go on.
+    Model,
+    /// A script, which gets an object and nothing else.
+    Script,
 }
 
 impl Query {
@@ -152,6 +163,10 @@ impl SearchFiles {
             asked,
             directory,
             shared: self.shared.clone(),
+            reader: match context.nested {
+                true => Reader::Script,
+                false => Reader::Model,
+            },
         };
         let (shared, rules) = (self.shared.clone(), self.shared.rules(&place));
         let search = Search {

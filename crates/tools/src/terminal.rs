@@ -1,6 +1,7 @@
 //! `terminal`: one command of the session's shell, in the foreground or behind it.
 
 mod background;
+mod disabled;
 mod foreground;
 mod sudo;
 mod unsent;
@@ -13,8 +14,10 @@ use hermes_core::{Effect, Handling, Tool, ToolContext, ToolOutcome, ToolSpec};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
-use crate::arguments::{read, refuse, text};
+use crate::arguments::{read, text};
 use crate::workplace::{Confined, Limits, Workplace};
+
+pub use disabled::DisabledTerminal;
 
 /// What a call may take beyond its command: questions to a person, a sandbox that is made first.
 const BESIDE_THE_COMMAND: Duration = Duration::from_secs(600);
@@ -91,8 +94,11 @@ impl Tool for Terminal {
 
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move {
+            if let Some(why) = no_command(&arguments) {
+                return Ok(failed("error", why));
+            }
             let asked: Asked = read(arguments)?;
-            let confined = self.place.confinement.get().await;
+            let confined = &self.place.confinement.get().await;
             if let Confined::Refused(why) = confined {
                 return Ok(failed("disabled", why));
             }
@@ -106,15 +112,21 @@ impl Tool for Terminal {
                     &format!("workdir must not contain {character:?}"),
                 ));
             }
-            if asked.command.trim().is_empty() {
-                return Err(refuse("the command is empty"));
-            }
             if asked.background {
                 background::start(&self.place, confined, asked, context).await
             } else {
                 foreground::run(&self.place, confined, asked, context).await
             }
         })
+    }
+}
+
+/// Why there is nothing to run.
+fn no_command(arguments: &Json) -> Option<&'static str> {
+    match arguments.get("command") {
+        None => Some("there is no command; give it as a string"),
+        Some(Json::String(command)) => command.trim().is_empty().then_some("the command is empty"),
+        Some(_) => Some("the command must be a string, with its arguments in it"),
     }
 }
 

@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_core::future::BoxFuture;
-use hermes_core::{Effect, Message, Part, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec};
-use serde::{Deserialize, Serialize};
+use hermes_core::{
+    CallId, Effect, Message, Part, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec,
+};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{read, refuse, text};
@@ -49,17 +51,26 @@ struct Asked {
 /// A step as a model writes it: a change of a known one may leave things out.
 #[derive(Deserialize)]
 struct Given {
+    #[serde(default)]
     id: Json,
     #[serde(default)]
     content: Option<String>,
-    #[serde(default)]
+    /// One that is not known says nothing, so the rest of the list still counts.
+    #[serde(default, deserialize_with = "known_status")]
     status: Option<Status>,
 }
 
+fn known_status<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Status>, D::Error> {
+    let given = Json::deserialize(from)?;
+    Ok(Status::deserialize(given).ok())
+}
+
 impl Given {
-    fn id(&self) -> String {
+    /// The id, or the place in the list where there is none.
+    fn id(&self, place: usize) -> String {
         match &self.id {
-            Json::String(text) => text.trim().to_owned(),
+            Json::String(text) if !text.trim().is_empty() => text.trim().to_owned(),
+            Json::Null | Json::String(_) => place.to_string(),
             other => other.to_string(),
         }
     }
@@ -75,26 +86,30 @@ impl Given {
 }
 
 impl Todo {
-    /// The list as the last result in the history has it.
+    /// The list as the history leaves it.
     pub fn from_history(history: &[Arc<Message>]) -> Self {
-        let steps = history
-            .iter()
-            .rev()
-            .flat_map(|message| message.parts.iter().rev())
-            .find_map(|part| match part {
-                Part::ToolResult {
-                    name,
-                    content,
-                    failed: false,
-                    ..
-                } if name == NAME => listed(content),
-                _ => None,
-            })
-            .unwrap_or_default();
-        Self {
+        let parts = history.iter().flat_map(|message| &message.parts);
+        let parts: Vec<&Part> = parts.filter(|part| is_ours(part)).collect();
+        let read = (0..parts.len()).rev().find_map(|at| match parts.get(at)? {
+            Part::ToolResult { content, .. } => Some((at + 1, listed(content)?)),
+            _ => None,
+        });
+        let (from, steps) = read.unwrap_or_default();
+        let todo = Self {
             spec: spec(),
             steps: Mutex::new(steps),
+        };
+        // A result that was too long for the conversation is not in it; its call still says what it did.
+        for at in from..parts.len() {
+            let (before, after) = parts.split_at(at);
+            if let Some(Part::ToolResult { call, .. }) = after.first()
+                && let Some(asked) = asked_by(before, call)
+            {
+                // What cannot be done now could not be done then.
+                drop(todo.update(asked));
+            }
         }
+        todo
     }
 
     fn update(&self, asked: Asked) -> ToolOutcome {
@@ -105,8 +120,8 @@ impl Todo {
             } else {
                 Vec::new()
             };
-            for given in list(given)? {
-                let id = given.id();
+            for (index, given) in list(given)?.into_iter().enumerate() {
+                let id = given.id(index + 1);
                 // The last of several with one id is the one that is meant.
                 match changed.iter_mut().find(|known| known.id == id) {
                     Some(known) => given.change(known),
@@ -130,13 +145,35 @@ impl Todo {
     }
 }
 
+/// Whether a part is a call of this tool, or its answer.
+fn is_ours(part: &Part) -> bool {
+    match part {
+        Part::ToolCall(call) => call.name == NAME,
+        Part::ToolResult { name, failed, .. } => name == NAME && !failed,
+        Part::Text { .. } | Part::Reasoning { .. } | Part::Media(_) => false,
+    }
+}
+
+/// What the last call with this id asked for.
+fn asked_by(parts: &[&Part], id: &CallId) -> Option<Asked> {
+    let arguments = parts.iter().rev().find_map(|part| match part {
+        Part::ToolCall(call) if call.id == *id => Some(call.arguments.clone()),
+        _ => None,
+    })?;
+    read(arguments).ok()
+}
+
 /// The steps of a call; some models write the list as a text.
 fn list(given: Json) -> Result<Vec<Given>, ToolError> {
     let parsed = match given {
         Json::String(text) => serde_json::from_str(&text),
         other => serde_json::from_value(other),
     };
-    parsed.map_err(|error| refuse(format!("todos is not a list of steps: {error}")))
+    parsed.map_err(|error| {
+        refuse(format!(
+            "todos is not a list of steps ({error}); give an array of objects with id, content and status"
+        ))
+    })
 }
 
 fn spec() -> ToolSpec {
@@ -213,7 +250,7 @@ impl Tool for Todo {
 
 #[cfg(test)]
 mod tests {
-    use hermes_core::{CallId, Role};
+    use hermes_core::{Role, ToolCall};
 
     use super::*;
 
@@ -261,6 +298,93 @@ mod tests {
         let later = Todo::from_history(&[Arc::new(message)]);
         assert_eq!(*later.steps.lock().unwrap(), *todo.steps.lock().unwrap());
         assert_eq!(later.steps.lock().unwrap().len(), 3);
+    }
+
+    // EX-63
+    #[test]
+    fn a_list_whose_result_was_kept_elsewhere_is_found_by_its_call() {
+        let said = |id: &str, arguments: Json, content: &str| {
+            let call = Part::ToolCall(ToolCall {
+                id: CallId(id.into()),
+                name: NAME.into(),
+                arguments,
+            });
+            let result = Part::ToolResult {
+                call: CallId(id.into()),
+                name: NAME.into(),
+                content: content.into(),
+                failed: false,
+            };
+            let message = |role, part| {
+                Arc::new(Message {
+                    role,
+                    parts: vec![part],
+                    raw: None,
+                })
+            };
+            [message(Role::Assistant, call), message(Role::Tool, result)]
+        };
+        let step = |id: &str, status: &str| json!({"id": id, "content": "look", "status": status});
+        let first = json!({"todos": [step("1", "pending")]});
+        let short = shown(&[Item {
+            id: "1".into(),
+            content: "look".into(),
+            status: Status::Pending,
+        }]);
+        let longer =
+            json!({"merge": true, "todos": [step("1", "completed"), step("2", "pending")]});
+        let history: Vec<Arc<Message>> = [
+            said("a", first, &short),
+            said("b", longer, "<persisted-output>\n{\"todos\":[{\"id\":"),
+        ]
+        .concat();
+        let told: Json =
+            serde_json::from_str(&update(&Todo::from_history(&history), json!({}))).unwrap();
+        assert_eq!(
+            told["todos"],
+            json!([step("1", "completed"), step("2", "pending")])
+        );
+    }
+
+    // EX-63
+    #[test]
+    fn a_status_nobody_knows_and_a_missing_id_do_not_cost_the_list() {
+        let todo = Todo::from_history(&[]);
+        let told: Json = serde_json::from_str(&update(
+            &todo,
+            json!({"todos": [{"id": "a", "content": "look", "status": "done"},
+                             {"content": "fix", "status": "completed"},
+                             {"id": " ", "content": "test", "status": 7}]}),
+        ))
+        .unwrap();
+        assert_eq!(
+            told["todos"],
+            json!([{"id": "a", "content": "look", "status": "pending"},
+                   {"id": "2", "content": "fix", "status": "completed"},
+                   {"id": "3", "content": "test", "status": "pending"}])
+        );
+        // A step that is known keeps its status.
+        let told: Json = serde_json::from_str(&update(
+            &todo,
+            json!({"merge": true, "todos": [{"id": "2", "status": "finished"}]}),
+        ))
+        .unwrap();
+        assert_eq!(told["todos"][1]["status"], "completed");
+    }
+
+    // EX-63
+    #[test]
+    fn what_is_no_list_is_refused_as_json() {
+        let todo = Todo::from_history(&[]);
+        let refused = todo.update(read(json!({"todos": "three steps"})).unwrap());
+        let Err(ToolError::ForModel { message }) = refused else {
+            panic!("{refused:?}");
+        };
+        let told: Json = serde_json::from_str(&message).unwrap();
+        assert!(
+            told["error"].as_str().unwrap().contains("array of objects"),
+            "{told}"
+        );
     }
 
     // EX-63

@@ -1,21 +1,27 @@
 //! Where a session works: what its tools that run things share.
 
+mod behind;
 mod defined;
+mod refused;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_core::{Random, ToolContext};
-use hermes_exec::{Backend, Place, Processes, RunId, Shell, sudo_needs_no_password};
+use hermes_exec::guidance::Masking;
+use hermes_exec::{Backend, Granted, Place, Processes, RunId, Shell, sudo_needs_no_password};
 use hermes_policy::Confinement;
 use hermes_secrets::{ChildName, RedactorHandle, Secret, SecretName};
-use tokio::sync::OnceCell;
+use tokio::sync::Mutex as AsyncMutex;
 use tokio_util::sync::CancellationToken;
 
 use crate::checkpoints::{CheckpointError, Checkpoints};
 use crate::guard::Guard;
+pub use behind::Behind;
+pub(crate) use behind::{Refused, Wanted};
 pub use defined::Defined;
+pub(crate) use refused::refused_by_sandbox;
 
 /// What the tools of one session that run things share.
 pub struct Workplace {
@@ -32,12 +38,18 @@ pub struct Workplace {
     pub confinement: LazyConfined,
     /// The environment of its commands.
     pub environment: Vec<(String, String)>,
+    /// What they see besides, because a skill of the session asked for it.
+    pub granted: Granted,
     /// What runs in the background, of all sessions.
     pub processes: Processes,
+    /// What of it is this session's and confined.
+    pub behind: Behind,
     /// Who decides what may run.
     pub guard: Arc<Guard>,
     /// Masks secrets in what commands print.
     pub redactor: RedactorHandle,
+    /// How much of it is masked.
+    pub masking: Masking,
     /// Makes names nobody else has.
     pub random: Arc<dyn Random>,
     /// Limits.
@@ -47,6 +59,9 @@ pub struct Workplace {
     /// Snapshots before commands that change files, when they are switched on. Only of this machine.
     pub checkpoints: Option<Arc<Checkpoints>>,
 }
+
+/// What results say of something that a person let out of the sandbox.
+pub(crate) const LET_OUT: &str = "outside the sandbox, as allowed";
 
 /// What a person is told when there is nothing to go back to.
 pub(crate) fn no_checkpoint(error: &CheckpointError) -> String {
@@ -141,32 +156,39 @@ impl Confined {
     }
 }
 
-/// Finding out what can confine commands here takes a moment, so it is done when the first one runs.
+/// Finding out what can confine commands here takes a moment, so it is done when the first one runs, and
+/// again when commands may read more files than before.
 pub struct LazyConfined {
-    found: OnceCell<Confined>,
+    found: AsyncMutex<Option<(usize, Confined)>>,
     find: Arc<dyn Fn() -> Confined + Send + Sync>,
+    granted: Granted,
 }
 
 impl LazyConfined {
-    /// Asks `find`, once, where blocking is allowed.
-    pub fn new(find: Arc<dyn Fn() -> Confined + Send + Sync>) -> Self {
+    /// Asks `find`, where blocking is allowed, as often as files are granted.
+    pub fn new(find: Arc<dyn Fn() -> Confined + Send + Sync>, granted: Granted) -> Self {
         Self {
-            found: OnceCell::new(),
+            found: AsyncMutex::default(),
             find,
+            granted,
         }
     }
 
-    pub(crate) async fn get(&self) -> &Confined {
-        self.found
-            .get_or_init(|| async {
-                let find = self.find.clone();
-                tokio::task::spawn_blocking(move || find())
-                    .await
-                    .unwrap_or_else(|_| {
-                        Confined::Refused("the sandbox could not be looked for".to_owned())
-                    })
-            })
-            .await
+    pub(crate) async fn get(&self) -> Confined {
+        let mut found = self.found.lock().await;
+        let files = self.granted.files().len();
+        if let Some((then, confined)) = &*found
+            && *then == files
+        {
+            return confined.clone();
+        }
+        let find = self.find.clone();
+        let looked = tokio::task::spawn_blocking(move || find()).await;
+        let confined = looked.unwrap_or_else(|_| {
+            Confined::Refused("the sandbox could not be looked for".to_owned())
+        });
+        *found = Some((files, confined.clone()));
+        confined
     }
 }
 

@@ -12,8 +12,9 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{read, text};
-use crate::edit::Text;
+use crate::edit::{Text, unified};
 use crate::files::{LARGEST, Notation, Shared, check, failed, refused};
+use crate::lsp::Changed;
 
 /// Writes files.
 pub(crate) struct WriteFile {
@@ -36,6 +37,7 @@ struct Written {
     edit: Edit,
     bytes: usize,
     before: Option<String>,
+    diff: String,
     note: Option<&'static str>,
 }
 
@@ -104,17 +106,25 @@ impl WriteFile {
             .await
             .map_err(failed)?;
         shared.wrote(&path, applied.stamps.first().copied().flatten(), context);
+        // The model wrote all of it and knows; whoever looks on sees what became different.
+        if !written.diff.is_empty() && !context.nested {
+            context.host.changed(context, written.diff.clone()).await;
+        }
         let lint = shared
             .lint()
             .report(&path, written.before.as_deref(), &content, &context.cancel)
             .await;
-        Ok(text(answer(
-            &path,
-            &written,
-            applied.made_directories,
-            lint,
-            warning,
-        )))
+        let changed = Changed {
+            path: &path,
+            before: written.before.as_deref(),
+            after: &content,
+        };
+        let diagnostics = shared.diagnostics(&[changed], context).await;
+        let mut out = answer(&path, &written, applied.made_directories, lint, warning);
+        if let (Some(diagnostics), Some(fields)) = (diagnostics, out.as_object_mut()) {
+            fields.insert("lsp_diagnostics".to_owned(), json!(diagnostics));
+        }
+        Ok(text(out.to_string()))
     }
 }
 
@@ -154,7 +164,7 @@ fn answer(
     made_directories: bool,
     lint: Json,
     warning: Option<String>,
-) -> String {
+) -> Json {
     let mut out = json!({
         "bytes_written": written.bytes,
         "dirs_created": made_directories,
@@ -171,7 +181,16 @@ fn answer(
     {
         fields.insert("_warning".to_owned(), json!(told.join("; ")));
     }
-    out.to_string()
+    out
+}
+
+/// What a change is measured against: nothing where there is no file, and no text where that is none.
+fn before_text(old: &Option<Text>, state: Option<FileState>) -> Option<&str> {
+    match (old, state) {
+        (Some(old), _) => Some(&old.body),
+        (None, None) => Some(""),
+        (None, Some(_)) => None,
+    }
 }
 
 /// What a file becomes, keeping its encoding, mark and line breaks.
@@ -188,6 +207,14 @@ fn replacement(
     if let Some(notation) = Notation::of(&path) {
         check(notation, plain).map_err(|cause| refused(format!("nothing was written: {cause}")))?;
     }
+    let diff = match before_text(&old, state) {
+        Some(before) => unified(
+            path.to_string_lossy().trim_start_matches('/'),
+            before,
+            plain,
+        ),
+        None => String::new(),
+    };
     let mut note = None;
     let bytes = match &old {
         None => content.as_bytes().to_vec(),
@@ -216,6 +243,7 @@ fn replacement(
         edit,
         bytes: size,
         before: old.map(|old| old.body),
+        diff,
         note,
     })
 }

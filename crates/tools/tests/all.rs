@@ -4,7 +4,9 @@
 mod suite {
     mod agents;
     mod away;
+    mod background;
     mod checkpoints;
+    mod checkpoints_busy;
     mod documents;
     mod edits;
     mod fixture;

@@ -1,147 +1,71 @@
 //! One state for everything on the screen.
 //!
-//! `App::update` takes what happened and answers what is to be done; `App::live` is what the live area shows, and
-//! `App::take_finished` what has become history. Nothing here reads a clock, a file or a key.
+//! `App::update` takes what happened and answers what is to be done; `App::live` is what the live area or the full
+//! screen shows, and `App::take_finished` what has become history. Nothing here reads a clock, a file or a key.
 
+mod beside;
 mod busy;
+mod carrying;
 mod commands;
 mod events;
+mod full;
 mod input;
 mod live;
+mod mouse;
+mod record;
+mod settings;
+mod sidebar;
+mod talk;
 mod turn;
 
 #[cfg(test)]
+mod full_tests;
+#[cfg(test)]
+mod left_tests;
+#[cfg(test)]
+mod settings_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod told_tests;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
-use hermes_core::{Event, Op, QuestionId};
-use ratatui::text::Line;
+use hermes_core::{Event, QuestionId, SessionId};
 
-use crate::cells::{Cell, Level, Notice};
-use crate::composer::complete::{Candidate, Request};
-use crate::composer::paste::Kept;
-use crate::composer::{Attachment, Composer};
+use crate::composer::Composer;
+use crate::composer::history::History;
 use crate::panels::Queue;
-use crate::status::StatusLine;
+use crate::status::Standing;
 use crate::theme::Theme;
 
+pub use crate::spinner::Indicator;
+use beside::Beside;
 pub use busy::WhileBusy;
+use carrying::Carrying;
+use full::Hits;
+use record::Record;
+pub use settings::{
+    Call, Details, Labels, Mode, Mouse, PasteNames, PasteTexts, Preview, Sections, Settings,
+    Stamps, StatusBar, Thoughts, ToolLines,
+};
+pub use sidebar::reading_columns;
+use sidebar::{Sidebar, Where};
+pub use talk::{Asked, Called, Effect, Input, Opened, Outgoing, Reply, Then, UnderWay};
 use turn::Turn;
+pub use turn::tool_cell;
 
-/// What happened.
-#[derive(Debug, Clone)]
-pub enum Input {
-    /// A key was pressed.
-    Key(KeyEvent),
-    /// Something was pasted.
-    Paste(String),
-    /// The terminal has this many columns and rows now.
-    Resize(u16, u16),
-    /// The session is there; how it stands.
-    Opened(Box<Opened>),
-    /// The session says something.
-    Event(Event),
-    /// The session is over.
-    Ended,
-    /// Candidates for a completion.
-    Completed {
-        /// The request they answer.
-        id: u64,
-        /// What could be meant.
-        candidates: Vec<Candidate>,
-    },
-    /// A command was carried out.
-    Replied(Reply),
-    /// The user's editor was closed; with the text, if it was saved.
-    Edited(Option<String>),
-    /// A path that was pasted is a picture, or is none.
-    Looked {
-        /// What was pasted.
-        text: String,
-        /// What goes with the message, if it is a picture.
-        picture: Option<Attachment>,
-    },
-    /// Time has passed.
-    Tick,
-}
-
-/// How a session stands when it is opened.
-#[derive(Debug, Clone)]
-pub struct Opened {
-    /// What is shown above the conversation.
-    pub greeting: Vec<Cell>,
-    /// The lines of the banner, for the width at hand.
-    pub banner: Vec<Line<'static>>,
-    /// What the status bar says at first.
-    pub status: StatusLine,
-}
-
-/// What came of a command.
-#[derive(Debug, Clone, Default)]
-pub struct Reply {
-    /// The command, as it was given.
-    pub asked: Option<String>,
-    /// It is one of the screen's own: its name, and what stands behind it.
-    pub own: Option<(&'static str, String)>,
-    /// What to show.
-    pub cells: Vec<Cell>,
-    /// What to put into the composer.
-    pub draft: Option<String>,
-    /// Another theme.
-    pub theme: Option<Box<Theme>>,
-    /// Another status, when the command changed it.
-    pub status: Option<StatusLine>,
-    /// The program is to end.
-    pub leave: bool,
-}
-
-/// What is to be done.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
-    /// Say this to the session.
-    Send(Op),
-    /// Send a message, with pictures by path.
-    Message {
-        /// The text.
-        text: String,
-        /// What goes with it.
-        attachments: Vec<Attachment>,
-    },
-    /// Carry out a command of the conversation.
-    Command(String),
-    /// Find candidates.
-    Complete(Request),
-    /// Save a paste.
-    Keep(Kept),
-    /// Put a line into the history.
-    Remember(String),
-    /// Let the user edit this text in an editor.
-    Edit(String),
-    /// Find out whether a path is a picture.
-    Look {
-        /// The path.
-        path: String,
-        /// What was pasted.
-        text: String,
-    },
-    /// Call the user.
-    Ring,
-    /// Hand the terminal to the shell for a while.
-    Suspend,
-    /// Draw everything again.
-    Repaint,
-    /// End.
-    Leave,
-}
+/// Characters of the terminal's title.
+const LONGEST_TITLE: usize = 60;
 
 /// Whose panel it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Tag {
-    /// The session waits for it.
-    Question(QuestionId),
+    /// A session waits for it.
+    Question(QuestionId, SessionId),
+    /// The program asked, and this follows.
+    Program(Then),
 }
 
 /// How far the session is.
@@ -153,30 +77,6 @@ enum Phase {
     Open,
     /// It is over.
     Over,
-}
-
-/// How the screen behaves.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// What a message does that is sent while the agent works.
-    pub busy: WhileBusy,
-    /// Whether the thoughts of the model are shown as they come.
-    pub show_reasoning: bool,
-    /// Whether the end of a turn is told with tokens and time.
-    pub show_usage: bool,
-    /// Whether the end of a long turn rings.
-    pub ring: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            busy: WhileBusy::Interrupt,
-            show_reasoning: false,
-            show_usage: false,
-            ring: false,
-        }
-    }
 }
 
 /// Everything on the screen.
@@ -191,22 +91,51 @@ pub struct App {
     asked_at: Option<Duration>,
     turn: Option<Turn>,
     /// Messages that wait for the end of the turn.
-    waiting: VecDeque<(String, Vec<Attachment>)>,
-    status: Option<StatusLine>,
+    waiting: VecDeque<Outgoing>,
+    /// The session in front.
+    session: Option<SessionId>,
+    /// Where it works.
+    directory: String,
+    standing: Option<Standing>,
+    /// Tokens of the conversation.
+    used: u64,
+    compressions: u32,
+    /// When the session in front was opened.
+    opened_at: Duration,
+    /// How long the last turn took.
+    took: Option<Duration>,
+    /// When it ended.
+    ended_at: Option<Duration>,
     /// When Ctrl+C was last pressed with something running.
     interrupted_at: Option<Duration>,
-    finished: Vec<Line<'static>>,
-    /// Whether the last finished line is empty, so that cells stand apart by one line and no more.
-    spaced: bool,
+    record: Record,
+    /// What is shown when the paragraph under way is complete.
+    beside: Beside,
+    /// Commands under way.
+    carrying: Carrying,
+    sidebar: Sidebar,
+    /// Where everything was when it was last drawn.
+    hits: Hits,
+    /// The tool that was called last, for those who want to see only others.
+    last_tool: Option<String>,
+    /// The time since the start, at the last thing that happened.
+    now: Duration,
     ticks: usize,
-    last_tick: Duration,
 }
 
 impl App {
     /// A screen with nothing on it but the composer.
     pub fn new(theme: Theme, settings: Settings, mut composer: Composer, size: (u16, u16)) -> Self {
         composer.set_width(size.0, &theme);
+        composer.set_paste_texts(settings.paste_texts.clone());
         let mut app = Self {
+            record: Record::new(&settings, &theme, usize::from(size.0)),
+            beside: Beside::default(),
+            carrying: Carrying::default(),
+            sidebar: Sidebar::default(),
+            hits: Hits::default(),
+            last_tool: None,
+            now: Duration::ZERO,
             theme,
             settings,
             size,
@@ -216,22 +145,41 @@ impl App {
             asked_at: None,
             turn: None,
             waiting: VecDeque::new(),
-            status: None,
+            session: None,
+            directory: String::new(),
+            standing: None,
+            used: 0,
+            compressions: 0,
+            opened_at: Duration::ZERO,
+            took: None,
+            ended_at: None,
             interrupted_at: None,
-            finished: Vec::new(),
-            spaced: true,
             ticks: 0,
-            last_tick: Duration::ZERO,
         };
+        app.lay_out();
         app.placeholder();
         app
+    }
+
+    /// How it behaves.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What was sent before, as soon as it was read.
+    pub(crate) fn remember(&mut self, history: History) {
+        self.composer.set_history(history);
     }
 
     /// Takes in what happened; `now` is the time since the start.
     pub fn update(&mut self, input: Input, now: Duration) -> Vec<Effect> {
         let mut effects = Vec::new();
+        let lapsed = self.pass(now, &mut effects);
         match input {
+            // It was meant for a question whose time was over before it came.
+            Input::Key(_) | Input::Paste(_) if lapsed => {}
             Input::Key(key) => self.key(key, now, &mut effects),
+            Input::Mouse(event) => self.mouse(event, &mut effects),
             Input::Paste(text) => self.paste(&text, &mut effects),
             Input::Resize(columns, rows) => self.resize(columns, rows),
             Input::Opened(opened) => self.opened(*opened, now, &mut effects),
@@ -244,22 +192,21 @@ impl App {
                 self.composer.supply(id, candidates);
             }
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
+            Input::Standing(standing) => self.standing = Some(standing),
+            Input::Sessions(rows) => self.list_sessions(rows, &mut effects),
+            Input::Clipped(picture) => self.clipped(picture),
             Input::Edited(text) => self.edited(text, now, &mut effects),
-            Input::Looked { text, picture } => self.looked(&text, picture, &mut effects),
-            Input::Tick => self.tick(now, &mut effects),
+            Input::Looked { text, picture } => self.looked(text.as_deref(), picture, &mut effects),
+            Input::Tick => self.tick(now),
         }
+        self.watch_commands(&effects, now);
         self.placeholder();
         effects
     }
 
-    /// Lines that are history from now on.
-    pub fn take_finished(&mut self) -> Vec<Line<'static>> {
-        std::mem::take(&mut self.finished)
-    }
-
     /// Whether something moves, so that ticks are wanted.
     pub fn is_moving(&self) -> bool {
-        self.turn.is_some() || !self.panels.is_empty()
+        self.turn.is_some() || !self.panels.is_empty() || self.is_carrying_out()
     }
 
     /// Whether the session works.
@@ -267,59 +214,144 @@ impl App {
         self.turn.is_some()
     }
 
+    /// What stays on the screen while the program is stopped.
+    pub(crate) fn while_stopped(&self) -> String {
+        let name = crate::text::clean_line(&self.theme.agent_name);
+        format!("{name} is stopped; fg goes on with it.")
+    }
+
+    /// What the terminal's title says, when it says something.
+    pub fn title(&self) -> Option<String> {
+        let glyph = match (self.phase, self.panels.is_empty(), &self.turn) {
+            (_, false, _) => "?",
+            (Phase::Opening, ..) => "…",
+            (_, true, Some(_)) => "●",
+            (Phase::Open | Phase::Over, true, None) => "✓",
+        };
+        let name = self.sidebar.active_title();
+        let name = name.unwrap_or_else(|| self.theme.agent_name.clone());
+        let name = crate::text::cut(&crate::text::clean_line(&name), LONGEST_TITLE);
+        self.settings.title.then(|| format!("{glyph} {name}"))
+    }
+
+    /// Columns for the conversation: all there are, but for a list beside it.
     fn columns(&self) -> usize {
-        usize::from(self.size.0).max(1)
+        let beside = match (self.settings.mode, self.sidebar.place(self.size.0)) {
+            (Mode::Full, Where::Beside(columns)) => columns + 1,
+            (Mode::Full, Where::InFront | Where::Nowhere) | (Mode::Inline, _) => 0,
+        };
+        usize::from(self.size.0.saturating_sub(beside)).max(1)
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
+        let resized = self.size != (columns, rows);
         self.size = (columns, rows);
-        self.composer.set_width(columns, &self.theme);
+        if resized {
+            self.lay_out();
+        }
+    }
+
+    /// The width may be another one.
+    fn lay_out(&mut self) {
         let width = self.columns();
+        let columns = u16::try_from(width).unwrap_or(u16::MAX);
+        self.composer.set_width(columns, &self.theme);
         if let Some(turn) = &mut self.turn {
-            turn.resize(width);
+            turn.resize(width, &self.settings, &self.theme);
+        }
+        if let Record::Full(transcript) = &mut self.record {
+            transcript.resize(width);
         }
     }
 
     fn opened(&mut self, opened: Opened, now: Duration, effects: &mut Vec<Effect>) {
+        if self.phase == Phase::Open {
+            self.leave_session(effects);
+        }
         self.phase = Phase::Open;
-        self.status = Some(opened.status);
-        self.finished.extend(opened.banner);
-        self.spaced = false;
-        for cell in &opened.greeting {
+        self.put_in_front(opened.session);
+        self.directory = opened.directory;
+        self.standing = Some(opened.standing);
+        self.used = opened.used;
+        self.compressions = 0;
+        self.opened_at = now;
+        self.took = None;
+        self.ended_at = None;
+        if let Some(transcript) = self.transcript() {
+            transcript.clear();
+        }
+        if let Some(heading) = opened.heading {
+            self.show_heading(*heading);
+        }
+        if let Record::Full(transcript) = &mut self.record {
+            for cell in opened.before {
+                transcript.push(cell, None);
+            }
+        }
+        for cell in opened.greeting {
             self.show(cell);
         }
+        if let Some(running) = opened.running {
+            self.go_on(*running, now, effects);
+        }
+        self.ask_for_sessions(effects);
         self.send_waiting(now, effects);
     }
 
-    fn tick(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+    fn put_in_front(&mut self, session: Option<SessionId>) {
+        self.sidebar.put_in_front(session.clone());
+        self.session = session;
+    }
+
+    /// Shows a turn that began before, and goes on with it.
+    fn go_on(&mut self, running: UnderWay, now: Duration, effects: &mut Vec<Effect>) {
+        if let Some(asked) = running.asked {
+            self.show_user(asked);
+        }
+        let began = now.saturating_sub(running.since);
+        self.begin_turn(began);
+        for event in running.events {
+            // A turn begins once.
+            if !matches!(event, Event::TurnStarted { .. }) {
+                self.event(event, now, effects);
+            }
+        }
+    }
+
+    /// Another conversation comes to the front: what was under way in this one, or meant for it, is not for that.
+    fn leave_session(&mut self, effects: &mut Vec<Effect>) {
+        self.end_text();
+        self.end_held();
+        // A turn that has not ended goes on behind what is shown: whoever asks in it still waits for an answer.
+        let goes_on = self.turn.take().is_some();
+        self.interrupted_at = None;
+        if !goes_on {
+            self.withdraw_own();
+        }
+        let waiting = std::mem::take(&mut self.waiting);
+        for message in waiting.into_iter().rev() {
+            self.back_to_draft(message, effects);
+        }
+    }
+
+    /// Counts questions down, whatever it is that happens now; says whether the time of one was over.
+    fn pass(&mut self, now: Duration, effects: &mut Vec<Effect>) -> bool {
+        let passed = now.saturating_sub(self.now);
+        self.now = now;
+        let over = self.panels.tick(passed);
+        let lapsed = !over.is_empty();
+        for one in over {
+            self.answered(one, effects);
+        }
+        if lapsed && !self.panels.is_empty() {
+            self.asked_at = Some(now);
+        }
+        lapsed
+    }
+
+    fn tick(&mut self, now: Duration) {
         self.ticks += 1;
-        let passed = now.saturating_sub(self.last_tick);
-        self.last_tick = now;
-        for over in self.panels.tick(passed) {
-            self.answered(over, effects);
-        }
-    }
-
-    /// Makes a cell part of the history, an empty line apart from what is before it.
-    fn show(&mut self, cell: &Cell) {
-        let lines = cell.lines(self.columns(), &self.theme);
-        self.push_apart(lines);
-    }
-
-    fn push_apart(&mut self, lines: Vec<Line<'static>>) {
-        if lines.is_empty() {
-            return;
-        }
-        if !self.spaced {
-            self.finished.push(Line::default());
-        }
-        self.finished.extend(lines);
-        self.spaced = false;
-    }
-
-    fn notice(&mut self, level: Level, text: impl Into<String>) {
-        let text = text.into();
-        self.show(&Cell::Notice(Notice { level, text }));
+        self.lose_patience(now);
     }
 
     /// What an empty composer says depends on what happens.
@@ -328,6 +360,7 @@ impl App {
             (Phase::Opening, _) => "starting; what you write waits",
             (Phase::Over, _) => "",
             (Phase::Open, Some(_)) => self.settings.busy.hint(),
+            (Phase::Open, None) if self.takes_a_while() => "a command runs; Esc stops it",
             (Phase::Open, None) => "ask anything, / for commands, @ for files",
         };
         self.composer.set_placeholder(text);

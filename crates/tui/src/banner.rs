@@ -12,7 +12,9 @@ const WIDE: usize = 80;
 /// A wider frame is harder to read.
 const WIDEST: usize = 120;
 /// Sets of tools, and servers, that are listed.
-const MOST_LISTED: usize = 12;
+const MOST_LISTED: usize = 8;
+/// In fewer columns there is no tip.
+const TIP: usize = 50;
 
 /// What is known when a session starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,6 +41,8 @@ pub struct Banner {
     pub update: Option<String>,
     /// A mode in which the agent may do more than usual.
     pub warning: Option<String>,
+    /// Something worth trying.
+    pub tip: Option<String>,
 }
 
 /// An MCP server.
@@ -59,13 +63,44 @@ pub enum Form {
     Compact,
 }
 
+/// A banner as it stands above a conversation. Whoever shows it knows how much room there is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Heading {
+    /// What it says.
+    pub banner: Banner,
+    /// How much of it.
+    pub form: Form,
+    /// Whether what was on the screen moves up first, into the terminal's history.
+    pub cleared: bool,
+}
+
+impl Heading {
+    /// Its lines.
+    pub(crate) fn lines(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+        self.banner.lines(self.form, columns, theme)
+    }
+}
+
 impl Banner {
     /// Its lines.
     pub fn lines(&self, form: Form, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-        match form {
+        let mut out = match form {
             Form::Full if columns >= WIDE => self.full(columns, theme),
             Form::Full | Form::Compact => self.compact(columns, theme),
+        };
+        if form == Form::Compact {
+            return out;
         }
+        let mut below = |text: String, style| {
+            out.push(Line::from(vec![Span::styled(cut(&text, columns), style)]));
+        };
+        if !theme.words.welcome.is_empty() {
+            below(clean_line(&theme.words.welcome), theme.banner.text);
+        }
+        if let Some(tip) = self.tip.as_ref().filter(|_| columns >= TIP) {
+            below(format!("Tip: {}", clean_line(tip)), theme.banner.dim);
+        }
+        out
     }
 
     fn compact(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {

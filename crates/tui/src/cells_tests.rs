@@ -131,7 +131,6 @@ fn no_cell_is_wider_than_the_terminal() {
             ToolState::Failed(Duration::from_secs(2), text.clone()),
             Fold::Open,
         )),
-        Cell::Tool(tool(ToolState::Preparing, Fold::Folded)),
         Cell::Diff(Diff::of_texts(&text, "a\n", &text)),
         Cell::Notice(Notice {
             level: Level::Warn,
@@ -149,7 +148,7 @@ fn no_cell_is_wider_than_the_terminal() {
         }),
         Cell::Recap(Recap {
             title: text.clone(),
-            exchanges: vec![(text.clone(), text.repeat(9))],
+            exchanges: vec![(text.clone(), text.repeat(9)).into()],
         }),
     ];
     for cell in cells {

@@ -29,7 +29,7 @@ use buffer::Buffer;
 use complete::{Candidate, CommandEntry, Complete, Request};
 use history::{History, Search};
 use keys::Action;
-use paste::{Kept, Pastes, Thresholds};
+use paste::{Kept, PasteTexts, Pastes, Thresholds};
 
 pub(crate) use act::apply;
 pub use view::View;
@@ -68,6 +68,8 @@ pub enum Outcome {
     WantCompletion(Request),
     /// A message is sent.
     Submit(Message),
+    /// Nothing is sent: the text holds the mark of a paste whose file, this one, is not there any more.
+    Lost(String),
     /// A line that begins with a slash is sent. Whether it is a command is for others to say: it may
     /// begin with a path.
     Command(Message),
@@ -81,6 +83,10 @@ pub enum Outcome {
     Interrupt,
     /// Ctrl+Q was pressed.
     Cancel,
+    /// Esc was pressed with nothing to close.
+    Escape,
+    /// What there is to know is to be shown.
+    Help,
     /// Nothing is written and the user wants to leave.
     Leave,
     /// The terminal is to be handed back to the shell.
@@ -122,6 +128,8 @@ pub struct Composer {
     search: Option<Search>,
     complete: Complete,
     pastes: Pastes,
+    /// Where texts of pastes are that were made in an earlier run.
+    texts: PasteTexts,
     thresholds: Thresholds,
     attachments: Vec<Attachment>,
     placeholder: String,
@@ -148,6 +156,7 @@ impl Composer {
             search: None,
             complete: Complete::default(),
             pastes: Pastes::default(),
+            texts: PasteTexts::default(),
             thresholds,
             attachments: Vec::new(),
             placeholder: String::new(),
@@ -160,6 +169,11 @@ impl Composer {
     /// What an empty composer says.
     pub fn set_placeholder(&mut self, text: impl Into<String>) {
         self.placeholder = text.into();
+    }
+
+    /// Says where texts of pastes are that were made in an earlier run.
+    pub fn set_paste_texts(&mut self, texts: PasteTexts) {
+        self.texts = texts;
     }
 
     /// Says which commands there are.
@@ -177,9 +191,9 @@ impl Composer {
         self.buffer.text()
     }
 
-    /// The text with everything pasted, for an editor.
+    /// The text with everything pasted that is still there, for an editor.
     pub fn expanded(&self) -> String {
-        self.pastes.expand(self.buffer.text())
+        self.pastes.expand(self.buffer.text(), &self.texts).text
     }
 
     /// Whether there is neither text nor anything attached.
@@ -207,6 +221,26 @@ impl Composer {
             self.attachments.push(attachment);
         }
         room
+    }
+
+    /// Takes what goes with the message.
+    pub fn take_attachments(&mut self) -> Vec<Attachment> {
+        std::mem::take(&mut self.attachments)
+    }
+
+    /// Puts a message that was taken already in front of the text. One that is long is kept aside again.
+    pub fn bring_back(&mut self, text: &str, path: impl FnOnce(u32) -> String) -> Option<Kept> {
+        let kept = self
+            .thresholds
+            .collapse(text)
+            .then(|| self.pastes.keep(text, path));
+        let text = kept.as_ref().map_or(text, |kept| kept.chip.as_str());
+        let joined = match self.buffer.text() {
+            "" => text.to_owned(),
+            draft => format!("{text}\n{draft}"),
+        };
+        self.set_text(&joined);
+        kept
     }
 
     /// Puts the text away, for a while.

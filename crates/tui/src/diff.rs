@@ -76,6 +76,23 @@ impl Diff {
         parse::parse(unified)
     }
 
+    /// Files below a directory by what stands behind it. Tools name files by their whole path, without its first
+    /// slash.
+    #[must_use]
+    pub fn below(mut self, directory: &str) -> Self {
+        let start = format!("{}/", directory.trim_matches('/'));
+        for file in &mut self.files {
+            if let Some(name) = file
+                .path
+                .strip_prefix(&start)
+                .filter(|name| !name.is_empty())
+            {
+                file.path = name.to_owned();
+            }
+        }
+        self
+    }
+
     /// Adds the files of another one.
     pub fn append(&mut self, other: Self) {
         for file in other.files {
@@ -87,6 +104,18 @@ impl Diff {
     /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// About how much it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        let rows = self.files.iter().flat_map(|file| &file.rows);
+        rows.map(|row| match row {
+            Row::Skip => 0,
+            Row::Same { text, .. } | Row::Added { text, .. } | Row::Removed { text, .. } => {
+                text.len()
+            }
+        })
+        .sum()
     }
 
     fn push(&mut self, file: File) {

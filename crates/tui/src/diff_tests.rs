@@ -15,6 +15,24 @@ fn numbered(count: usize) -> String {
 }
 
 #[test]
+fn files_of_a_directory_are_named_by_what_stands_behind_it() {
+    let text = "--- a/srv/work/src/a.txt\n+++ b/srv/work/src/a.txt\n@@ -1 +1 @@\n-x\n+y\n\
+                --- a/srv/workshop/b.txt\n+++ b/srv/workshop/b.txt\n@@ -1 +1 @@\n-x\n+y\n";
+    let named = |directory: &str| {
+        let lines = Diff::parse(text)
+            .below(directory)
+            .lines(60, &Theme::plain());
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        lines.join("\n")
+    };
+    let shown = named("/srv/work");
+    assert!(shown.starts_with("src/a.txt +1 -1"), "{shown}");
+    assert!(shown.contains("srv/workshop/b.txt +1 -1"), "{shown}");
+    assert!(named("").starts_with("srv/work/src/a.txt"));
+    assert!(named("/").starts_with("srv/work/src/a.txt"));
+}
+
+#[test]
 fn changes_have_numbers_and_a_little_around_them() {
     let old = numbered(20);
     let new = old.replace("line 10\n", "line ten\nand more\n");

@@ -3,10 +3,38 @@
 use futures_core::future::LocalBoxFuture;
 use hermes_core::{Event, Op};
 
-use crate::app::Reply;
+use crate::app::{Outgoing, Reply};
+use crate::cells::Failure;
 use crate::composer::Attachment;
 use crate::composer::complete::{Candidate, Request};
 use crate::composer::paste::Kept;
+use crate::skin::Background;
+use crate::status::Standing;
+use crate::theme::Theme;
+
+/// What comes from the conversation by itself.
+#[derive(Debug, Clone)]
+pub enum News {
+    /// The session in front says something.
+    Event(Event),
+    /// Something else ended or changed, such as a prompt in the background.
+    Reply(Reply),
+}
+
+/// A session in the list of all of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionRow {
+    /// Its id, as `/resume` takes it.
+    pub id: String,
+    /// Its title; empty when it has none.
+    pub title: String,
+    /// When it was last used, in words.
+    pub when: String,
+    /// How many messages it has.
+    pub messages: u64,
+    /// Whether something runs in it.
+    pub busy: bool,
+}
 
 /// A conversation and what belongs to it.
 ///
@@ -16,11 +44,14 @@ pub trait Host {
     /// Says something to the session.
     fn send(&self, op: Op);
 
-    /// Sends a message, with pictures by path.
-    fn message(&self, text: String, attachments: Vec<Attachment>) -> LocalBoxFuture<'_, Reply>;
+    /// Sends a message, or gives it back in the reply.
+    fn message(&self, message: Outgoing) -> LocalBoxFuture<'_, Reply>;
 
-    /// What the session says next; nothing when it is over.
-    fn next_event(&self) -> LocalBoxFuture<'_, Option<Event>>;
+    /// What is new; nothing when the session in front is over.
+    fn next_news(&self) -> LocalBoxFuture<'_, Option<News>>;
+
+    /// How things stand besides what the session says. Asked before each picture, so it must cost next to nothing.
+    fn standing(&self) -> Standing;
 
     /// Carries out a command.
     fn command(&self, line: String) -> LocalBoxFuture<'_, Reply>;
@@ -34,9 +65,25 @@ pub trait Host {
     /// Puts a line into the history.
     fn remember(&self, line: &str);
 
-    /// What goes with the message when this path is a picture.
-    fn look(&self, path: &str) -> Option<Attachment>;
+    /// What goes with the message when this path is a picture, or why it is none.
+    ///
+    /// # Errors
+    ///
+    /// There is no such file, or models do not take it.
+    fn look(&self, path: &str) -> Result<Attachment, Failure>;
 
-    /// Lets the user edit a text in an editor, with the terminal all to itself. Nothing when it was not saved.
-    fn edit(&self, text: String) -> LocalBoxFuture<'_, Option<String>>;
+    /// The picture on the clipboard, kept in a file, or why there is none.
+    fn clipboard(&self) -> LocalBoxFuture<'_, Result<Attachment, Failure>>;
+
+    /// Sessions that can be taken up, the latest first. Asked only in full screen, when something may have changed.
+    fn sessions(&self) -> LocalBoxFuture<'_, Vec<SessionRow>> {
+        Box::pin(std::future::ready(Vec::new()))
+    }
+
+    /// The terminal told what its text stands on: how everything looks there, when that is new.
+    fn ground(&self, background: Background) -> Option<Theme>;
+
+    /// Lets the user edit a text in an editor, with the terminal all to itself. Nothing when it was not saved; a
+    /// failure when there was no editing.
+    fn edit(&self, text: String) -> LocalBoxFuture<'_, Result<Option<String>, Failure>>;
 }

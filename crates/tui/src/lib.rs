@@ -8,9 +8,10 @@
 //! - `markdown`, `highlight`, `diff`: text to lines.
 //! - `cells`: what a transcript is made of; a cell turns into lines for a width. `banner` stands above them,
 //!   `spinner` and `status` below.
+//! - `transcript`: cells that are laid out where they are looked at, for the full screen.
 //! - `composer`: the text being written, with its history, completion and pastes.
 //! - `panels`: what asks for an answer or a choice while the draft waits.
-//! - `rows`, `fuzzy`: wrapping what is written and asked, and finding what was meant.
+//! - `fuzzy`: finding what was meant.
 //! - `app`: one state, and `update(Input) -> Vec<Effect>`; no IO, so every key can be tested.
 //! - `screen`: raw mode and its end, the inline and the full screen, at most thirty frames a second.
 //!
@@ -27,25 +28,25 @@ mod highlight;
 mod host;
 mod markdown;
 pub mod panels;
-mod rows;
 pub mod screen;
 mod skin;
 mod spinner;
 mod status;
 mod text;
 mod theme;
+mod transcript;
 
-pub use banner::{Banner, Form, Server};
+pub use banner::{Banner, Form, Heading, Server};
 pub use cells::{
-    Answer, Cell, Failure, Fold, Level, Marks, Notice, Output, Reasoning, Recap, Tool, ToolState,
-    TurnEnd, User, tool_verb,
+    Answer, Cell, Exchange, Failure, Fold, Level, Marks, Notice, Output, Reasoning, Recap, Tool,
+    ToolState, TurnEnd, User, tool_verb,
 };
 pub use diff::Diff;
 pub use highlight::{Highlighter, highlight, load_syntaxes};
-pub use host::Host;
+pub use host::{Host, News, SessionRow};
 pub use markdown::{Stream, markdown};
 pub use skin::{Background, Depth, Skin, Spinner, markup};
 pub use spinner::Activity;
-pub use status::{Context, Cost, Mcp, StatusLine, Turn, model_label};
+pub use status::{Context, Cost, Mcp, Standing, StatusLine, Turn, model_label};
 pub use text::{Cleaner, Prefix, clean, clean_line, cut, cut_path, fit, width, wrap, wrap_with};
 pub use theme::{BannerStyles, BarStyles, MenuStyles, SyntaxStyles, Theme, Words};

@@ -2,7 +2,9 @@
 
 mod blocks;
 mod fence;
+mod given;
 mod inline;
+mod math;
 mod open;
 mod page;
 mod render;

@@ -183,6 +183,40 @@ fn a_new_width_is_for_what_is_still_open() {
     assert_eq!(plain(&stream.tail()), "\nfour five six");
 }
 
+// CL-20
+#[test]
+fn a_long_block_is_handed_out_while_it_is_open_and_no_word_twice_in_any_width() {
+    let words: Vec<String> = (0..400).map(|number| format!("w{number:03}")).collect();
+    let list: Vec<String> = words
+        .chunks(5)
+        .map(|five| format!("- {}", five.join(" ")))
+        .collect();
+    for text in [words.join(" "), list.join("\n")] {
+        for widths in [[40, 40, 40], [40, 25, 61], [90, 12, 30]] {
+            let mut stream = Stream::new(widths[0], &Theme::plain());
+            let mut done = Vec::new();
+            for (place, chunk) in text.as_bytes().chunks(7).enumerate() {
+                stream.resize(widths[place / 40 % 3]);
+                stream.push(&String::from_utf8_lossy(chunk));
+                done.extend(stream.take_finished());
+            }
+            // Nearly all of it is there before its end.
+            let early = plain(&done);
+            assert!(early.contains("w340"), "{early}");
+            stream.finish();
+            done.extend(stream.take_finished());
+            let all: String = plain(&done)
+                .split_whitespace()
+                .filter(|word| *word != "•" && *word != "-")
+                .collect();
+            assert_eq!(all, words.concat());
+            if widths[0] == widths[1] {
+                assert_eq!(done, markdown(&text, widths[0], &Theme::plain()));
+            }
+        }
+    }
+}
+
 const TEXT: &str = "# Plan\n\nFirst *do* this:\n\n1. a **b** c\n   ```py\n   x = 1\n   ```\n2. d\n\n   e\n\n3. f\n\n> q\n\n| x | y |\n|---|---|\n| 1 | `2` |\n\n```rust\nfn a() {}\n\n// b\n```\nend [l](u)\n";
 
 fn source() -> impl Strategy<Value = String> {
@@ -217,6 +251,7 @@ fn source() -> impl Strategy<Value = String> {
         " ",
         "\r\n",
         "\r",
+        "\u{8}",
         "&#27;",
         "\u{1b}[1m",
         "日本",
@@ -250,4 +285,31 @@ proptest! {
             prop_assert!(!line.contains(char::is_control), "{:?}", line);
         }
     }
+}
+
+#[test]
+fn a_line_that_would_write_over_itself_changes_nothing_that_was_shown() {
+    let text = "- a\n\n- a\r\t# h";
+    let theme = Theme::default();
+    let mut stream = Stream::new(1, &theme);
+    for letter in text.chars() {
+        stream.push(letter.encode_utf8(&mut [0; 4]));
+    }
+    stream.finish();
+    assert_eq!(stream.take_finished(), markdown(text, 1, &theme));
+}
+
+#[test]
+fn formulas_are_shown_in_characters_and_money_stays_money() {
+    let shown = |text: &str| {
+        let lines = markdown(text, 60, &Theme::plain());
+        lines[0].to_string()
+    };
+    assert_eq!(shown("so $x^2 \\geq 0$ holds"), "so x² ≥ 0 holds");
+    assert_eq!(shown("$$\\frac{1}{2}$$"), "1/2");
+    assert_eq!(
+        shown("between $5 and $10, or $5/$6"),
+        "between $5 and $10, or $5/$6"
+    );
+    assert_eq!(shown("`$x^2$`"), "$x^2$");
 }

@@ -29,7 +29,7 @@ pub use crate::composer::View;
 pub use approval::Approval;
 pub use clarify::Clarify;
 pub use confirm::{Confirm, Confirmation, Lasting};
-pub use form::{Field, FieldKind, FieldValue, Form};
+pub use form::Form;
 pub use help::{Help, Section};
 pub use picker::{Column, Item, Picker, Side, Takes};
 pub use queue::{Finished, Queue, QueueOutcome};
@@ -74,8 +74,6 @@ pub enum Verdict {
     Secret(Hidden),
     /// What was said to a confirmation.
     Confirm(Confirmation),
-    /// The values of a form, by field.
-    Filled(Vec<(String, FieldValue)>),
     /// The entries picked, as places in the list that was handed in.
     Picked(Vec<usize>),
     /// The panel was closed without an answer.
@@ -91,7 +89,7 @@ impl Verdict {
             Self::Answer(answer) => Some(answer),
             Self::Secret(hidden) => Some(Answer::Text(hidden.reveal().to_owned())),
             Self::Closed | Self::TimedOut => Some(Answer::no()),
-            Self::Confirm(_) | Self::Filled(_) | Self::Picked(_) => None,
+            Self::Confirm(_) | Self::Picked(_) => None,
         }
     }
 }
@@ -105,11 +103,16 @@ impl Panel {
                 reasons,
                 marks,
                 reach,
-            } => Self::Approval(Approval::new(action, reasons, marks, *reach)),
+                editable,
+            } => Self::Approval(match editable {
+                true => Approval::editable(action, reasons, marks, *reach),
+                false => Approval::new(action, reasons, marks, *reach),
+            }),
             QuestionKind::Clarify { question, choices } => {
                 Self::Clarify(Clarify::new(question, choices))
             }
             QuestionKind::Secret { prompt } => Self::Secret(SecretPrompt::new(prompt)),
+            QuestionKind::Form(form) => Self::Form(Form::new(form)),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The line that moves while the agent works.
 
+use std::str::FromStr;
 use std::time::Duration;
 
 use ratatui::text::{Line, Span};
@@ -12,6 +13,49 @@ use crate::theme::Theme;
 const VERB_TICKS: usize = 24;
 /// Ticks that one face lasts.
 const FACE_TICKS: usize = 4;
+
+/// What moves while the agent works.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Indicator {
+    /// The faces of the skin.
+    #[default]
+    Kaomoji,
+    /// Emoji.
+    Emoji,
+    /// Dots that go round.
+    Unicode,
+    /// The same with plain characters.
+    Ascii,
+}
+
+impl Indicator {
+    /// All of them by their names.
+    pub const ALL: [(&str, Self); 4] = [
+        ("kaomoji", Self::Kaomoji),
+        ("emoji", Self::Emoji),
+        ("unicode", Self::Unicode),
+        ("ascii", Self::Ascii),
+    ];
+
+    /// What is shown in turn; nothing when the skin has it.
+    fn frames(self) -> &'static [&'static str] {
+        match self {
+            Self::Kaomoji => &[],
+            Self::Emoji => &["🌑", "🌒", "🌓", "🌔", "🌕", "🌖", "🌗", "🌘"],
+            Self::Unicode => &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
+            Self::Ascii => &["|", "/", "-", "\\"],
+        }
+    }
+}
+
+impl FromStr for Indicator {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let found = Self::ALL.iter().find(|(name, _)| *name == text);
+        found.map(|(_, indicator)| *indicator).ok_or(())
+    }
+}
 
 /// What the agent is busy with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +82,27 @@ impl Activity {
         columns: usize,
         theme: &Theme,
     ) -> Line<'static> {
+        let (face, text) = self.face(tick, theme);
+        worded(&face, &text, elapsed, columns, theme)
+    }
+
+    /// The line at a tick, with something else than the faces of the skin in front.
+    pub(crate) fn line_with(
+        &self,
+        indicator: Indicator,
+        tick: usize,
+        elapsed: Duration,
+        columns: usize,
+        theme: &Theme,
+    ) -> Line<'static> {
+        let (face, text) = self.face(tick, theme);
+        let frames = indicator.frames();
+        let frame = frames.get(tick % frames.len().max(1)).copied();
+        worded(frame.unwrap_or(&face), &text, elapsed, columns, theme)
+    }
+
+    /// The face and the words at a tick.
+    fn face(&self, tick: usize, theme: &Theme) -> (String, String) {
         let pick = |list: &[String], every: usize| {
             list.get(tick / every % list.len().max(1))
                 .cloned()
@@ -66,14 +131,24 @@ impl Activity {
             (Self::Waiting | Self::Thinking, Some((left, right))) => format!("{left}{face}{right}"),
             (Self::Waiting | Self::Thinking | Self::Tool { .. }, _) => face,
         };
-        let time = format!(" {}", clock(elapsed));
-        let room = columns.saturating_sub(time.len());
-        let work = cut(format!("{face} {text}…").trim_start(), room);
-        Line::from(vec![
-            Span::styled(work, theme.accent),
-            Span::styled(cut(&time, columns), theme.faint),
-        ])
+        (face, text)
     }
+}
+
+fn worded(
+    face: &str,
+    text: &str,
+    elapsed: Duration,
+    columns: usize,
+    theme: &Theme,
+) -> Line<'static> {
+    let time = format!(" {}", clock(elapsed));
+    let room = columns.saturating_sub(time.len());
+    let work = cut(format!("{face} {text}…").trim_start(), room);
+    Line::from(vec![
+        Span::styled(work, theme.accent),
+        Span::styled(cut(&time, columns), theme.faint),
+    ])
 }
 
 #[cfg(test)]
@@ -102,6 +177,27 @@ mod tests {
                 .to_string(),
             "💻 cargo test… 1m"
         );
+    }
+
+    #[test]
+    fn something_else_than_a_face_can_move() {
+        let theme = Theme::default();
+        let at = |indicator, tick| {
+            Activity::Waiting
+                .line_with(indicator, tick, Duration::from_secs(7), 60, &theme)
+                .to_string()
+        };
+        assert!(at(Indicator::Ascii, 0).starts_with("| "));
+        assert!(at(Indicator::Ascii, 1).starts_with("/ "));
+        assert!(at(Indicator::Ascii, 4).starts_with("| "));
+        assert!(at(Indicator::Unicode, 3).starts_with("⠸ "));
+        assert!(at(Indicator::Emoji, 0).starts_with("🌑 "));
+        let line = Activity::Waiting.line(0, Duration::from_secs(7), 60, &theme);
+        assert_eq!(at(Indicator::Kaomoji, 0), line.to_string());
+        for (name, indicator) in Indicator::ALL {
+            assert_eq!(name.parse(), Ok(indicator));
+        }
+        assert_eq!("spinner".parse::<Indicator>(), Err(()));
     }
 
     #[test]

@@ -47,6 +47,27 @@ pub struct StatusLine {
     pub warning: Option<String>,
 }
 
+/// What the program knows of how things stand; the rest of the bar the screen knows itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Standing {
+    /// The model, as [`model_label`] shortens it.
+    pub model: String,
+    /// Tokens there is room for, when that is known.
+    pub window: Option<u64>,
+    /// Prompts that run in the background.
+    pub prompts: u32,
+    /// Processes that run in the background.
+    pub processes: u32,
+    /// Subagents that run in the background.
+    pub subagents: u32,
+    /// What the session cost.
+    pub cost: Cost,
+    /// How the MCP servers are.
+    pub mcp: Mcp,
+    /// A mode in which the agent may do more than usual, such as `YOLO`.
+    pub warning: Option<String>,
+}
+
 /// How full the context is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Context {
@@ -72,9 +93,10 @@ pub enum Turn {
 }
 
 /// What the session cost.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum Cost {
     /// Nobody asked.
+    #[default]
     Hidden,
     /// The model's prices are not known.
     Unknown,
@@ -107,7 +129,8 @@ struct Part {
 }
 
 impl StatusLine {
-    /// The bar, as wide as the terminal.
+    /// The bar for a terminal of so many columns. It leaves the last one free: a full line would be broken by a terminal
+    /// that becomes narrower.
     pub fn line(&self, columns: usize, theme: &Theme) -> Line<'static> {
         let (parts, separator) = if columns >= WIDE {
             (self.wide(theme), " │ ")
@@ -117,6 +140,7 @@ impl StatusLine {
             (self.narrow(theme), " · ")
         };
         let separator = Span::styled(separator, theme.bar.dim);
+        let columns = columns.saturating_sub(1).max(1);
         let mut spans = fitted(parts, &separator, columns, theme);
         let missing = columns.saturating_sub(spans_width(&spans));
         spans.push(Span::styled(" ".repeat(missing), theme.status));

@@ -1,6 +1,7 @@
 //! Makes text from models and tools harmless, measures it and wraps it.
 
 mod escape;
+pub(crate) mod rows;
 mod safe;
 mod spoof;
 mod width;

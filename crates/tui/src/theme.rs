@@ -6,6 +6,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
 use crate::skin::{Background, Depth, Skin, Spinner};
+use crate::text::{clean_line, cut};
 
 /// How things look. Made from a skin once, and again when the user chooses another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,7 +152,18 @@ pub struct Words {
     pub help_header: String,
 }
 
+/// Columns of a name in front of the prompt.
+const LONGEST_NAME: usize = 12;
+
 impl Theme {
+    /// The same with a name in front of the prompt, which says where one is.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        let name = cut(&clean_line(name), LONGEST_NAME);
+        self.prompt_symbol = format!("{name} {}", self.prompt_symbol.trim());
+        self
+    }
+
     /// Without colours: for terminals that have none and people who want none.
     pub fn plain() -> Self {
         let plain = Style::new();
@@ -176,7 +188,7 @@ impl Theme {
             response_label: "Hermes".to_owned(),
             tool_prefix: "┊".to_owned(),
             agent_name: "Hermes".to_owned(),
-            prompt: bold,
+            prompt: plain,
             answer_rule: dim,
             session_label: bold,
             voice: plain.add_modifier(Modifier::REVERSED),

@@ -2,8 +2,16 @@
 
 #[cfg(test)]
 mod suite {
+    mod anything;
+    mod extremes;
+    mod full;
     mod hostile;
     mod inline;
+    mod kinds;
     mod look;
     mod looks;
+    mod panels;
+    mod resized;
+    mod screens;
+    mod storm;
 }

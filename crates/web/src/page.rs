@@ -27,6 +27,17 @@ pub struct PageReader {
     sites: Sites,
 }
 
+/// A page that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// Where it was in the end.
+    pub url: String,
+    /// What it calls itself; empty when it does not.
+    pub title: String,
+    /// What it says.
+    pub content: String,
+}
+
 /// Why a page could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PageError {
@@ -58,6 +69,21 @@ impl PageReader {
 
     /// The text of a page.
     pub async fn read(&self, address: &str) -> Result<String, PageError> {
+        self.page(address).await.map(|page| page.content)
+    }
+
+    /// The sites the user does not want visited, as they are now.
+    pub(crate) async fn blocklist(&self) -> Blocklist {
+        self.sites.blocklist().await
+    }
+
+    /// Whether our rules let an address be fetched by somebody else.
+    pub(crate) async fn permitted(&self, url: &Url) -> Result<(), PageError> {
+        Ok(self.http.check(url).await?)
+    }
+
+    /// A page with its title.
+    pub async fn page(&self, address: &str) -> Result<Page, PageError> {
         let blocklist = self.sites.blocklist().await;
         let mut url = page_address(address)?;
         for _ in 0..MOST_HOPS {
@@ -87,19 +113,25 @@ impl PageReader {
             }
             let content_type = value(header::CONTENT_TYPE).unwrap_or_default().to_owned();
             let body = response.bytes(MOST_BYTES).await?;
-            return text::of(&content_type, &body).ok_or(PageError::NotText(content_type));
+            let (title, content) =
+                text::of(&content_type, &body).ok_or(PageError::NotText(content_type))?;
+            return Ok(Page {
+                url: url.into(),
+                title,
+                content,
+            });
         }
         Err(PageError::TooManyHops)
     }
 }
 
-fn page_address(address: &str) -> Result<Url, PageError> {
+pub(crate) fn page_address(address: &str) -> Result<Url, PageError> {
     let url = Url::parse(address).ok();
     url.filter(|url| matches!(url.scheme(), "http" | "https"))
         .ok_or_else(|| PageError::NotAnAddress(address.to_owned()))
 }
 
-fn check(blocklist: &Blocklist, url: &Url) -> Result<(), PageError> {
+pub(crate) fn check(blocklist: &Blocklist, url: &Url) -> Result<(), PageError> {
     match blocklist.check(url.as_str()) {
         Some(blocked) => Err(PageError::Blocked(blocked.message)),
         None => Ok(()),

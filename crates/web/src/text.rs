@@ -2,8 +2,8 @@
 
 use encoding_rs::{Encoding, UTF_8};
 
-/// Lines are folded by whoever shows them, not here.
-const WIDTH: usize = 10_000;
+use crate::markdown;
+
 /// As far as a page is searched for the name of its encoding.
 const HEAD: usize = 1024;
 
@@ -14,20 +14,14 @@ enum Kind {
     Plain,
 }
 
-/// The text of a page; `None` when its kind cannot be read as text.
-pub(crate) fn of(content_type: &str, body: &[u8]) -> Option<String> {
+/// The title and the text of a page; `None` when its kind cannot be read as text.
+pub(crate) fn of(content_type: &str, body: &[u8]) -> Option<(String, String)> {
     let essence = content_type.split(';').next().unwrap_or_default();
     let kind = kind(&essence.trim().to_ascii_lowercase())?;
     let (text, _, _) = encoding(content_type, body).decode(body);
     Some(match kind {
-        Kind::Plain => text.into_owned(),
-        Kind::Markup => {
-            let plain = html2text::config::plain()
-                .no_link_wrapping()
-                .string_from_read(text.as_bytes(), WIDTH);
-            // Markup nobody can make sense of is still text.
-            plain.unwrap_or_else(|_| text.into_owned())
-        }
+        Kind::Plain => (String::new(), text.into_owned()),
+        Kind::Markup => (markdown::title(&text), markdown::of(&text)),
     })
 }
 
@@ -75,7 +69,8 @@ mod tests {
     fn markup_is_taken_off_and_words_are_kept() {
         let page = b"<html><head><title>T</title><style>p{}</style><script>x()</script></head>\
             <body><h1>Head</h1><p>One <b>word</b> &amp; more</p><ul><li>first</li></ul></body></html>";
-        let text = of("text/html; charset=utf-8", page).unwrap();
+        let (title, text) = of("text/html; charset=utf-8", page).unwrap();
+        assert_eq!(title, "T");
         for part in ["Head", "word", "& more", "first"] {
             assert!(text.contains(part), "{part}: {text}");
         }
@@ -87,12 +82,12 @@ mod tests {
     #[test]
     fn letters_are_read_as_the_page_says() {
         assert_eq!(
-            of("text/plain; charset=ISO-8859-1", b"caf\xe9").unwrap(),
+            of("text/plain; charset=ISO-8859-1", b"caf\xe9").unwrap().1,
             "caf\u{e9}"
         );
         let page = b"<meta charset=\"windows-1252\"><p>caf\xe9</p>";
-        assert!(of("text/html", page).unwrap().contains("caf\u{e9}"));
-        assert_eq!(of("", "caf\u{e9}".as_bytes()).unwrap(), "caf\u{e9}");
+        assert!(of("text/html", page).unwrap().1.contains("caf\u{e9}"));
+        assert_eq!(of("", "caf\u{e9}".as_bytes()).unwrap().1, "caf\u{e9}");
     }
 
     #[test]

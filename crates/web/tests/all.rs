@@ -1,6 +1,8 @@
-//! One binary for the tests that need a server.
+//! One binary for all tests of the crate.
 
 #[cfg(test)]
 mod suite {
+    mod extracting;
     mod pages;
+    mod searching;
 }

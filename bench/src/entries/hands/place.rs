@@ -11,9 +11,10 @@ use hermes_core::{
     Answer, AnsweredBy, Asker, CallId, Consultation, Question, Reply, RunMode, SessionId,
     SystemClock, SystemRandom, ToolContext, ToolError, ToolHost, ToolOutcome, TurnId,
 };
+use hermes_exec::guidance::Masking;
 use hermes_exec::sandbox::{Helper, Sandbox};
 use hermes_exec::{
-    LocalBackend, LocalOptions, Processes, ProcessesOptions, Shell, ShellOptions, Startup,
+    Granted, LocalBackend, LocalOptions, Processes, ProcessesOptions, Shell, ShellOptions, Startup,
     WardenProgram,
 };
 use hermes_policy::confine::Surroundings;
@@ -21,7 +22,8 @@ use hermes_policy::{Confinement, Isolation, Mode, Network, Unattended};
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
 use hermes_tools::{
-    Confined, Defined, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo, Workplace,
+    Behind, Confined, Defined, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo,
+    Workplace,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -84,6 +86,7 @@ impl Place {
                 startup: Startup::Nothing,
                 output_limit: 50_000,
                 folder: backend.scratch(),
+                ready: None,
                 random: Arc::new(SystemRandom),
             })
         };
@@ -120,18 +123,22 @@ impl Place {
             defined: Defined::default(),
             outside: shell(),
             backend: backend.clone(),
-            confinement: LazyConfined::new(Arc::new(confined)),
+            confinement: LazyConfined::new(Arc::new(confined), Granted::default()),
+            granted: Granted::default(),
             environment: environment.clone(),
             processes: Processes::new(ProcessesOptions {
                 store,
                 redactor: RedactorHandle::default(),
+                masking: Masking::default(),
                 clock: Arc::new(SystemClock),
                 random: Arc::new(SystemRandom),
                 logs: root.join("logs"),
                 grace: Duration::from_millis(500),
             }),
+            behind: Behind::default(),
             guard: Arc::new(guard),
             redactor: RedactorHandle::default(),
+            masking: Masking::default(),
             random: Arc::new(SystemRandom),
             limits: Limits {
                 usual: Duration::from_secs(60),
@@ -178,6 +185,7 @@ pub(super) fn context(directory: &Path) -> anyhow::Result<ToolContext> {
         mode: RunMode::Off,
         attended: false,
         lasting: true,
+        origin: hermes_core::Origin::Conversation,
         nested: false,
         host: Arc::new(Nobody),
     })
@@ -207,6 +215,10 @@ impl ToolHost for Nobody {
         Box::pin(async {})
     }
 
+    fn tell<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
     fn consult<'a>(&'a self, _: &'a ToolContext, _: Consultation) -> BoxFuture<'a, Option<String>> {
         Box::pin(async { None })
     }
@@ -229,9 +241,32 @@ impl ToolHost for Nobody {
     }
 }
 
-/// The process that started another.
-pub(super) fn parent(pid: u32) -> anyhow::Result<u32> {
-    Ok(fields(pid)?.get(1).context("a short stat file")?.parse()?)
+/// Everything that runs below a process now.
+pub(super) fn below(pid: u32) -> anyhow::Result<Vec<u32>> {
+    let mut parents = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(one) = name.to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        // Processes come and go while this looks.
+        if let Ok(fields) = fields(one) {
+            parents.push((one, fields.get(1).context("a short stat file")?.parse()?));
+        }
+    }
+    let mut found: Vec<u32> = Vec::new();
+    loop {
+        let known = |pids: &[u32], one: u32| one == pid || pids.contains(&one);
+        let more: Vec<u32> = parents
+            .iter()
+            .filter(|(one, parent): &&(u32, u32)| known(&found, *parent) && !found.contains(one))
+            .map(|(one, _)| *one)
+            .collect();
+        if more.is_empty() {
+            return Ok(found);
+        }
+        found.extend(more);
+    }
 }
 
 /// Processor time a process has used, in hundredths of a second.

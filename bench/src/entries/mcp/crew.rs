@@ -1,7 +1,6 @@
 //! A fleet in a folder, as the program makes one.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,17 +8,19 @@ use anyhow::{Context as _, ensure};
 use futures_core::future::BoxFuture;
 use hermes_config::McpServer;
 use hermes_core::{
-    Answer, AnsweredBy, Asker, Effect, Question, Reply, SessionId, SystemClock, SystemRandom,
+    Answer, AnsweredBy, Asker, CallId, Consultation, Effect, Origin, Question, Reply, RunMode,
+    SessionId, SystemClock, SystemRandom, Tool, ToolContext, ToolError, ToolHost, ToolOutcome,
+    TurnId,
 };
 use hermes_exec::{LocalBackend, LocalOptions, WardenProgram};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
-    Authority, Caller, Catalog, Fleet, Gatekeeper, Handle, Memory, Operation, RecoveryPolicy,
-    RemoteTool, Server, Shelf, ShelfFolders, Surroundings, View,
+    Authority, Borders, Caller, Catalog, Fleet, Gatekeeper, Handle, Memory, Operation,
+    RecoveryPolicy, RemoteTool, Server, Shelf, ShelfFolders, Surroundings, View,
 };
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
-use serde_json::{Map, json};
+use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 /// Tools of a remembered server.
@@ -45,6 +46,38 @@ impl Asker for Open {
                 answer: Answer::no(),
                 by: AnsweredBy::Runtime,
             }
+        })
+    }
+}
+
+/// Nobody looks.
+impl ToolHost for Open {
+    fn show<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn tell<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn consult<'a>(&'a self, _: &'a ToolContext, _: Consultation) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { None })
+    }
+
+    fn offered(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn call<'a>(
+        &'a self,
+        name: &'a str,
+        _: Json,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async move {
+            Err(ToolError::ForModel {
+                message: format!("no {name} here"),
+            })
         })
     }
 }
@@ -77,11 +110,13 @@ impl Crew {
             user_home: None,
             directory: home.to_owned(),
             environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
+            borders: Borders::default(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             gatekeeper: Arc::new(Open),
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(home), None)),
             memory,
+            decisions: None,
             sampler: None,
             reserved: Vec::new(),
             blocked: Vec::new(),
@@ -91,8 +126,9 @@ impl Crew {
 
     /// Makes the fleet these servers.
     pub(super) async fn apply(&self, servers: impl IntoIterator<Item = (String, McpServer)>) {
-        let servers: BTreeMap<String, McpServer> = servers.into_iter().collect();
-        self.fleet.apply(&servers).await;
+        let servers = servers.into_iter();
+        let servers = servers.map(|(name, entry)| Server::new(name, entry));
+        self.fleet.apply(servers).await;
     }
 
     /// Waits for a server.
@@ -103,7 +139,44 @@ impl Crew {
         Ok(handle)
     }
 
-    /// Calls the tool `read`.
+    /// The tool `read` of a server, as a model has it.
+    pub(super) fn tool(&self, server: &str) -> anyhow::Result<Arc<dyn Tool>> {
+        let name = format!("mcp__{server}__read");
+        let tools = self.fleet.tools();
+        let mut tools = tools.into_iter();
+        tools
+            .find(|tool| tool.spec().name == name)
+            .with_context(|| format!("there is no {name}"))
+    }
+
+    /// Calls it as a turn does, up to what the model is shown.
+    pub(super) async fn call(tool: &Arc<dyn Tool>, context: &ToolContext) -> anyhow::Result<()> {
+        let called = tool.call(json!({ "text": "x" }), context).await;
+        let called = called.map_err(|error| anyhow::anyhow!("{error}"))?;
+        ensure!(called.content == r#"{"result":"x"}"#, "{}", called.content);
+        Ok(())
+    }
+
+    /// What is around such a call.
+    pub(super) fn context() -> anyhow::Result<ToolContext> {
+        Ok(ToolContext {
+            session: SessionId::try_from("bench".to_owned())?,
+            turn: TurnId(1),
+            call: CallId("call".to_owned()),
+            directory: PathBuf::from("/"),
+            cancel: CancellationToken::new(),
+            deadline: PATIENCE,
+            asker: Arc::new(Open),
+            mode: RunMode::Off,
+            attended: false,
+            lasting: true,
+            origin: Origin::Conversation,
+            nested: false,
+            host: Arc::new(Open),
+        })
+    }
+
+    /// Calls the tool `read` of a session.
     pub(super) async fn read(handle: &Handle) -> anyhow::Result<()> {
         let operation = Operation::CallTool {
             name: "read".to_owned(),
@@ -140,11 +213,14 @@ pub(super) async fn remember(memory: &Memory, servers: &[(String, McpServer)]) -
         description: Some("Does something with a text.".to_owned()),
         schema: json!({ "type": "object", "properties": { "text": { "type": "string" } } }),
         effect: Effect::ReadOnly,
+        needs_task: false,
     };
     let catalog = Catalog {
         tools: (0..TOOLS).map(tool).collect(),
         resources: false,
         prompts: false,
+        tasks: false,
+        cut: None,
     };
     for (name, entry) in servers {
         memory

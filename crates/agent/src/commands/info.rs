@@ -72,6 +72,8 @@ pub struct CommandInfo {
 pub struct Consent {
     /// Whether it was said.
     pub given: bool,
+    /// Whether it was said for good, with `--always`.
+    pub lasting: bool,
     /// The arguments without it.
     pub rest: String,
 }
@@ -120,19 +122,21 @@ impl CommandInfo {
         std::iter::once(self.name).chain(self.aliases.iter().copied())
     }
 
-    /// Looks for `now`, `--yes` or `-y` among the arguments of a destructive command.
+    /// Looks for `now`, `--yes`, `-y` or `--always` among the arguments of a destructive command.
     pub fn consent(&self, arguments: &str) -> Consent {
-        let agrees = |word: &&str| matches!(*word, "now" | "--yes" | "-y");
+        let agrees = |word: &&str| matches!(*word, "now" | "--yes" | "-y" | "--always");
         let words = || arguments.split_whitespace();
         if !self.destructive || !words().any(|word| agrees(&word)) {
             return Consent {
                 given: false,
+                lasting: false,
                 rest: arguments.to_owned(),
             };
         }
         let rest: Vec<&str> = words().filter(|word| !agrees(word)).collect();
         Consent {
             given: true,
+            lasting: words().any(|word| word == "--always"),
             rest: rest.join(" "),
         }
     }

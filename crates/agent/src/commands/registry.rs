@@ -13,9 +13,14 @@ const SESSION: &[CommandInfo] = &[
     terminal("clear", "", "begin another conversation on an empty screen").destructive(),
     terminal("redraw", "", "draw the screen again"),
     terminal("history", "", "show what was said so far"),
-    terminal("save", "[file]", "write the conversation to a file"),
+    terminal("save", "[file]", "write the conversation to a file").also(&["export"]),
     both("retry", "", "answer the last message again"),
-    both("undo", "", "take the last message and its answer back").destructive(),
+    both(
+        "undo",
+        "[n]",
+        "take the last messages and their answers back",
+    )
+    .destructive(),
     terminal("prompt", "", "write the next message in your editor").also(&["compose"]),
     both(
         "title",
@@ -36,8 +41,8 @@ const SESSION: &[CommandInfo] = &[
     .also(&["fork"]),
     both(
         "compress",
-        "[topic]",
-        "make the history shorter, keeping what concerns the topic",
+        "[here N|topic|--preview]",
+        "make the history shorter, keeping a topic or the last N exchanges",
     )
     .also(&["compact"]),
     both(
@@ -48,11 +53,11 @@ const SESSION: &[CommandInfo] = &[
     .takes(&["diff"]),
     terminal(
         "snapshot",
-        "create|restore|prune",
-        "keep or bring back the state of settings and memory",
+        "[list|create [label]]",
+        "copy settings, memory and conversations, or list the copies",
     )
     .also(&["snap"])
-    .takes(&["create", "restore", "prune"]),
+    .takes(&["create", "list"]),
     both("stop", "", "end everything that runs in the background"),
     both(
         "background",
@@ -95,7 +100,11 @@ const SESSION: &[CommandInfo] = &[
         "show the conversation, the model and what is used",
     ),
     both("resume", "[name]", "go back to an earlier conversation").dynamic(),
-    both("sessions", "", "browse earlier conversations"),
+    both(
+        "sessions",
+        "[--source s] [--limit n]",
+        "browse earlier conversations",
+    ),
     terminal("journey", "", "look back at what was learned over time"),
     messaging(
         "approve",
@@ -118,10 +127,11 @@ const SETTINGS: &[CommandInfo] = &[
     terminal("config", "", "show the settings in use"),
     both(
         "model",
-        "[name] [--provider p]",
-        "show or change the model of this conversation",
+        "[name] [--provider p] [--global|--session|--once] [--refresh]",
+        "choose the model of this conversation",
     )
     .dynamic(),
+    terminal("provider", "[id]", "choose a model of one provider").dynamic(),
     both(
         "codex-runtime",
         "[on|off]",
@@ -130,23 +140,52 @@ const SETTINGS: &[CommandInfo] = &[
     .takes(&["on", "off"]),
     both("personality", "[name]", "change how the agent speaks").dynamic(),
     terminal("statusbar", "", "show or hide the status bar").also(&["sb"]),
-    terminal("timestamps", "", "show or hide the time of each message").also(&["ts"]),
+    terminal(
+        "details",
+        "[SECTION] hidden|collapsed|expanded",
+        "how far thoughts and calls are unfolded in full screen",
+    )
+    .takes(&[
+        "hidden",
+        "collapsed",
+        "expanded",
+        "thinking",
+        "tools",
+        "subagents",
+        "activity",
+    ]),
+    terminal(
+        "mouse",
+        "off|wheel|buttons|all",
+        "what the mouse is used for in full screen",
+    )
+    .takes(&["off", "wheel", "buttons", "all"]),
+    terminal(
+        "timestamps",
+        "[on|off]",
+        "show or hide the time of each message",
+    )
+    .also(&["ts"])
+    .takes(&["on", "off"]),
     terminal(
         "verbose",
         "",
-        "show or hide what turns used and how long they took",
+        "choose what is shown of calls: none, new ones, all, everything",
     ),
     both("footer", "[on|off]", "show or hide the line below answers").takes(&["on", "off"]),
     both("yolo", "", "stop asking before risky actions, or ask again"),
     both(
         "reasoning",
-        "show|hide",
-        "choose whether you see what the model thinks",
+        "[level|show|hide|full|clamp] [--global]",
+        "choose how hard the model thinks and what you see of it",
     )
-    .takes(&["show", "hide"]),
+    .takes(&[
+        "none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra", "show", "hide",
+        "full", "clamp",
+    ]),
     both(
         "fast",
-        "[on|off]",
+        "[on|off] [--global]",
         "pay more for quicker answers where a provider offers it",
     )
     .takes(&["on", "off"]),
@@ -156,7 +195,7 @@ const SETTINGS: &[CommandInfo] = &[
         "[name]",
         "change what moves while the agent works",
     )
-    .dynamic(),
+    .takes(&["kaomoji", "emoji", "unicode", "ascii"]),
     both("voice", "on|off|tts|status", "speak and be spoken to")
         .takes(&["on", "off", "tts", "status"]),
     terminal(
@@ -178,21 +217,36 @@ const TOOLS: &[CommandInfo] = &[
     terminal("toolsets", "", "list the groups tools come in"),
     terminal(
         "skills",
-        "[search|install|list|…]",
-        "find, read, add and remove skills",
+        "[list|search|pending|…]",
+        "list and find skills, and let changes of them through",
     )
-    .takes(&["list", "search", "install", "inspect", "uninstall"])
-    .dynamic(),
+    .takes(&[
+        "list",
+        "find",
+        "browse",
+        "search",
+        "install",
+        "inspect",
+        "check",
+        "update",
+        "audit",
+        "uninstall",
+        "pending",
+        "diff",
+        "approve",
+        "reject",
+        "approval",
+    ]),
     both(
         "memory",
-        "pending|approve|reject|approval",
-        "decide what is remembered",
+        "[pending|approve|reject|undo|approval]",
+        "see and decide what is remembered",
     )
-    .takes(&["pending", "approve", "reject", "approval"]),
+    .takes(&["list", "pending", "approve", "reject", "undo", "approval"]),
     both("bundles", "", "list the bundles of skills"),
     both(
         "learn",
-        "<source>",
+        "[source]",
         "make a skill of a page, a file or what was just done",
     ),
     terminal(
@@ -215,10 +269,23 @@ const TOOLS: &[CommandInfo] = &[
         "look after the skills the agent has written",
     )
     .takes(&[
-        "status", "run", "pause", "resume", "pin", "unpin", "restore",
+        "status",
+        "usage",
+        "run",
+        "pause",
+        "resume",
+        "pin",
+        "unpin",
+        "archive",
+        "restore",
+        "list-archived",
+        "prune",
+        "backup",
+        "rollback",
     ]),
     both("kanban", "[…]", "work with the board of tasks"),
     terminal("reload", "", "read the secrets file again"),
+    terminal("mcp", "", "show the MCP servers and how they are"),
     both(
         "reload-mcp",
         "[now|always]",
@@ -252,6 +319,11 @@ const INFO: &[CommandInfo] = &[
         "",
         "show the tokens and money this conversation took",
     ),
+    terminal(
+        "context",
+        "",
+        "show what fills the context of a conversation",
+    ),
     both("insights", "[days]", "show how Hermes was used over time"),
     terminal(
         "platforms",
@@ -278,7 +350,10 @@ const INFO: &[CommandInfo] = &[
     both("debug", "", "collect what helps to find a fault"),
     terminal("subscription", "", "show your subscription or change it").also(&["upgrade"]),
     both("topup", "", "add credit to your account"),
-    terminal("quit", "", "leave").also(&["exit"]),
+    terminal("quit", "[--delete]", "leave")
+        .also(&["exit"])
+        .takes(&["--delete"])
+        .destructive(),
 ];
 
 /// The commands of a group, in the order help shows them.
@@ -360,7 +435,7 @@ mod tests {
                 info.name
             );
         }
-        assert_eq!(all().count(), 82);
+        assert_eq!(all().count(), 87);
     }
 
     #[test]
@@ -370,10 +445,12 @@ mod tests {
             new.consent("my name --yes"),
             crate::commands::Consent {
                 given: true,
+                lasting: false,
                 rest: "my name".into()
             }
         );
         assert!(new.consent("now").given && new.consent("-y").given);
+        assert!(new.consent("--always").lasting);
         assert!(!new.consent("my  name").given);
         assert!(!find("title").unwrap().consent("now").given);
     }

@@ -61,6 +61,7 @@ impl Ahead {
             plan: &self.plan,
             focus: None,
             cancel: &self.cancel,
+            events: None,
         };
         let now = services.clock.now();
         match lease.hold(job.write()).await {

@@ -1,8 +1,9 @@
 //! Which rows a summary replaces, and whether that is worth it.
 //!
-//! A history is head, middle and tail; the middle goes. Two rows of it may stay behind the summary: the
-//! last thing the user asked, so that it can never be lost or answered twice, and the last thing the
-//! model said about it. A call and its results are always on the same side.
+//! A history is head, middle and tail; the middle goes. Some rows of it stay behind the summary, word for word: the
+//! last thing the user asked, so that it can never be lost or answered twice, the last thing the model said about
+//! it, and, where there is room, what the user added to it and asked for before. A call and its results are always
+//! on the same side.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,6 +20,8 @@ const FEWEST: u32 = 3;
 const MOST_ASKED: u32 = 8;
 /// How far the tail may exceed its share to keep a group whole.
 const TOLERANCE: f64 = 1.5;
+/// Requests of the user that stay word for word, if there is room for them.
+const REQUESTS: usize = 3;
 /// The share of the limit that the first messages may take.
 const HEAD_SHARE: f64 = 0.1;
 /// Tokens of a summary: its share of what it replaces, and its bounds.
@@ -64,24 +67,45 @@ impl Plan {
 pub(crate) fn plan(entries: &[Entry], sizes: Sizes, config: &Compression) -> Option<Plan> {
     let groups = groups(entries);
     let tail = tail(entries, &groups, sizes.limit, config);
+    let planned = |requests| planned(entries, &groups, tail, sizes, config, requests);
+    planned(Some(REQUESTS)).or_else(|| planned(None))
+}
+
+/// The same for what came before the last so many exchanges, however long those are.
+pub(crate) fn plan_before(
+    entries: &[Entry],
+    exchanges: u32,
+    sizes: Sizes,
+    config: &Compression,
+) -> Option<Plan> {
+    let groups = groups(entries);
+    let asked = entries.iter().enumerate().rev();
+    let mut asked = asked.filter(|(_, entry)| is_request(entry));
+    let (start, _) = asked.nth((exchanges as usize).checked_sub(1)?)?;
+    let tail = groups.iter().position(|group| group.contains(&start))?;
+    let planned = |requests| planned(entries, &groups, tail, sizes, config, requests);
+    planned(Some(1)).or_else(|| planned(None))
+}
+
+/// `requests` is how many of the user's stay, with what was added to the last of them; without it that stays alone.
+fn planned(
+    entries: &[Entry],
+    groups: &[Range<usize>],
+    tail: usize,
+    sizes: Sizes,
+    config: &Compression,
+    requests: Option<usize>,
+) -> Option<Plan> {
     let head = head(entries, &groups[..tail], sizes.limit, config);
     let room = tail_tokens(sizes.limit, config) / 2;
-    let anchors = [
-        place(entries, is_request).map(|at| (at, u32::MAX)),
-        // What was said before an earlier summary is part of that.
-        place(entries, is_spoken)
-            .filter(|at| place(entries, is_summary) < Some(*at))
-            .map(|at| (at, room)),
-    ];
-    let is_anchor = |group: &Range<usize>| {
-        anchors
-            .iter()
-            .flatten()
-            .any(|(at, most)| group.contains(at) && size(entries, group) <= *most)
-    };
-    let replaced: Vec<usize> = groups[head..tail]
+    let middle = &groups[head..tail];
+    let mut kept = anchors(entries, middle, room);
+    if let Some(requests) = requests {
+        kept.extend(users_words(entries, middle, requests, room));
+    }
+    let replaced: Vec<usize> = middle
         .iter()
-        .filter(|group| !is_anchor(group))
+        .filter(|group| !kept.contains(group))
         .flat_map(Range::clone)
         .collect();
     let middle: u32 = replaced.iter().map(|at| entries[*at].tokens).sum();
@@ -90,6 +114,54 @@ pub(crate) fn plan(entries: &[Entry], sizes: Sizes, config: &Compression) -> Opt
     let expected = budget + AROUND;
     let worth_it = middle >= expected * 2 && is_gain(whole, whole - middle + expected);
     worth_it.then_some(Plan { replaced, budget })
+}
+
+/// What stays of the middle whatever it is about: the last request, and the last thing said if it is not long.
+fn anchors<'g>(entries: &[Entry], middle: &'g [Range<usize>], room: u32) -> Vec<&'g Range<usize>> {
+    let asked = place(entries, is_request).map(|at| (at, u32::MAX));
+    // What was said before an earlier summary is part of that.
+    let spoken = place(entries, is_spoken)
+        .filter(|at| place(entries, is_summary) < Some(*at))
+        .map(|at| (at, room));
+    let places = [asked, spoken];
+    let is_anchor = |group: &&Range<usize>| {
+        let mut places = places.iter().flatten();
+        places.any(|(at, most)| group.contains(at) && size(entries, group) <= *most)
+    };
+    middle.iter().filter(is_anchor).collect()
+}
+
+/// What stays of the middle because the user wrote it: what was added to the last request, and so many requests up
+/// to that one, the newest first, as long as there is room.
+fn users_words<'g>(
+    entries: &[Entry],
+    middle: &'g [Range<usize>],
+    requests: usize,
+    room: u32,
+) -> Vec<&'g Range<usize>> {
+    let Some(asked) = place(entries, is_request) else {
+        return Vec::new();
+    };
+    let summarised = place(entries, is_summary).map_or(0, |at| at + 1);
+    let added = (asked..entries.len())
+        .rev()
+        .filter(|at| is_remark(&entries[*at].message));
+    let before = (summarised..asked)
+        .rev()
+        .filter(|at| is_request(&entries[*at]))
+        .take(requests.saturating_sub(1));
+    let mut left = room;
+    let mut kept = Vec::new();
+    for at in added.chain(before) {
+        let group = middle.iter().find(|group| group.contains(&at));
+        if let Some(group) = group
+            && let Some(rest) = left.checked_sub(size(entries, group))
+        {
+            left = rest;
+            kept.push(group);
+        }
+    }
+    kept
 }
 
 /// Whether a history became enough shorter to be worth the loss: by a fifth.

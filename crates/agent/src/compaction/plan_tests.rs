@@ -18,16 +18,26 @@ fn remarks_and_news_are_not_what_the_user_asked_for() {
     assert!(!is_request(&news) && begins_turn(&news));
 }
 
+// AG-22
+#[test]
+fn a_gain_is_a_fifth_or_more() {
+    assert!(is_gain(100, 80));
+    assert!(!is_gain(100, 81));
+    assert!(!is_gain(u32::MAX, u32::MAX));
+}
+
 /// One step of a made-up conversation; the number is roughly its tokens.
 #[derive(Debug, Clone)]
 enum Kind {
     Asks(usize),
+    /// What the user adds while the model works.
+    Adds(usize),
     Says(usize),
     /// Calls, each with a result of this size.
     Works(usize, usize),
     Summary(usize),
 }
-use Kind::{Asks, Says, Summary, Works};
+use Kind::{Adds, Asks, Says, Summary, Works};
 
 fn history(kinds: &[Kind]) -> Vec<Entry> {
     let mut messages = Vec::new();
@@ -36,6 +46,10 @@ fn history(kinds: &[Kind]) -> Vec<Entry> {
         match kind {
             Asks(tokens) => {
                 messages.push(Message::text(Role::User, format!("{at} {}", text(*tokens))))
+            }
+            Adds(tokens) => {
+                let remark = crate::turn::steered(&format!("{at} {}", text(*tokens)));
+                messages.push(Message::text(Role::User, remark));
             }
             Says(tokens) => messages.push(Message::text(Role::Assistant, text(*tokens))),
             Works(calls, tokens) => {
@@ -130,6 +144,52 @@ fn a_long_turn_keeps_the_request_it_is_about() {
     assert!(kept[5] > 40, "{kept:?}");
 }
 
+// AG-22
+#[test]
+fn what_the_user_wrote_last_stays_word_for_word() {
+    let mut kinds = vec![Asks(100), Says(100), Asks(100)];
+    for _ in 0..3 {
+        kinds.push(Asks(100));
+        kinds.extend(vec![Works(1, 4_000); 8]);
+    }
+    // Rows: 3 of the head; requests at 4, 21 and 38, each with 16 of work behind it.
+    kinds.insert(kinds.len() - 7, Adds(50));
+    kinds.insert(kinds.len() - 6, Adds(60));
+    let kept = kept_rows(&kinds, 60_000).unwrap_or_default();
+    assert_eq!(
+        kept[..8],
+        [1, 2, 3, 4, 21, 38, 41, 44],
+        "the last three requests, and what was added to the last"
+    );
+    // As many as there is room for: the newest first, and the last in any case.
+    let long = |tokens| {
+        let mut kinds = vec![Asks(100), Says(100), Asks(100)];
+        for _ in 0..3 {
+            kinds.push(Asks(tokens));
+            kinds.extend(vec![Works(1, 4_000); 8]);
+        }
+        kept_rows(&kinds, 60_000).unwrap_or_default()
+    };
+    assert_eq!(long(6_000)[3..5], [21, 38]);
+    assert_eq!(long(12_000)[3], 38);
+}
+
+// AG-22
+#[test]
+fn a_remark_is_part_of_what_was_asked_for_last() {
+    let entries = history(&[Asks(1), Says(1), Asks(2), Works(1, 10), Adds(1), Adds(2)]);
+    let request = super::super::summarise::last_request(&entries);
+    assert!(request.starts_with("2 wordword\n\n"), "{request}");
+    assert!(
+        request.contains("added: 4 word]") && request.contains("added: 5 wordword]"),
+        "{request}"
+    );
+    let long = history(&[Asks(9_000), Adds(9_000), Adds(1)]);
+    let request = super::super::summarise::last_request(&long);
+    assert!(request.len() < 1_400, "{}", request.len());
+    assert!(request.starts_with("0 word") && request.ends_with("added: 2 word]"));
+}
+
 #[test]
 fn the_head_is_not_kept_twice() {
     let mut kinds = vec![Asks(100), Says(100), Asks(100), Summary(1_000)];
@@ -147,6 +207,25 @@ fn a_cut_through_a_group_leaves_it_whole() {
     let kept = kept_rows(&kinds, 100_000).unwrap_or_default();
     assert_eq!(kept[0], 1);
     assert!(kept[1] > 5, "{kept:?}");
+}
+
+// AG-43
+#[test]
+fn so_many_exchanges_stay_as_were_asked_for() {
+    let entries = history(&vec![[Asks(100), Says(4_000)]; 10].concat());
+    let config = Compression::default();
+    let planned = |exchanges| plan_before(&entries, exchanges, sizes(100_000), &config);
+    let plan = planned(2).unwrap();
+    let rows: Vec<i64> = kept(&plan, &entries)
+        .iter()
+        .map(|entry| entry.row.0)
+        .collect();
+    assert!(rows.ends_with(&[17, 18, 19, 20]), "{rows:?}");
+    assert!(!rows.contains(&16), "{rows:?}");
+    // None at all, all of them, and more than there are.
+    for exchanges in [0, 10, 11] {
+        assert_eq!(planned(exchanges), None, "{exchanges}");
+    }
 }
 
 #[test]
@@ -189,6 +268,7 @@ fn results_far_from_their_call_stay_with_it() {
 fn kinds() -> impl Strategy<Value = Vec<Kind>> {
     let kind = prop_oneof![
         3 => (1..3_000_usize).prop_map(Asks),
+        2 => (1..300_usize).prop_map(Adds),
         3 => (0..3_000_usize).prop_map(Says),
         6 => (1..4_usize, 0..9_000_usize).prop_map(|(calls, tokens)| Works(calls, tokens)),
         1 => (1..2_000_usize).prop_map(Summary),
@@ -226,6 +306,19 @@ proptest! {
             };
             prop_assert_eq!(last(&mut kept.iter().copied()), last(&mut entries.iter()));
             prop_assert_eq!(kept.last().map(|entry| entry.row), entries.last().map(|entry| entry.row));
+            // What was added to the last request goes only where keeping it would leave no gain, or where it is long.
+            let asked = entries.iter().rposition(is_request).unwrap_or(entries.len());
+            let is_added = |entry: &&Entry| is_remark(&entry.message);
+            let added: Vec<&Entry> = entries.iter().skip(asked).filter(is_added).collect();
+            let words: u32 = added.iter().map(|entry| entry.tokens).sum();
+            let groups = groups(&entries);
+            let tail = tail(&entries, &groups, sizes.limit, &config);
+            let wide = planned(&entries, &groups, tail, sizes, &config, Some(REQUESTS));
+            if wide.is_some() && words <= tail_tokens(sizes.limit, &config) / 2 {
+                for entry in added {
+                    prop_assert!(kept.iter().any(|kept| kept.row == entry.row));
+                }
+            }
 
             let mut called = HashSet::new();
             let mut answered = HashSet::new();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{Message, Role, SessionId, local_zone};
+use hermes_core::{Event, Message, Role, SessionId, local_zone};
 use hermes_llm::Route;
 use hermes_llm::classify::Reason;
 use hermes_secrets::Scope;
@@ -11,11 +11,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::past::Outcome;
 use super::summary::Focus;
-use super::{plan, start_of, summary, transcript};
-use crate::engine::Services;
+use super::{end_of, plan, start_of, summary, transcript};
+use crate::engine::{Helpers, Services};
 use crate::explain;
-use crate::helper::{Helper, HelperFailure};
-use crate::turn::{Entry, text_tokens};
+use crate::helper::{Helper, HelperFailure, Told};
+use crate::lane::Lane;
+use crate::turn::{Entry, is_remark, text_tokens};
 
 /// The task, as the settings name it.
 const TASK: &str = "compression";
@@ -24,6 +25,8 @@ const LEAST_PATIENCE: Duration = Duration::from_secs(300);
 /// Requests that say what matters, and their characters.
 const FOCUS: usize = 3;
 const MOST_FOCUS: usize = 700;
+/// Characters of what was added to the last request.
+const MOST_ADDED: usize = 650;
 /// Characters that surely fit into a token.
 const CHARACTERS: u32 = 3;
 /// Least characters of messages a summary is made from.
@@ -40,6 +43,8 @@ pub(crate) struct Job<'a> {
     /// What the user wants it to dwell on.
     pub(crate) focus: Option<&'a str>,
     pub(crate) cancel: &'a CancellationToken,
+    /// Where the user hears of it; what is done behind the conversation is only written to the log.
+    pub(crate) events: Option<&'a Lane<Event>>,
 }
 
 /// What to do when no summary came.
@@ -57,27 +62,31 @@ pub(crate) enum Verdict {
     Local,
 }
 
-/// The last request in the user's own words.
+/// The last request in the user's own words, with what was added to it while it was worked on.
 pub(crate) fn last_request(history: &[Entry]) -> String {
-    let last = history.iter().rev().find(|entry| plan::is_request(entry));
-    last.map(|entry| entry.message.plain_text())
-        .unwrap_or_default()
+    let Some(asked) = history.iter().rposition(plan::is_request) else {
+        return String::new();
+    };
+    let mut words = history.iter().skip(asked).map(|entry| &entry.message);
+    let request = words.next().map(|message| message.plain_text());
+    let request = request.unwrap_or_default();
+    let added: Vec<String> = words
+        .filter(|message| is_remark(message))
+        .map(|message| message.plain_text())
+        .collect();
+    if added.is_empty() {
+        return request;
+    }
+    // Both are seen when only the beginning is: what came last counts most.
+    let added = added.join("\n\n");
+    let (request, added) = (start_of(&request, MOST_FOCUS), end_of(&added, MOST_ADDED));
+    format!("{request}\n\n{added}")
 }
 
 impl Job<'_> {
-    /// Asks for the summary. A question that turns out too long is asked once more at half the length.
+    /// Asks for the summary. When the model that was set for it gives none, the conversation's own is asked: a
+    /// conversation that cannot be shortened is over soon.
     pub(crate) async fn write(&self) -> Result<String, HelperFailure> {
-        let redactor = self.services.redactor.snapshot();
-        let replaced = || self.plan.entries(self.history).map(|entry| &entry.message);
-        let bodies = replaced().filter_map(|message| summary::body(message));
-        let earlier = bodies
-            .last()
-            .map(|body| redactor.redact_in(Scope::Chat, &body).into_owned());
-        let today = self.services.clock.now().to_zoned(local_zone());
-        let today = today.strftime("%A, %Y-%m-%d").to_string();
-        let instructions = summary::instructions(self.plan.budget, &today);
-        let taken = text_tokens(&instructions) + earlier.as_deref().map_or(0, text_tokens);
-        let mut room = self.room(taken);
         let helper = Helper {
             services: self.services,
             session: self.session,
@@ -93,6 +102,44 @@ impl Job<'_> {
                 .timeout
                 .max(LEAST_PATIENCE),
         };
+        let helpers = helper.helpers();
+        let own = Helpers {
+            routes: vec![self.main.clone()],
+            ..helpers.clone()
+        };
+        let told = self.write_with(&helper, helpers).await;
+        let stopped =
+            self.cancel.is_cancelled() || matches!(told.said, Err(HelperFailure::Stopped));
+        match told.said {
+            Err(failure) if !told.asked_main && !stopped => {
+                let text = format!(
+                    "the model for summaries gave none ({}); {} is asked instead",
+                    words(&failure),
+                    self.main.label()
+                );
+                tracing::warn!("{text}");
+                if let Some(events) = self.events {
+                    events.send(Event::Notice { text }).await;
+                }
+                self.write_with(&helper, own).await.said
+            }
+            said => said,
+        }
+    }
+
+    /// Asks these for it. A question that turns out too long is asked once more at half the length.
+    async fn write_with(&self, helper: &Helper<'_>, helpers: Helpers) -> Told {
+        let redactor = self.services.redactor.snapshot();
+        let replaced = || self.plan.entries(self.history).map(|entry| &entry.message);
+        let bodies = replaced().filter_map(|message| summary::body(message));
+        let earlier = bodies
+            .last()
+            .map(|body| redactor.redact_in(Scope::Chat, &body).into_owned());
+        let today = self.services.clock.now().to_zoned(local_zone());
+        let today = today.strftime("%A, %Y-%m-%d").to_string();
+        let instructions = summary::instructions(self.plan.budget, &today);
+        let taken = text_tokens(&instructions) + earlier.as_deref().map_or(0, text_tokens);
+        let mut room = self.room(helpers.routes.first(), taken);
         let mut tries = 2;
         loop {
             let shown = transcript::transcript(replaced(), &redactor, room);
@@ -104,17 +151,19 @@ impl Job<'_> {
             let question = summary::question(earlier.as_deref(), focus, &shown);
             let question = Message::text(Role::User, question);
             tries -= 1;
-            match helper.ask(&instructions, question, self.cancel).await {
-                Err(failure) if tries > 0 && is_too_long(&failure) => room /= 2,
-                end => return end,
+            let asked = helpers.clone();
+            let told = helper.ask_of(asked, &instructions, question, self.cancel);
+            let told = told.await;
+            match &told.said {
+                Err(failure) if tries > 0 && is_too_long(failure) => room /= 2,
+                Ok(_) | Err(_) => return told,
             }
         }
     }
 
     /// Characters of messages that fit the first model that is asked.
-    fn room(&self, taken: u32) -> usize {
-        let routes = self.services.routes.helpers(TASK, self.main).routes;
-        let window = routes.first().unwrap_or(self.main).limits.window;
+    fn room(&self, first: Option<&Arc<Route>>, taken: u32) -> usize {
+        let window = first.unwrap_or(self.main).limits.window;
         let left = window.saturating_sub(taken + self.plan.budget * 2);
         (left.saturating_mul(CHARACTERS) as usize).max(LEAST_TRANSCRIPT)
     }
@@ -134,6 +183,16 @@ impl Job<'_> {
             .collect();
         requests.reverse();
         requests.join("\n")
+    }
+}
+
+fn words(failure: &HelperFailure) -> String {
+    match failure {
+        HelperFailure::TimedOut => "no answer came in time".to_owned(),
+        HelperFailure::Stopped => "it was stopped".to_owned(),
+        HelperFailure::TooLong => "the conversation is too long for it".to_owned(),
+        HelperFailure::Empty => "its answer was empty".to_owned(),
+        HelperFailure::Failed(failure) => explain::failure(failure).0,
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use hermes_config::CodingContext;
 
-use super::Facts;
+use super::{Facts, place};
 
 /// Where somebody watches code being changed.
 const SURFACES: [&str; 6] = ["cli", "tui", "desktop", "api_server", "api-server", "acp"];
@@ -60,7 +60,7 @@ pub(crate) fn is_surface(surface: &str) -> bool {
 /// What a programmer should know here; empty elsewhere.
 pub(super) fn of(facts: &Facts<'_>) -> String {
     let agent = &facts.config.agent;
-    let project = root(facts);
+    let project = project(facts);
     let wanted = match agent.coding_context {
         CodingContext::Off => false,
         CodingContext::On | CodingContext::Focus => true,
@@ -73,12 +73,23 @@ pub(super) fn of(facts: &Facts<'_>) -> String {
     if agent.verify_guidance {
         lines.push(VERIFY.to_owned());
     }
-    if let Some(root) = project {
-        lines.push(snapshot(&root));
+    if let Some((root, shown)) = project {
+        lines.push(snapshot(&root, &shown));
     }
     lines.push(agent.coding_instructions.trim().to_owned());
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
+}
+
+/// The project that is worked on, and the path it has where commands run: none where they do not see it.
+fn project(facts: &Facts<'_>) -> Option<(PathBuf, PathBuf)> {
+    let root = root(facts)?;
+    if place::is_here(facts) {
+        return Some((root.clone(), root));
+    }
+    // Only the directory itself is shown there, and nothing above it.
+    let seen = place::is_mounted(&facts.config.terminal) && root == facts.directory;
+    seen.then(|| (root, PathBuf::from(place::WORKSPACE)))
 }
 
 /// The project around the directory: one with a marker, or a repository with code in it.
@@ -112,8 +123,8 @@ fn has_code(place: &Path) -> bool {
         .any(|ending| CODE.contains(&ending.as_str()))
 }
 
-fn snapshot(root: &Path) -> String {
-    let mut text = format!("The project is in {}", root.display());
+fn snapshot(root: &Path, shown: &Path) -> String {
+    let mut text = format!("The project is in {}", shown.display());
     if let Some(branch) = branch(root) {
         text.push_str(&format!(", on the branch {branch}"));
     }

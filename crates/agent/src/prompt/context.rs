@@ -4,19 +4,19 @@ use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
 use super::{Facts, scan};
+use crate::extent::SHORT_BELOW;
 
-/// A file that became part of the prompt.
+/// What files of the user add to the prompt, if anything.
+#[derive(Default)]
 pub(super) struct Section {
     pub(super) text: String,
     pub(super) warnings: Vec<String>,
 }
 
-/// Files of a project, in the order they are looked for; the first one that exists counts.
-const PROJECT_FILES: [&[&str]; 3] = [
-    &["AGENTS.md", "agents.md"],
-    &["CLAUDE.md", "claude.md"],
-    &[".cursorrules"],
-];
+/// Files of a project, in the order they are looked for; the first one that says something counts.
+const PROJECT_FILES: [&str; 4] = ["AGENTS.md", "agents.md", "CLAUDE.md", "claude.md"];
+/// What another program reads along with a folder of rules, behind them.
+const CURSOR_FILE: &str = ".cursorrules";
 /// Our own files, which may also lie in a directory above, up to the root of the repository.
 const OWN_FILES: [&str; 2] = [".hermes.md", "HERMES.md"];
 /// Most characters of a hint about a subdirectory.
@@ -27,93 +27,85 @@ const MOST_BYTES: u64 = 8 * 1024 * 1024;
 const MOST_LEVELS: usize = 5;
 
 /// The user's description of the agent. It is their own file: planted words are only warned about.
-pub(super) fn soul(home: &Path) -> Option<Section> {
+pub(super) fn soul(home: &Path) -> Section {
     let path = home.join("SOUL.md");
-    let text = read(&path)?;
+    let mut warnings = Vec::new();
+    let text = read(&path, &mut warnings).unwrap_or_default();
     let found = scan::scan(&text).found;
-    let warnings = match found.as_slice() {
-        [] => Vec::new(),
-        found => vec![format!(
+    if !found.is_empty() {
+        warnings.push(format!(
             "{} holds {}; it is used as it is",
             path.display(),
             found.join(", ")
-        )],
-    };
-    Some(Section { text, warnings })
+        ));
+    }
+    Section { text, warnings }
 }
 
-/// The rules of the project, from the first file there is.
-pub(super) fn project(facts: &Facts<'_>) -> Option<Section> {
+/// The rules of the project, from the first file that says something.
+pub(super) fn project(facts: &Facts<'_>) -> Section {
     let limit = facts
         .config
         .context_file_max_chars
         .map_or_else(|| by_window(facts.window), |set| set as usize);
-    let sources = sources(facts.directory)?;
-    let mut section = Section {
-        text: "These are the rules of the project you work in:".to_owned(),
-        warnings: Vec::new(),
-    };
-    for path in sources {
-        let Some(text) = read(&path) else {
-            continue;
-        };
-        let shown = path
-            .strip_prefix(facts.directory)
-            .unwrap_or(&path)
-            .display()
-            .to_string();
-        let (text, warnings) = cleaned(&path, &shown, &text, limit);
-        section.text.push_str(&format!("\n\n## {shown}\n\n{text}"));
-        section.warnings.extend(warnings);
-    }
-    Some(section)
-}
-
-/// Six percent of the window, in characters.
-fn by_window(window: u32) -> usize {
-    (window as usize * 4 * 6 / 100).clamp(20_000, 500_000)
-}
-
-fn sources(directory: &Path) -> Option<Vec<PathBuf>> {
-    if let Some(own) = own_file(directory) {
-        return Some(vec![own]);
-    }
-    for names in PROJECT_FILES {
-        let found = names
-            .iter()
-            .map(|name| directory.join(name))
-            .find(|path| path.is_file());
-        if let Some(path) = found {
-            let cursor = path.file_name().is_some_and(|name| name == ".cursorrules");
-            let mut all = vec![path];
-            if cursor {
-                all.extend(cursor_rules(directory));
-            }
-            return Some(all);
+    let mut warnings = Vec::new();
+    for sources in sources(facts.directory) {
+        let mut rules = String::new();
+        for path in sources {
+            let Some(text) = read_rules(&path, &mut warnings) else {
+                continue;
+            };
+            let shown = path
+                .strip_prefix(facts.directory)
+                .unwrap_or(&path)
+                .display()
+                .to_string();
+            let (text, about) = cleaned(&path, &shown, &text, limit);
+            rules.push_str(&format!("\n\n## {shown}\n\n{text}"));
+            warnings.extend(about);
+        }
+        if !rules.is_empty() {
+            let text = format!("These are the rules of the project you work in:{rules}");
+            return Section { text, warnings };
         }
     }
-    let rules = cursor_rules(directory);
-    (!rules.is_empty()).then_some(rules)
+    Section {
+        text: String::new(),
+        warnings,
+    }
 }
 
-/// `.hermes.md` here or above, up to the root of the repository; outside of one only here.
-fn own_file(directory: &Path) -> Option<PathBuf> {
+/// Six percent of the window, in characters. Where the window is small they are not made more than that.
+fn by_window(window: u32) -> usize {
+    let least = match window < SHORT_BELOW {
+        true => 1_000,
+        false => 20_000,
+    };
+    (window as usize * 4 * 6 / 100).clamp(least, 500_000)
+}
+
+/// The files that may hold rules, those that are read together in one list, the most important first.
+fn sources(directory: &Path) -> Vec<Vec<PathBuf>> {
+    let single = own_files(directory)
+        .into_iter()
+        .chain(PROJECT_FILES.map(|name| directory.join(name)));
+    let mut sources: Vec<Vec<PathBuf>> = single.map(|path| vec![path]).collect();
+    let cursor = std::iter::once(directory.join(CURSOR_FILE));
+    sources.push(cursor.chain(cursor_rules(directory)).collect());
+    sources
+}
+
+/// `.hermes.md` here and above, up to the root of the repository; outside of one only here.
+fn own_files(directory: &Path) -> Vec<PathBuf> {
     let root = directory
         .ancestors()
-        .find(|path| path.join(".git").exists());
-    for level in directory.ancestors() {
-        let found = OWN_FILES
-            .iter()
-            .map(|name| level.join(name))
-            .find(|path| path.is_file());
-        if found.is_some() {
-            return found;
-        }
-        if root.is_none_or(|root| root == level) {
-            return None;
-        }
-    }
-    None
+        .find(|path| path.join(".git").exists())
+        .unwrap_or(directory);
+    directory
+        .ancestors()
+        .take_while(|level| level.starts_with(root))
+        .flat_map(|level| OWN_FILES.map(|name| level.join(name)))
+        .collect()
 }
 
 fn cursor_rules(directory: &Path) -> Vec<PathBuf> {
@@ -128,10 +120,10 @@ fn cursor_rules(directory: &Path) -> Vec<PathBuf> {
     rules
 }
 
-/// A file's text without its front matter, masked and cut.
+/// Rules, masked and cut.
 fn cleaned(path: &Path, shown: &str, text: &str, limit: usize) -> (String, Vec<String>) {
     let mut warnings = Vec::new();
-    let scanned = scan::scan(without_front_matter(text));
+    let scanned = scan::scan(text);
     if !scanned.found.is_empty() {
         warnings.push(format!(
             "{}: masked what looks like planted instructions ({})",
@@ -153,22 +145,46 @@ fn cleaned(path: &Path, shown: &str, text: &str, limit: usize) -> (String, Vec<S
     (text, warnings)
 }
 
+/// What stands behind the front matter, whose lines may end in either way.
 fn without_front_matter(text: &str) -> &str {
-    let Some(rest) = text.strip_prefix("---\n") else {
-        return text;
-    };
-    match rest.find("\n---\n") {
-        Some(end) => rest.get(end + 5..).unwrap_or_default(),
-        None => text,
+    let mut end = 0;
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        end += line.len();
+        match (number, line.trim_end() == "---") {
+            (0, false) => return text,
+            (0, true) | (_, false) => {}
+            (_, true) => return text.get(end..).unwrap_or_default(),
+        }
     }
+    text
 }
 
-fn read(path: &Path) -> Option<String> {
+/// The text of a file of rules without its front matter, if it says anything.
+fn read_rules(path: &Path, warnings: &mut Vec<String>) -> Option<String> {
+    let text = read(path, warnings)?;
+    let rules = without_front_matter(&text);
+    (!rules.trim().is_empty()).then(|| rules.to_owned())
+}
+
+/// The text of a file that is there, if it says anything. What keeps one that is there from being read is a warning.
+fn read(path: &Path, warnings: &mut Vec<String>) -> Option<String> {
     let facts = std::fs::metadata(path).ok()?;
-    if !facts.is_file() || facts.len() > MOST_BYTES {
+    if !facts.is_file() {
         return None;
     }
-    let bytes = std::fs::read(path).ok()?;
+    if facts.len() > MOST_BYTES {
+        warnings.push(format!(
+            "{} has {} bytes and is left out; at most {MOST_BYTES} are read",
+            path.display(),
+            facts.len()
+        ));
+        return None;
+    }
+    let bytes = std::fs::read(path)
+        .inspect_err(|error| {
+            warnings.push(format!("{} cannot be read: {error}", path.display()));
+        })
+        .ok()?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
     (!text.trim().is_empty()).then_some(text)
 }
@@ -217,13 +233,14 @@ impl Hints {
             if !told.insert(level.to_owned()) {
                 continue;
             }
+            // A result is no place for warnings; whoever opens the directory itself gets them.
+            let mut unread = Vec::new();
             let found = PROJECT_FILES
                 .iter()
-                .flat_map(|names| names.iter())
+                .chain([&CURSOR_FILE])
                 .map(|name| level.join(name))
-                .find(|path| path.is_file());
-            let Some((path, text)) = found.and_then(|path| Some((path.clone(), read(&path)?)))
-            else {
+                .find_map(|path| Some((read_rules(&path, &mut unread)?, path)));
+            let Some((text, path)) = found else {
                 continue;
             };
             let shown = path

@@ -1,31 +1,46 @@
 use std::fs;
 
 use hermes_config::Config;
+use hermes_core::SessionId;
+use hermes_memory::Snapshot;
 use jiff::Timestamp;
 
 use super::*;
+use crate::prompt::{build, is_for};
+use crate::turn::SkillsPart;
 
-fn facts<'a>(config: &'a Config, directory: &'a Path) -> Facts<'a> {
+static NO_SKILLS: SkillsPart = SkillsPart {
+    index: String::new(),
+    preloaded: String::new(),
+    warnings: Vec::new(),
+};
+
+fn facts<'a>(config: &'a Config, directory: &'a Path, memory: &'a Snapshot) -> Facts<'a> {
     Facts {
         config,
         home: directory,
         directory,
         surface: "cli",
+        session: None,
+        personality: "",
         model: "m",
         provider: "p",
         window: 100_000,
         tools: &[],
         programs: &[],
+        skills: &NO_SKILLS,
+        memory,
+        external: "",
         ignore_rules: false,
-        small: false,
+        extent: crate::extent::Extent::Full,
         now: Timestamp::UNIX_EPOCH,
     }
 }
 
 fn text(directory: &Path) -> (String, Vec<String>) {
     let config = Config::default();
-    project(&facts(&config, directory))
-        .map_or_else(Default::default, |section| (section.text, section.warnings))
+    let section = project(&facts(&config, directory, &Snapshot::default()));
+    (section.text, section.warnings)
 }
 
 // AG-4
@@ -83,6 +98,34 @@ fn long_files_lose_their_middle_and_planted_words_are_masked_aloud() {
     assert!(warnings[0].contains("planted"), "{warnings:?}");
 }
 
+// AG-4
+#[test]
+fn a_file_that_says_nothing_hides_no_other_and_one_that_cannot_be_used_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::write(root.join(".hermes.md"), "---\r\nname: x\r\n---").unwrap();
+    fs::write(root.join("AGENTS.md"), " \n").unwrap();
+    assert_eq!(text(root), (String::new(), Vec::new()), "no bare heading");
+    fs::write(root.join("CLAUDE.md"), "---\r\na: b\r\n---\r\nclaude rule").unwrap();
+    let (shown, warnings) = text(root);
+    assert!(
+        shown.contains("claude rule") && !shown.contains("a: b"),
+        "{shown}"
+    );
+    assert_eq!(warnings, [""; 0]);
+    let large = fs::File::create(root.join("AGENTS.md")).unwrap();
+    large.set_len(MOST_BYTES + 1).unwrap();
+    let (shown, warnings) = text(root);
+    assert!(shown.contains("claude rule"), "{shown}");
+    assert!(
+        warnings[0].contains("AGENTS.md") && warnings[0].contains("left out"),
+        "{warnings:?}"
+    );
+    // What only looks like front matter stays.
+    fs::write(root.join("AGENTS.md"), "---\nno end").unwrap();
+    assert!(text(root).0.contains("---\nno end"));
+}
+
 // AG-5
 #[test]
 fn each_subdirectory_is_told_about_once() {
@@ -109,4 +152,19 @@ fn each_subdirectory_is_told_about_once() {
         Box::new([hint.as_str()].into_iter())
     });
     assert_eq!(again, None, "an earlier turn was told");
+}
+
+// AG-2
+#[test]
+fn a_prompt_that_tells_the_session_is_taken_for_the_same_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (config, memory) = (Config::default(), Snapshot::default());
+    let id = SessionId::try_from("20260101_000000_abcdef".to_owned()).unwrap();
+    let made = build(&Facts {
+        session: Some(&id),
+        personality: "pirate",
+        ..facts(&config, folder.path(), &memory)
+    });
+    assert!(made.text.contains(id.as_str()), "{}", made.text);
+    assert!(is_for(&made.text, "m", "p", "pirate"), "{}", made.text);
 }

@@ -11,8 +11,13 @@ work, and keep answers as short as the question allows.";
 pub(super) const SMALL_IDENTITY: &str =
     "You are Hermes, a helpful assistant. Answer briefly and plainly.";
 
-const ABOUT_ITSELF: &str = "When you are asked about Hermes itself, its commands or settings, use `hermes --help` and \
+/// In every whole prompt, and in no short one.
+pub(super) const ABOUT_ITSELF: &str = "When you are asked about Hermes itself, its commands or settings, use `hermes --help` and \
 the documentation that comes with it rather than guessing.";
+
+/// In every short prompt, and in no other.
+pub(super) const LITTLE_ROOM: &str = "Your window is small: keep answers short, and read only the lines you need of a file \
+or an output.";
 
 const FINISH: &str = "When you are given a task, carry it through: do the steps, check the result, and only then \
 report. Do not stop at a plan, and do not claim what you have not seen.";
@@ -38,6 +43,14 @@ something is installed before you use it.";
 const TALKERS: [&str; 8] = [
     "gpt", "codex", "gemini", "gemma", "grok", "glm", "qwen", "deepseek",
 ];
+
+/// What no model with tools goes without.
+pub(super) fn short(facts: &Facts<'_>) -> String {
+    match facts.tools.is_empty() {
+        true => LITTLE_ROOM.to_owned(),
+        false => [LITTLE_ROOM, REMARKS, FENCES].join("\n\n"),
+    }
+}
 
 /// The guidance that fits the tools, the settings and the model.
 pub(super) fn of(facts: &Facts<'_>) -> String {

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use hermes_config::Config;
 use hermes_core::ToolSpec;
+use hermes_skills::Library;
 use jiff::Timestamp;
 
-use super::{Facts, build};
-use crate::toolsets;
-use crate::turn::text_tokens;
+use super::{Facts, build, remembered};
+use crate::extent::Extent;
+use crate::turn::{SkillsPart, skills_listed, text_tokens};
+use crate::{personality, toolsets};
 
 /// The session that is asked about.
 pub struct PromptQuestion<'a> {
@@ -16,6 +18,8 @@ pub struct PromptQuestion<'a> {
     pub config: &'a Config,
     /// The home directory, for the user's own files.
     pub home: &'a Path,
+    /// The directory of what is remembered.
+    pub memories: &'a Path,
     /// The directory the session would run in.
     pub directory: &'a Path,
     /// Where it would run: `cli`, `telegram`, ….
@@ -26,12 +30,16 @@ pub struct PromptQuestion<'a> {
     pub provider: &'a str,
     /// The window in tokens, which limits context files.
     pub window: u32,
-    /// Whether the model is a tiny one, which gets a few sentences and no tools.
+    /// Whether the model is the one inside the program, which gets a few sentences and no tools.
     pub small: bool,
+    /// The skills there are.
+    pub skills: &'a Library,
     /// The tools there are.
     pub tools: Vec<ToolSpec>,
     /// The directories that programs are found in.
     pub programs: &'a [PathBuf],
+    /// What an external memory has to say about itself.
+    pub external: &'a str,
     /// The time now.
     pub now: Timestamp,
 }
@@ -85,28 +93,40 @@ impl PromptSize {
 
 /// Measures what a session would begin with. Reads the same files as a session does.
 pub fn prompt_size(question: &PromptQuestion<'_>) -> PromptSize {
+    let extent = Extent::of(question.small, question.window);
     let chosen = toolsets::chosen(question.config, question.surface, None);
     let mut offered: Vec<&ToolSpec> = question
         .tools
         .iter()
-        .filter(|spec| !question.small && chosen.has(&spec.name))
+        .filter(|spec| extent.offers(&spec.name, false) && chosen.has(&spec.name))
         .collect();
     offered.sort_by(|left, right| left.name.cmp(&right.name));
+    let names: Vec<&str> = offered.iter().map(|spec| spec.name.as_str()).collect();
+    let skills = SkillsPart {
+        index: skills_listed(question.skills, &names, question.surface, ""),
+        ..SkillsPart::default()
+    };
+    let memory = remembered(false, extent, || {
+        let settings = (&question.config.memory).into();
+        hermes_memory::snapshot(question.memories, &settings)
+    });
     let made = build(&Facts {
         config: question.config,
         home: question.home,
         directory: question.directory,
         surface: question.surface,
+        session: None,
+        personality: personality::chosen(question.config, None),
         model: question.model,
         provider: question.provider,
         window: question.window,
-        tools: &offered
-            .iter()
-            .map(|spec| spec.name.as_str())
-            .collect::<Vec<_>>(),
+        tools: &names,
+        skills: &skills,
         programs: question.programs,
+        memory: &memory,
+        external: question.external,
         ignore_rules: false,
-        small: question.small,
+        extent,
         now: question.now,
     });
     let prompt = made
@@ -127,7 +147,7 @@ pub fn prompt_size(question: &PromptQuestion<'_>) -> PromptSize {
 fn tier(part: &str) -> Tier {
     match part {
         "project" => Tier::Context,
-        "session" => Tier::Volatile,
+        "memory" | "session" => Tier::Volatile,
         _ => Tier::Stable,
     }
 }

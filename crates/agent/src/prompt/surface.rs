@@ -1,4 +1,4 @@
-//! Where the conversation takes place, and on what machine.
+//! Where the conversation takes place, and what it can show.
 
 use hermes_config::Either;
 
@@ -64,19 +64,4 @@ pub(super) fn hint(facts: &Facts<'_>) -> String {
             None => format!("{known}\n{}", own.append),
         },
     }
-}
-
-/// The machine and the directory.
-pub(super) fn environment(facts: &Facts<'_>) -> String {
-    let mut lines = vec![format!(
-        "The machine runs {} on {}. The working directory is {}.",
-        std::env::consts::OS,
-        std::env::consts::ARCH,
-        facts.directory.display()
-    )];
-    let own = facts.config.agent.environment_hint.trim();
-    if !own.is_empty() {
-        lines.push(own.to_owned());
-    }
-    lines.join("\n")
 }

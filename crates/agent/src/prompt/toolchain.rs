@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_config::Backend;
-
-use super::Facts;
+use super::{Facts, place};
 
 /// Programs that decide how work is done.
 const PROGRAMS: &[&str] = &[
@@ -18,8 +16,11 @@ const MOST_DIRECTORIES: usize = 64;
 /// One line about the programs; nothing when commands run elsewhere or cannot be run.
 pub(super) fn line(facts: &Facts<'_>) -> String {
     let asked = facts.config.agent.environment_probe;
-    let here = facts.config.terminal.backend == Backend::Local;
-    if !asked || !here || facts.programs.is_empty() || !facts.tools.contains(&"terminal") {
+    if !asked
+        || !place::is_here(facts)
+        || facts.programs.is_empty()
+        || !facts.tools.contains(&"terminal")
+    {
         return String::new();
     }
     let (found, missing): (Vec<&str>, Vec<&str>) = PROGRAMS

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use futures_core::future::BoxFuture;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 
@@ -22,6 +23,35 @@ const CAREFUL: [&str; 4] = [
 ];
 const PLAIN: [&str; 3] = ["--no-ext-diff", "--no-textconv", "--no-color"];
 
+/// How git is started for what a message refers to.
+///
+/// Called once for each reference to changes or commits. A repository's settings name programs that git runs, and
+/// a command of the agent may have written them, so that git must get no more rights than such a command has.
+pub trait Git: Send + Sync {
+    /// What is started in `directory` to run git with these arguments, or why it cannot be.
+    fn start<'a>(
+        &'a self,
+        directory: &'a Path,
+        arguments: Vec<String>,
+    ) -> BoxFuture<'a, Result<Starting, String>>;
+}
+
+/// A program that is about to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Starting {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Its whole environment.
+    pub environment: Vec<(String, String)>,
+}
+
+/// The workspace and how git is started in it.
+#[derive(Clone, Copy)]
+pub(super) struct Repository<'a> {
+    pub(super) directory: &'a Path,
+    pub(super) git: &'a dyn Git,
+}
+
 /// Which changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Changes {
@@ -32,19 +62,27 @@ pub(super) enum Changes {
 }
 
 /// Changes of the workspace. `most` is in bytes.
-pub(super) async fn diff(directory: &Path, which: Changes, most: usize) -> Result<String, String> {
+pub(super) async fn diff(
+    repository: Repository<'_>,
+    which: Changes,
+    most: usize,
+) -> Result<String, String> {
     let (words, title): (&[&str], _) = match which {
         Changes::Unstaged => (&["diff"], "Changes that are not staged"),
         Changes::Staged => (&["diff", "--staged"], "Staged changes"),
     };
-    let text = run(directory, words, most).await?;
+    let text = run(repository, words, most).await?;
     Ok(block(title, &text))
 }
 
 /// The last commits that touch the workspace. `most` is in bytes.
-pub(super) async fn commits(directory: &Path, count: u32, most: usize) -> Result<String, String> {
+pub(super) async fn commits(
+    repository: Repository<'_>,
+    count: u32,
+    most: usize,
+) -> Result<String, String> {
     let count = format!("-{count}");
-    let text = run(directory, &["log", "--patch", &count], most).await?;
+    let text = run(repository, &["log", "--patch", &count], most).await?;
     Ok(block("The last commits", &text))
 }
 
@@ -56,13 +94,19 @@ fn block(title: &str, text: &str) -> String {
     }
 }
 
-async fn run(directory: &Path, words: &[&str], most: usize) -> Result<String, String> {
-    let mut child = Command::new("git")
-        .args(CAREFUL)
-        .args(words)
-        .args(PLAIN)
-        .args(["--", "."])
-        .args(guard::exclusions())
+async fn run(repository: Repository<'_>, words: &[&str], most: usize) -> Result<String, String> {
+    let fixed = CAREFUL.iter().chain(words).chain(&PLAIN);
+    let arguments = fixed.chain(&["--", "."]).map(|word| (*word).to_owned());
+    let arguments = arguments.chain(guard::exclusions()).collect();
+    let Repository { directory, git } = repository;
+    let starting = git.start(directory, arguments).await?;
+    let Some((program, rest)) = starting.argv.split_first() else {
+        return Err("git cannot be run: nobody says how".to_owned());
+    };
+    let mut child = Command::new(program)
+        .args(rest)
+        .env_clear()
+        .envs(starting.environment)
         .current_dir(directory)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

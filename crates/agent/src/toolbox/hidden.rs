@@ -1,7 +1,7 @@
 //! Tools that are found instead of shown. When the descriptions of servers' tools would fill the window, the
 //! model gets three small tools in their place: one to search, one to read a description, one to call.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
@@ -74,12 +74,9 @@ pub(crate) fn inner(arguments: &Json) -> Result<(&str, Json), String> {
 
 /// The servers that hidden tools belong to, in words.
 fn servers(hidden: &Named) -> String {
-    let mut servers: Vec<&str> = hidden
-        .keys()
-        .filter_map(|name| name.split("__").nth(1))
-        .collect();
-    servers.dedup();
-    servers.join(", ")
+    let servers = hidden.values().filter_map(|tool| tool.server());
+    let servers: BTreeSet<&str> = servers.collect();
+    servers.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn search_spec(servers: &str, settings: &ToolSearch) -> ToolSpec {

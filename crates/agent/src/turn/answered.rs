@@ -1,12 +1,17 @@
 //! What an answer leads to: tools, the end of the turn, or another call that changes something.
 
+use std::borrow::Cow;
+
 use hermes_core::{
     CallId, Event, FinishReason, Message, Part, Role, ToolCall, TurnEnd, WireProtocol,
 };
 use hermes_llm::Answer;
+use hermes_memory::scrubbed;
 use hermes_store::StoreError;
 
-use super::{Step, Turn};
+use super::early::is_announcement;
+use super::{Entry, Step, Turn};
+use crate::batch::present;
 use crate::repair::{self, Arguments};
 use crate::think;
 
@@ -34,20 +39,31 @@ const VALID_JSON: &str =
     "The arguments of your last tool call were not valid JSON. Send the call again.";
 const SMALLER_CALL: &str = "Your tool call was longer than an answer may be and was cut off. Do it in several smaller calls.";
 const AGAIN: &str = "Your last answer was empty. Answer the user, or call a tool.";
+/// Tools that keep something for later. Whoever calls them beside an answer has nothing to add to it.
+const KEEPING: [&str; 2] = ["memory", "skill_manage"];
 
 impl Turn<'_> {
     /// Decides by refusal, length, calls and text, in this order.
     pub(super) async fn answered(&mut self, mut answer: Answer) -> Result<Step, StoreError> {
+        if let Cow::Owned(without) = scrubbed(&answer.text) {
+            answer.text = without.trim_start().to_owned();
+            // The provider's own turn repeats it too.
+            answer.raw = None;
+        }
         let (said, thought) = think::split(&answer.text);
         if !thought.is_empty() {
             answer.text = said;
             answer.reasoning.push_str(&thought);
         }
+        self.without_repetition(&mut answer);
         let responses = self.around.spec.course.route().protocol() == Some(WireProtocol::Responses);
         if responses && answer.calls.is_empty() && answer.text.contains(LEAKED_CALL) {
             answer.text.clear();
             answer.raw = None;
             answer.finish = Some(FinishReason::Paused);
+        }
+        if self.stops_too_soon(&answer) {
+            answer.finish = Some(FinishReason::Length);
         }
         let most_pauses = match responses {
             true => MOST_INCOMPLETE,
@@ -56,7 +72,7 @@ impl Turn<'_> {
         match answer.finish {
             // A filter that struck in the middle leaves nothing that should be run.
             Some(FinishReason::Refused) if answer.is_empty() || !answer.calls.is_empty() => {
-                return Ok(self.refused());
+                return Ok(self.refused().await);
             }
             Some(FinishReason::Paused)
                 if self.tries.paused < most_pauses && answer.calls.is_empty() =>
@@ -80,10 +96,22 @@ impl Turn<'_> {
         if !answer.calls.is_empty() {
             return self.wants_tools(answer).await;
         }
-        if answer.is_empty() && self.fragments.is_empty() && self.held.is_empty() {
+        if answer.is_empty() && self.said.is_empty() {
             return self.said_nothing(&answer).await;
         }
         self.done(answer).await
+    }
+
+    /// Ollama says that models of this family are done when it has cut their answer behind the results of tools.
+    fn stops_too_soon(&self, answer: &Answer) -> bool {
+        let route = self.around.spec.course.route();
+        let unfinished = |text: &str| text.ends_with(|c: char| c.is_alphanumeric() || c == ',');
+        route.quirks.ollama_window.is_some()
+            && route.model.to_ascii_lowercase().contains("glm")
+            && answer.finish == Some(FinishReason::Stop)
+            && answer.calls.is_empty()
+            && self.has_worked()
+            && unfinished(answer.text.trim_end())
     }
 
     /// The provider ended an answer that it means to go on with. What it said so far is a row, sent back as it
@@ -93,23 +121,22 @@ impl Turn<'_> {
         if !answer.can_be_shown_again() {
             // Nothing to go on from, and no request is sent twice as it was.
             self.aside.push(Message::text(Role::User, SAY_IT).into());
-        } else if self.fragments.is_empty() && self.held.is_empty() {
+        } else {
+            // In the middle of an answer it stands on its own: it is sent back as it came or not at all.
+            self.leave_said();
             self.aside.clear();
             self.keep(answer.to_message(Vec::new())).await?;
-        } else {
-            // In the middle of an answer that becomes one row at its end.
-            self.fragments.push_str(&answer.text);
-            self.aside.push(answer.to_message(Vec::new()).into());
         }
         Ok(Step::CallModel)
     }
 
-    fn refused(&mut self) -> Step {
+    async fn refused(&mut self) -> Step {
         let now = self.around.services.clock.now();
+        let label = self.around.spec.course.route().label();
         if self.around.spec.course.leave_refusing(now) {
+            self.tell_route(format!("{label} refused to answer")).await;
             return Step::CallModel;
         }
-        let label = self.around.spec.course.route().label();
         fail(
             &format!("{label} refused to answer this"),
             "say it in another way, or choose another model with `hermes model`",
@@ -134,7 +161,6 @@ impl Turn<'_> {
     }
 
     async fn cut_in_the_text(&mut self, answer: Answer) -> Result<Step, StoreError> {
-        self.fragments.push_str(&answer.text);
         // A tiny model that found no end will not find one with more room.
         let most = if self.around.spec.course.route().is_embedded() {
             0
@@ -143,11 +169,10 @@ impl Turn<'_> {
         };
         if self.tries.continued >= most {
             let whole = Answer {
-                text: self.take_said(),
                 raw: None,
-                ..answer
+                ..self.whole(answer)
             };
-            self.keep(whole.to_message(Vec::new())).await?;
+            self.keep_whole(whole.to_message(Vec::new())).await?;
             if self.tries.broke_off {
                 let label = self.around.spec.course.route().label();
                 return Ok(fail(
@@ -163,9 +188,8 @@ impl Turn<'_> {
         }
         self.tries.continued += 1;
         self.raise_output(self.tries.continued, answer.usage.output_tokens);
+        self.keep_piece(&answer).await?;
         self.aside.clear();
-        self.aside
-            .push(Message::text(Role::Assistant, &*self.fragments).into());
         self.aside.push(Message::text(Role::User, GO_ON).into());
         // The next piece goes on in the middle of a sentence.
         self.spoke = false;
@@ -174,42 +198,43 @@ impl Turn<'_> {
 
     /// Gives the next answer more room than the one that was cut off had. Says whether there is more.
     fn raise_output(&mut self, times: u32, used: u64) -> bool {
-        let set = self.around.spec.course.route().limits.output;
+        let course = &self.around.spec.course;
+        // More than this the provider has refused to give.
+        let most = course.most_output();
+        let set = course.route().limits.output.or(most);
+        let most = most.unwrap_or(u32::MAX);
         // Without a limit of ours the provider's own was reached, which shows in what was used.
         let used = u32::try_from(used).unwrap_or(u32::MAX);
         let base = set.unwrap_or(FIRST_OUTPUT.max(used));
         let raised = base.saturating_mul(1 << times.min(8));
-        let raised = raised.min(LAST_OUTPUT.max(base));
-        let before = self.output_limit.or(set).unwrap_or(used);
+        let raised = raised.min(LAST_OUTPUT.max(base)).min(most);
+        let before = self.output_limit.or(set).unwrap_or(used).min(most);
         self.output_limit = Some(raised.max(before));
         raised > before
     }
 
     async fn done(&mut self, answer: Answer) -> Result<Step, StoreError> {
-        let said = self.take_said();
-        let whole = if said.is_empty() {
-            answer
-        } else {
-            // Put together from several answers: no provider's own form says it all.
-            Answer {
-                text: (said + &answer.text).trim_end().to_owned(),
-                raw: None,
-                ..answer
-            }
-        };
+        let mut whole = self.whole(answer);
+        if !self.said.is_empty() {
+            whole.text.truncate(whole.text.trim_end().len());
+        }
         self.aside.clear();
         if let Some(nudge) = self.too_early(&whole) {
-            self.aside.push(whole.to_message(Vec::new()).into());
+            self.hold(&whole).await?;
             self.aside.push(Message::text(Role::User, nudge).into());
-            self.held = whole.text.trim().to_owned();
             return Ok(Step::CallModel);
         }
-        self.keep(whole.to_message(Vec::new())).await?;
+        self.keep_whole(whole.to_message(Vec::new())).await?;
         Ok(Step::Finish(TurnEnd::Done))
     }
 
     /// Every retry changes something about the request.
     async fn said_nothing(&mut self, answer: &Answer) -> Result<Step, StoreError> {
+        if let Some(said) = self.answered_before() {
+            self.aside.clear();
+            self.keep(Message::text(Role::Assistant, said)).await?;
+            return Ok(Step::Finish(TurnEnd::Done));
+        }
         let recent = self.history.iter().rev().take(5);
         let after_tools = recent
             .into_iter()
@@ -227,8 +252,10 @@ impl Turn<'_> {
             AGAIN
         } else {
             let now = self.around.services.clock.now();
+            let label = self.around.spec.course.route().label();
             if self.around.spec.course.leave_silent(now) {
                 self.aside.clear();
+                self.tell_route(format!("{label} answered nothing")).await;
                 return Ok(Step::CallModel);
             }
             return Ok(Step::Finish(TurnEnd::Empty));
@@ -236,6 +263,32 @@ impl Turn<'_> {
         // One more nudge each time: no request is sent twice as it was.
         self.aside.push(Message::text(Role::User, nudge).into());
         Ok(Step::CallModel)
+    }
+
+    /// What was said beside calls that only kept something and did: the answer, when nothing follows it.
+    fn answered_before(&self) -> Option<String> {
+        let is_result = |entry: &&Entry| entry.message.role == Role::Tool;
+        let results = self.history.iter().rev().take_while(is_result).count();
+        let (rest, results) = self.history.split_at(self.history.len() - results);
+        let asking = &rest.last()?.message;
+        let failed = |part: &Part| match part {
+            Part::ToolResult {
+                failed, content, ..
+            } => *failed || present::says_failed(content),
+            Part::Text { .. } | Part::Reasoning { .. } | Part::Media(_) | Part::ToolCall(_) => {
+                false
+            }
+        };
+        let worked = !results
+            .iter()
+            .any(|entry| entry.message.parts.iter().any(failed));
+        let kept = asking
+            .tool_calls()
+            .all(|call| KEEPING.contains(&call.name.as_str()));
+        let said = asking.plain_text();
+        let is_answer = asking.role == Role::Assistant && !said.trim().is_empty();
+        (is_answer && !results.is_empty() && worked && kept && !is_announcement(&said))
+            .then_some(said)
     }
 
     async fn wants_tools(&mut self, answer: Answer) -> Result<Step, StoreError> {
@@ -308,20 +361,11 @@ impl Turn<'_> {
             calls.push(wanted);
         }
         self.aside.clear();
-        let said = self.take_said();
-        let text = said.clone() + &answer.text;
-        // Put together from several answers: no provider's own form says it all.
-        let raw = answer.raw.clone().filter(|_| said.is_empty());
-        let mut message = Answer {
-            text,
-            raw,
-            ..answer
-        }
-        .to_message(calls.clone());
+        let mut message = self.whole(answer).to_message(calls.clone());
         if let Some(raw) = &mut message.raw {
             hermes_llm::wire::patch_calls(raw, &calls);
         }
-        self.keep(message).await?;
+        self.keep_whole(message).await?;
         for (call, name, fault) in refused {
             self.keep(Message {
                 role: Role::Tool,

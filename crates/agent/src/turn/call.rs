@@ -3,13 +3,15 @@
 use hermes_core::{
     CacheLife, Event, Message, ModelRequest, ModelSettings, Role, ToolChoice, TurnEnd,
 };
-use hermes_llm::classify::Reason;
+use hermes_llm::classify::{Fault, Reason};
 use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink};
 use hermes_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
+use super::counted::Counted;
 use super::unsettled::Unsettled;
 use super::{CompactFor, Compacting, Entry, Step, Turn};
+use crate::joint::Joint;
 use crate::lane::Lane;
 use crate::think::Filter;
 use crate::{dump, explain, ledger};
@@ -25,7 +27,7 @@ impl Turn<'_> {
             return Ok(Step::Finish(TurnEnd::Interrupted));
         }
         if self.tries.calls >= self.around.spec.most_calls {
-            if !self.held.is_empty() {
+            if self.said.is_whole() {
                 // There is an answer: better than a report that there was no time for one.
                 return Ok(Step::Finish(TurnEnd::Done));
             }
@@ -33,9 +35,10 @@ impl Turn<'_> {
             return self.sum_up().await;
         }
         if let Some(remark) = self.around.steering.take() {
-            self.keep(Message::text(Role::User, steered(&remark)))
+            self.keep_remark(Message::text(Role::User, steered(&remark)))
                 .await?;
         }
+        self.look_up_count().await?;
         if self.is_too_long() {
             return Ok(Step::Compact(CompactFor::Room));
         }
@@ -52,15 +55,8 @@ impl Turn<'_> {
                 Step::Answered(answer)
             }
             CallEnd::TooLong(fault) => {
-                let (route, window) = (
-                    self.around.spec.course.route(),
-                    self.around.spec.course.window(),
-                );
-                // A tier that was not booked says nothing about the model.
-                if fault.reason == Reason::ContextOverflow && window < route.limits.window {
-                    self.around.services.routes.learned_window(route, window);
-                }
-                Step::Compact(CompactFor::Overflow)
+                self.give_back();
+                self.too_long(&fault)
             }
             CallEnd::Stopped(answer) => {
                 self.keep_partial(&answer).await?;
@@ -68,6 +64,27 @@ impl Turn<'_> {
             }
             CallEnd::Failed(failure) => Step::Finish(self.failed(&failure)),
         })
+    }
+
+    /// A call that does not count: nobody answered it, or it did the work of several. There is an end to this too.
+    pub(super) fn give_back(&mut self) {
+        if self.tries.given_back < self.around.spec.most_calls {
+            self.tries.given_back += 1;
+            self.tries.calls = self.tries.calls.saturating_sub(1);
+        }
+    }
+
+    /// The provider refused a request for its length; what it said about the window is kept.
+    fn too_long(&self, fault: &Fault) -> Step {
+        let (route, window) = (
+            self.around.spec.course.route(),
+            self.around.spec.course.window(),
+        );
+        // A tier that was not booked says nothing about the model.
+        if fault.reason == Reason::ContextOverflow && window < route.limits.window {
+            self.around.services.routes.learned_window(route, window);
+        }
+        Step::Compact(CompactFor::Overflow)
     }
 
     /// The one call without tools that ends a turn whose budget is spent.
@@ -83,13 +100,14 @@ impl Turn<'_> {
                 CallEnd::Answered(answer) | CallEnd::Partial(answer)
                     if !answer.text.trim().is_empty() =>
                 {
+                    let mut answer = *answer;
+                    self.without_repetition(&mut answer);
                     let answer = Answer {
-                        text: self.take_said() + &answer.text,
                         calls: Vec::new(),
                         raw: None,
-                        ..*answer
+                        ..self.whole(answer)
                     };
-                    self.keep(answer.to_message(Vec::new())).await?;
+                    self.keep_whole(answer.to_message(Vec::new())).await?;
                     break;
                 }
                 CallEnd::Answered(_) | CallEnd::Partial(_) => {}
@@ -97,29 +115,43 @@ impl Turn<'_> {
                     self.keep_partial(&answer).await?;
                     return Ok(Step::Finish(TurnEnd::Interrupted));
                 }
-                CallEnd::TooLong(_) | CallEnd::Failed(_) => break,
+                CallEnd::TooLong(fault) => {
+                    // It is asked for again when there is room.
+                    self.aside.pop();
+                    return Ok(self.too_long(&fault));
+                }
+                CallEnd::Failed(failure) => return Ok(Step::Finish(self.failed(&failure))),
             }
         }
         Ok(Step::Finish(TurnEnd::Budget))
     }
 
     fn is_too_long(&self) -> bool {
-        self.may_compact() && self.scale.apply(self.estimate()) > self.limit()
+        self.may_compact() && self.expected() > self.limit()
+    }
+
+    /// The conversation as the next request would begin, byte for byte.
+    pub(crate) fn snapshot(&self) -> ModelRequest {
+        self.request(ToolChoice::Auto)
     }
 
     fn request(&self, tool_choice: ToolChoice) -> ModelRequest {
         let config = &self.around.services.config;
         let route = self.around.spec.course.route();
-        let history = self.history.iter().map(|entry| &entry.message);
         let unsettled = self.unsettled.iter().flat_map(Unsettled::messages);
-        let messages = self.prefill.iter().chain(history).chain(unsettled);
-        let messages = messages.chain(&self.aside);
+        let behind = unsettled.chain(&self.aside).cloned();
+        let messages = self
+            .prefill
+            .iter()
+            .cloned()
+            .chain(self.wired())
+            .chain(behind);
         ModelRequest {
             model: route.model.clone(),
             conversation: self.around.spec.id.to_string(),
             system: self.system.clone(),
             tools: self.toolbox.specs(),
-            messages: messages.cloned().collect(),
+            messages: messages.collect(),
             settings: ModelSettings {
                 max_output_tokens: self.output_limit.or(route.limits.output),
                 temperature: None,
@@ -134,7 +166,7 @@ impl Turn<'_> {
     }
 
     async fn call(&mut self, request: &ModelRequest) -> Result<CallEnd, StoreError> {
-        let tokens = self.scale.apply(self.estimate());
+        let tokens = self.expected();
         let ask = Ask {
             request,
             tokens,
@@ -148,6 +180,7 @@ impl Turn<'_> {
             filter: Filter::default(),
             // What is said behind a tool starts a paragraph of its own.
             gap: self.spoke,
+            joint: Joint::new(self.said.fragments()),
             changed: None,
             unsettled: self.unsettled.take(),
             settled: Ok(Vec::new()),
@@ -165,13 +198,7 @@ impl Turn<'_> {
         self.spoke |= sink.finish().await;
         self.history.extend(sink.settled?);
         if let Some(reason) = sink.changed {
-            let route = self.around.spec.course.route();
-            let event = Event::RouteChanged {
-                provider: route.provider.clone(),
-                model: route.model.clone(),
-                reason,
-            };
-            self.say(event).await;
+            self.tell_route(reason).await;
         }
         match &end {
             CallEnd::Answered(answer) | CallEnd::Partial(answer) | CallEnd::Stopped(answer) => {
@@ -181,6 +208,17 @@ impl Turn<'_> {
             CallEnd::TooLong(_) => {}
         }
         Ok(end)
+    }
+
+    /// Says which model answers from here on.
+    pub(super) async fn tell_route(&self, reason: String) {
+        let route = self.around.spec.course.route();
+        let event = Event::RouteChanged {
+            provider: route.provider.clone(),
+            model: route.model.clone(),
+            reason,
+        };
+        self.say(event).await;
     }
 
     fn dump(&self, request: &ModelRequest, why: &str) {
@@ -201,22 +239,35 @@ impl Turn<'_> {
         let prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
         let estimate = self.estimate();
         self.scale.learn(estimate, prompt);
+        if prompt > 0 {
+            self.counted = Counted::Nothing;
+        }
         let services = self.around.services;
         let (session, route) = (&self.around.spec.id, self.around.spec.course.route());
         let call = ledger::entry(session, "", route, answer, started, services.clock.now());
         drop(services.store.record_call(call));
-        self.say(Event::Usage(self.usage)).await;
+        self.say(Event::Usage {
+            turn: self.usage,
+            call: usage,
+        })
+        .await;
     }
 
     /// What was said before a stop is part of the conversation.
     async fn keep_partial(&mut self, answer: &Answer) -> Result<(), StoreError> {
-        let text = self.take_said() + &answer.text;
-        let (text, _) = crate::think::split(&text);
-        if !text.trim().is_empty() {
-            self.keep(Message::text(Role::Assistant, text.trim()))
-                .await?;
+        let (text, _) = crate::think::split(&answer.text);
+        let text = hermes_memory::scrubbed(&text);
+        if text.trim().is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let mut answer = Answer {
+            text: text.into_owned(),
+            ..Answer::default()
+        };
+        self.without_repetition(&mut answer);
+        let text = self.whole(answer).text;
+        self.keep_whole(Message::text(Role::Assistant, text.trim()))
+            .await
     }
 
     fn failed(&self, failure: &CallFailure) -> TurnEnd {
@@ -247,6 +298,8 @@ struct EventSink<'a> {
     cancel: &'a CancellationToken,
     filter: Filter,
     gap: bool,
+    /// What a continued answer repeats is not shown again.
+    joint: Joint,
     changed: Option<String>,
     /// What must be durable before anything of the answer is used.
     unsettled: Option<Unsettled>,
@@ -265,6 +318,11 @@ impl EventSink<'_> {
     }
 
     async fn text(&mut self, text: String) {
+        let text = self.joint.push(text);
+        self.shown(text).await;
+    }
+
+    async fn shown(&mut self, text: String) {
         if text.is_empty() {
             return;
         }
@@ -289,6 +347,8 @@ impl EventSink<'_> {
         self.settle().await;
         let rest = self.filter.finish();
         self.pieces(rest).await;
+        let rest = self.joint.finish();
+        self.shown(rest).await;
         self.filter.has_spoken()
     }
 }
@@ -302,7 +362,7 @@ impl CallSink for EventSink<'_> {
                 self.pieces(pieces).await;
             }
             CallEvent::Reasoning(text) => self.tell(Event::ReasoningDelta { text }).await,
-            CallEvent::CallStarted { .. } => {}
+            CallEvent::CallStarted { name } => self.tell(Event::ToolPreparing { name }).await,
             CallEvent::Quiet { since, left } => {
                 let (since, left) = (since.as_secs(), left.as_secs());
                 let text = format!("nothing has come for {since} s; connecting anew in {left} s");

@@ -35,6 +35,14 @@ struct Done {
     local: bool,
 }
 
+/// What the user asks for without another word.
+fn usual() -> CompactFor {
+    CompactFor::User {
+        focus: None,
+        exchanges: None,
+    }
+}
+
 /// What a compaction is made from.
 struct Work {
     plan: Plan,
@@ -50,18 +58,41 @@ impl Turn<'_> {
             return Ok(self.not_compacted(&why, Obstacle::Stopped).await);
         }
         let session = self.around.spec.id.clone();
-        let model = self.around.spec.course.route().model.clone();
-        let mut past = Past::read(services.store.compaction_notes(&session).await?, &model);
+        let mut past = self.past().await?;
         if why == CompactFor::Room && !past.allows(services.clock.now()) {
             return Ok(self.not_compacted(&why, Obstacle::Resting).await);
         }
-        let Some(work) = self.work(&why, past.prepared.take()) else {
+        let mut work = self.work(&why, past.prepared.take());
+        if work.is_none() {
             return Ok(self.not_compacted(&why, Obstacle::NothingToGain).await);
-        };
-        let lease = Lease::take(&services.store, &session, &*services.random).await?;
-        let Some(lease) = lease else {
+        }
+        let mut lease = Lease::take(&services.store, &session, &*services.random).await?;
+        if lease.is_none() {
+            if why == CompactFor::Overflow {
+                // Whoever is at it, alive or not: without room there is nothing else to do than to wait.
+                let text = "Another process is shortening this conversation; waiting for it …";
+                let text = text.to_owned();
+                self.say(Event::Notice { text }).await;
+                let waited = tokio::select! {
+                    biased;
+                    () = self.around.cancel.cancelled() => None,
+                    lease = Lease::wait(&services.store, &session, &*services.random) => Some(lease?),
+                };
+                let Some(waited) = waited else {
+                    return Ok(self.not_compacted(&why, Obstacle::Stopped).await);
+                };
+                lease = waited;
+            }
             self.reload().await?;
+            past = self.past().await?;
+            work = self.work(&why, past.prepared.take());
+        }
+        let Some(lease) = lease else {
             return Ok(self.not_compacted(&why, Obstacle::Elsewhere).await);
+        };
+        let Some(work) = work else {
+            lease.release().await?;
+            return Ok(self.not_compacted(&why, Obstacle::NothingToGain).await);
         };
         let result = self.replace(work, &why, &lease, &mut past).await;
         services
@@ -70,9 +101,19 @@ impl Turn<'_> {
             .await?;
         lease.release().await?;
         Ok(match result? {
-            Ok(done) => self.compacted(&why, &done, &past).await,
+            Ok(done) => {
+                self.refresh_memory().await?;
+                self.compacted(&why, &done, &past).await
+            }
             Err(obstacle) => self.not_compacted(&why, obstacle).await,
         })
+    }
+
+    /// What is known about earlier compactions.
+    async fn past(&self) -> Result<Past, StoreError> {
+        let store = &self.around.services.store;
+        let notes = store.compaction_notes(&self.around.spec.id).await?;
+        Ok(Past::read(notes, &self.around.spec.course.route().model))
     }
 
     /// Whether the history may be made shorter in this turn.
@@ -85,13 +126,13 @@ impl Turn<'_> {
     /// Has a summary made behind the conversation once it is clear that one will be needed.
     pub(super) fn prepare_summary(&mut self) {
         let limit = (f64::from(self.limit()) * ahead::FROM) as u32;
-        let due = self.may_compact() && self.scale.apply(self.estimate()) > limit;
+        let due = self.may_compact() && self.expected() > limit;
         // A model inside this process has no hands free while it answers.
         let able = !self.around.spec.course.route().is_embedded();
         if !due || !able || self.around.ahead.is_some() {
             return;
         }
-        let Some(plan) = self.plan(&CompactFor::User { focus: None }) else {
+        let Some(plan) = self.plan(&usual()) else {
             return;
         };
         let work = Ahead {
@@ -124,7 +165,8 @@ impl Turn<'_> {
 
     /// What a compaction would be made from; a summary that was prepared, if it makes enough room.
     fn work(&self, why: &CompactFor, prepared: Option<Prepared>) -> Option<Work> {
-        let asked = matches!(why, CompactFor::User { focus: Some(_) });
+        // What was prepared dwells on nothing, and keeps what it usually does.
+        let asked = matches!(why, CompactFor::User { .. }) && *why != usual();
         let ready = prepared.filter(|_| !asked).and_then(|prepared| {
             let plan = prepared.plan(&self.history)?;
             let dropped: u32 = plan.entries(&self.history).map(|entry| entry.tokens).sum();
@@ -156,11 +198,41 @@ impl Turn<'_> {
             window: self.around.spec.course.window(),
             fixed: estimate - history,
         };
-        plan::plan(
-            &self.history,
-            sizes,
-            &self.around.services.config.compression,
-        )
+        let config = &self.around.services.config.compression;
+        match why {
+            CompactFor::User {
+                exchanges: Some(exchanges),
+                ..
+            } => plan::plan_before(&self.history, *exchanges, sizes, config),
+            _ => plan::plan(&self.history, sizes, config),
+        }
+    }
+
+    /// Tells what a compaction would keep and gain.
+    pub(super) async fn preview_compact(&self, exchanges: Option<u32>) -> Step {
+        let focus = None;
+        let before = self.estimate();
+        let tokens = |estimate| self.scale.apply(estimate);
+        let all = self.history.len();
+        let text = match self.plan(&CompactFor::User { focus, exchanges }) {
+            Some(plan) => {
+                let dropped: u32 = plan.entries(&self.history).map(|entry| entry.tokens).sum();
+                let gone = plan.replaced.len();
+                format!(
+                    "A summary would stand for {gone} of {all} messages, and {} stay word for word: about {} → {} \
+                     tokens. Nothing was changed.",
+                    all - gone,
+                    tokens(before),
+                    tokens(before - dropped + plan.budget)
+                )
+            }
+            None => format!(
+                "There is too little to gain: {all} messages, about {} tokens. Nothing was changed.",
+                tokens(before)
+            ),
+        };
+        self.say(Event::Notice { text }).await;
+        Step::Finish(TurnEnd::Done)
     }
 
     pub(super) fn limit(&self) -> u32 {
@@ -238,10 +310,11 @@ impl Turn<'_> {
             history: &self.history,
             plan,
             focus: match why {
-                CompactFor::User { focus } => focus.as_deref(),
+                CompactFor::User { focus, .. } => focus.as_deref(),
                 CompactFor::Room | CompactFor::Overflow => None,
             },
             cancel: &self.around.cancel,
+            events: Some(self.around.events),
         };
         let failure = match lease.hold(job.write()).await {
             Ok(text) => return Ok((text, false)),
@@ -303,10 +376,11 @@ impl Turn<'_> {
             .store
             .history(&self.around.spec.id)
             .await?;
-        self.history = rows
-            .iter()
-            .map(|row| Entry::new(row.id, row.to_message()))
-            .collect();
+        self.around.recollections.forget();
+        let last = self.history.last().cloned();
+        self.history = self.around.recollections.attach(&rows);
+        self.find_said(last.as_ref());
+        self.hang_on();
         Ok(())
     }
 
@@ -360,7 +434,8 @@ impl Turn<'_> {
                 }
                 Step::CallModel
             }
-            // Once more as it is: with compaction out of the question, another model may take it.
+            // With compaction out of the question the caller tries what is left, such as another model. It does
+            // not send again what was just refused.
             CompactFor::Overflow if hint.is_none() && !tried => Step::CallModel,
             CompactFor::Overflow => Step::Finish(TurnEnd::Failed {
                 message: format!(

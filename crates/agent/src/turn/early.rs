@@ -161,15 +161,18 @@ impl Turn<'_> {
     }
 
     fn only_announces(&self, answer: &Answer) -> bool {
-        let worked = self
-            .rows_of_turn()
-            .any(|message| message.role == Role::Tool);
-        !worked && is_announcement(&answer.text)
+        !self.has_worked() && is_announcement(&answer.text)
+    }
+
+    /// Whether tools have run in this turn.
+    pub(super) fn has_worked(&self) -> bool {
+        self.rows_of_turn()
+            .any(|message| message.role == Role::Tool)
     }
 }
 
 /// Whether a text ends by saying what its author is about to do.
-fn is_announcement(text: &str) -> bool {
+pub(super) fn is_announcement(text: &str) -> bool {
     if text.chars().count() > LONGEST_PROMISE {
         return false;
     }

@@ -3,7 +3,7 @@
 use hermes_core::{Event, Message, Role, TurnEnd};
 
 use super::Turn;
-use crate::title;
+use crate::{learning, title};
 
 /// Closes a turn that was stopped, so that the next message follows an answer.
 const STOPPED: &str = "[Stopped by the user.]";
@@ -12,13 +12,8 @@ impl Turn<'_> {
     /// Ends the turn and says so.
     pub(super) async fn finish(&mut self, why: TurnEnd) {
         let mut why = why;
-        // What was shown is part of the conversation, also when nothing could follow it.
-        let said = self.take_said();
-        if !said.trim().is_empty()
-            && let Err(error) = self.keep(Message::text(Role::Assistant, said.trim())).await
-        {
-            why = super::failed(&error);
-        }
+        // What was shown is a row already, also when nothing could follow it.
+        self.leave_said();
         if why == TurnEnd::Interrupted && self.is_unanswered() {
             let closing = Message::text(Role::Assistant, STOPPED);
             if let Err(error) = self.keep(closing).await {
@@ -28,13 +23,25 @@ impl Turn<'_> {
         if why == TurnEnd::Done {
             self.tell_failed_edits().await;
             title::give(self);
+            // On disk before the turn counts as finished; sent behind it.
+            self.remember().await;
         }
         let turn = self.id;
+        // Who leaves at once waits for a look back that is about to begin as for one that has.
+        let begins = why == TurnEnd::Done && self.around.spec.lasting;
+        let behind = begins.then(|| self.around.shared.behind.token());
         // Waited for even after a stop: whoever listens must hear how it ended.
         self.around
             .events
-            .send(Event::TurnFinished { turn, why })
+            .send(Event::TurnFinished {
+                turn,
+                why: why.clone(),
+            })
             .await;
+        if why == TurnEnd::Done {
+            learning::after(self).await;
+        }
+        drop(behind);
     }
 
     fn is_unanswered(&self) -> bool {

@@ -8,6 +8,7 @@ use super::Turn;
 use crate::compaction::start_of;
 use crate::explain;
 use crate::helper::{Helper, HelperFailure};
+use crate::typed::PICTURE;
 
 /// The task, as the settings name it.
 const TASK: &str = "vision";
@@ -75,14 +76,14 @@ impl Turn<'_> {
             .ask(INSTRUCTIONS, question, &self.around.cancel)
             .await
         {
-            Ok(words) => format!("[A picture ({name}), described by another model: {words}]"),
+            Ok(words) => format!("{PICTURE}{name}), described by another model: {words}]"),
             Err(failure) => {
                 let why = reason(&failure);
                 let text = format!(
                     "The picture ({name}) could not be described: {why}. See auxiliary.vision in the settings."
                 );
                 self.say(Event::Notice { text }).await;
-                format!("[A picture ({name}) that you cannot see: it could not be described.]")
+                format!("{PICTURE}{name}) that you cannot see: it could not be described.]")
             }
         }
     }

@@ -4,16 +4,21 @@
 use std::sync::Arc;
 
 use hermes_core::{CallId, Event, Media, Message, Part, Role, TurnEnd, TurnId, Usage};
+use hermes_memory::scrubbed;
 use hermes_secrets::Scope;
 use hermes_store::{NewSession, StoreError};
 
-use super::{CompactFor, Compacting, Entry, Input, Scale, Step, Surroundings, Tries, Turn};
+use super::counted::Counted;
+use super::skills::first_said;
+use super::system::system_prompt;
+use super::{CompactFor, Compacting, Entry, Input, Said, Scale, Step, Surroundings, Tries, Turn};
 use crate::batch::guard::Guard;
-use crate::compaction;
 use crate::compaction::summary::is_summary;
-use crate::engine::SessionFacts;
+use crate::engine::{Audience, SessionFacts};
+use crate::extent::Extent;
 use crate::references::{self, References};
 use crate::toolbox::Toolbox;
+use crate::typed::ABOUT_TOOLS;
 use crate::{prefill, prompt, toolsets};
 
 /// What the model is told about a call that a crash or a kill cut off.
@@ -22,123 +27,98 @@ const INTERRUPTED: &str = "[TOOL_ERROR] the program ended while this call was ru
 /// Closes a turn that a crash or a failure ended before its answer.
 const CUT_OFF: &str = "[This was cut off before an answer.]";
 
-/// Loads the session and takes the input in.
+/// Loads the session and takes the input in. What was typed is a row before anybody is asked about anything: a
+/// server nearby that has to load its model takes minutes for it.
 pub(super) async fn begin(
     around: Surroundings<'_>,
     input: Input,
 ) -> Result<(Turn<'_>, Step), StoreError> {
-    let services = around.services;
-    if around.spec.course.begin_turn(services.clock.now()) {
-        let route = around.spec.course.route().clone();
-        let event = Event::RouteChanged {
-            provider: route.provider.clone(),
-            model: route.model.clone(),
-            reason: "the preferred model is used again".to_owned(),
-        };
-        around.events.send(event).await;
+    let mut turn = load(around).await?;
+    turn.say(Event::TurnStarted { turn: turn.id }).await;
+    let first = first(&turn.history, &input);
+    turn.close_open_calls().await?;
+    turn.write_down(&input).await?;
+    // Taking back asks no model.
+    if !matches!(input, Input::Undo { .. }) {
+        turn.measure().await;
+        turn.wait_for_tools().await;
     }
+    turn.prefer().await;
+    let remarks = turn.equip(&input, &first).await?;
+    let (typed, again) = match &input {
+        Input::Message { text, .. } => (Some(text.clone()), false),
+        Input::Skills(wish) => (Some(wish.text.clone()), false),
+        Input::Retry => (turn.last_said().map(|(_, last)| last.plain_text()), true),
+        Input::Undo { .. } | Input::Compact { .. } | Input::PreviewCompact { .. } | Input::News => {
+            (None, false)
+        }
+    };
+    let step = turn.take_in(input, remarks).await?;
+    if let (Some(typed), Step::CallModel) = (typed, &step) {
+        turn.recall(typed).await;
+        if again {
+            // It was told of this message already.
+            turn.asked = None;
+        }
+    }
+    Ok((turn, step))
+}
+
+/// A turn over the rows of its session, without tools and a prompt yet.
+async fn load(around: Surroundings<'_>) -> Result<Turn<'_>, StoreError> {
+    let services = around.services;
     let rows = services.store.history(&around.spec.id).await?;
-    let history: Vec<Entry> = rows
+    let history = around.recollections.attach(&rows);
+    let said = history
         .iter()
-        .map(|row| Entry::new(row.id, row.to_message()))
-        .collect();
-    let messages: Vec<Arc<Message>> = history.iter().map(|entry| entry.message.clone()).collect();
-    let said = messages
-        .iter()
+        .map(|entry| &entry.message)
         .filter(|message| message.role == Role::User && !is_summary(message))
         .count();
-    let id = TurnId(said as u64 + 1);
-    let facts = SessionFacts {
-        session: &around.spec.id,
-        surface: &around.spec.surface,
-        directory: &around.spec.directory,
-        toolsets: around.spec.toolsets.as_deref(),
-        history: &messages,
-    };
-    let chosen = toolsets::chosen(
-        &services.config,
-        &around.spec.surface,
-        around.spec.toolsets.as_deref(),
-    );
-    // A tiny model is confused by tools.
-    let small = around.spec.course.route().is_embedded();
-    let toolbox = Toolbox::new(
-        services.tools.tools(&facts),
-        |name| !small && chosen.has(name),
-        &services.config.tools.tool_search,
-        around.spec.course.window(),
-    );
-    let remarks = match (&input, small) {
-        (Input::Message { .. }, false) => services.tools.remarks(&facts),
-        _ => Vec::new(),
-    };
-    let system = system_prompt(&around, &toolbox).await?;
-    let guard = Guard::new(services.config.tool_loop_guardrails.clone());
-    let file = &services.config.prefill_messages_file;
-    let (prefill, complaint) = match prefill::load(file, &services.home) {
-        Ok(messages) => (messages, None),
-        Err(complaint) => (Vec::new(), Some(complaint)),
-    };
-    let mut turn = Turn {
+    let tools = &services.config.tools.tool_search;
+    let toolbox = Toolbox::new([], |_| false, tools, around.spec.course.window());
+    Ok(Turn {
         around,
-        id,
-        system,
-        prefill,
+        id: TurnId(said as u64 + 1),
+        system: Arc::default(),
+        prefill: Vec::new(),
         history,
         unsettled: None,
+        described: None,
         aside: Vec::new(),
         toolbox: Arc::new(toolbox),
-        guard,
+        guard: Guard::new(services.config.tool_loop_guardrails.clone()),
         hints: prompt::Hints::default(),
         usage: Usage::default(),
         tries: Tries::default(),
         scale: Scale::default(),
-        fragments: String::new(),
-        held: String::new(),
+        counted: Counted::default(),
+        said: Said::default(),
         output_limit: None,
         spoke: false,
+        asked: None,
+        recalled: None,
         compacting: Compacting::default(),
-    };
-    turn.say(Event::TurnStarted { turn: id }).await;
-    if let Some(text) = complaint {
-        turn.say(Event::Notice { text }).await;
-    }
-    turn.close_open_calls().await?;
-    let step = match input {
-        Input::Message { text, media } => {
-            turn.take_news().await?;
-            let text = turn.remarked(text, remarks).await;
-            turn.take_message(text, media).await?
-        }
-        Input::News => match turn.take_news().await? {
-            true => Step::CallModel,
-            // Somebody else heard it in the meantime.
-            false => Step::Finish(TurnEnd::Done),
-        },
-        Input::Retry => match turn.take_back().await? {
-            Some(message) => {
-                turn.keep(Message::clone(&message)).await?;
-                Step::CallModel
-            }
-            None => nothing("there is no message to answer again"),
-        },
-        Input::Undo => match turn.take_back().await? {
-            Some(message) => {
-                let text = format!("Taken back: {}", first_line(&message.plain_text()));
-                turn.say(Event::Notice { text }).await;
-                Step::Finish(TurnEnd::Done)
-            }
-            None => nothing("there is no message to take back"),
-        },
-        Input::Compact { focus } => Step::Compact(CompactFor::User { focus }),
-    };
-    Ok((turn, step))
+    })
 }
 
-fn nothing(message: &str) -> Step {
+/// What the conversation began with, which says what it is about.
+fn first(history: &[Entry], input: &Input) -> String {
+    let messages = history.iter().map(|entry| &entry.message);
+    first_said(messages).unwrap_or_else(|| match input {
+        Input::Message { text, .. } => text.clone(),
+        Input::Skills(wish) => format!("{} {}", wish.skills.join(" "), wish.text),
+        Input::Retry
+        | Input::Undo { .. }
+        | Input::Compact { .. }
+        | Input::PreviewCompact { .. }
+        | Input::News => String::new(),
+    })
+}
+
+fn nothing(message: &str, hint: &str) -> Step {
     Step::Finish(TurnEnd::Failed {
         message: message.to_owned(),
-        hint: None,
+        hint: Some(hint.to_owned()),
     })
 }
 
@@ -151,92 +131,220 @@ fn first_line(text: &str) -> String {
         .collect()
 }
 
-/// The stored prompt, byte for byte, unless another model answers now.
-async fn system_prompt(
-    around: &Surroundings<'_>,
-    toolbox: &Toolbox,
-) -> Result<Arc<str>, StoreError> {
-    let services = around.services;
-    let (store, id) = (&services.store, &around.spec.id);
-    let route = around.spec.course.route();
-    let stored = store.system_prompt(id).await?;
-    if let Some(stored) = &stored
-        && prompt::is_for(stored, &route.model, &route.provider)
-    {
-        return Ok(stored.as_str().into());
-    }
-    let made = prompt::build(&prompt::Facts {
-        config: &services.config,
-        home: &services.home,
-        directory: &around.spec.directory,
-        surface: &around.spec.surface,
-        model: &route.model,
-        provider: &route.provider,
-        window: around.spec.course.window(),
-        tools: &toolbox.names().collect::<Vec<_>>(),
-        programs: &services.programs,
-        ignore_rules: around.spec.ignore_rules,
-        small: route.is_embedded(),
-        now: services.clock.now(),
-    });
-    let raised = compaction::raised(route, &services.config.compression);
-    for text in made.warnings.into_iter().chain(raised) {
-        around.events.send(Event::Notice { text }).await;
-    }
-    let redactor = services.redactor.snapshot();
-    let text: Arc<str> = redactor.redact_in(Scope::Known, &made.text).as_ref().into();
-    if stored.is_some() || store.session(id).await?.is_some() {
-        store
-            .set_system_prompt(id, text.to_string(), route.model.clone())
-            .await?;
-    } else {
-        let session = NewSession {
-            model: Some(route.model.clone()),
-            system_prompt: Some(text.to_string()),
-            cwd: Some(around.spec.directory.display().to_string()),
-            ..NewSession::new(id.clone(), around.spec.surface.clone())
-        };
-        store.create_session(session).await?;
-    }
-    Ok(text)
-}
-
 impl Turn<'_> {
+    /// Writes what was typed down, in a session that is made for it if there is none yet.
+    async fn write_down(&mut self, input: &Input) -> Result<(), StoreError> {
+        let (text, media) = match input {
+            Input::Message { text, media } => (text.clone(), media.clone()),
+            Input::Skills(wish) => (wish.said(), wish.media.clone()),
+            Input::Retry
+            | Input::Undo { .. }
+            | Input::Compact { .. }
+            | Input::PreviewCompact { .. }
+            | Input::News => return Ok(()),
+        };
+        let (spec, store) = (&self.around.spec, &self.around.services.store);
+        let is_new = self.history.is_empty() && store.session(&spec.id).await?.is_none();
+        // Both share the step to the disk.
+        let created = is_new.then(|| {
+            store.create_session(NewSession {
+                model: Some(spec.course.route().model.clone()),
+                cwd: Some(spec.directory.display().to_string()),
+                ..NewSession::new(spec.id.clone(), spec.source.clone())
+            })
+        });
+        // Nothing can have happened in a session that is only now being made.
+        if !is_new {
+            self.take_news().await?;
+        }
+        let typed = self.user_message(text, media);
+        self.keep(typed).await?;
+        match created {
+            Some(created) => created.await,
+            None => Ok(()),
+        }
+    }
+
+    /// Has servers asked about the models, unless the user stops it.
+    async fn measure(&mut self) {
+        let around = &mut self.around;
+        let measured = tokio::select! {
+            biased;
+            () = around.cancel.cancelled() => None,
+            measured = around.services.routes.measured(&around.spec.course) => measured,
+        };
+        if let Some(course) = measured {
+            around.spec.course = course;
+        }
+    }
+
+    /// Lets those come up who bring tools, unless the user stops it or the model uses none.
+    async fn wait_for_tools(&self) {
+        let spec = &self.around.spec;
+        if spec.extent() == Extent::Tiny {
+            return;
+        }
+        let audience = Audience {
+            surface: &spec.surface,
+            toolsets: spec.toolsets.as_deref(),
+            lasting: spec.lasting,
+        };
+        tokio::select! {
+            biased;
+            () = self.around.cancel.cancelled() => {}
+            () = self.around.services.tools.ready(audience) => {}
+        }
+    }
+
+    /// Goes back to the model that is preferred, if another one answered lately.
+    async fn prefer(&mut self) {
+        let now = self.around.services.clock.now();
+        if self.around.spec.course.begin_turn(now) {
+            let reason = "the preferred model is used again".to_owned();
+            self.tell_route(reason).await;
+        }
+    }
+
+    /// Finds tools and makes the prompt. Answers what there is to say about the tools.
+    async fn equip(&mut self, input: &Input, first: &str) -> Result<Vec<String>, StoreError> {
+        let services = self.around.services;
+        let extent = self.around.spec.extent();
+        if !extent.is_full() {
+            self.around.recollections.forget();
+            let bare = |entry: Entry| Entry::new(entry.row, entry.message);
+            self.history = std::mem::take(&mut self.history)
+                .into_iter()
+                .map(bare)
+                .collect();
+        }
+        let messages: Vec<Arc<Message>> = self
+            .history
+            .iter()
+            .map(|entry| entry.message.clone())
+            .collect();
+        let spec = &self.around.spec;
+        let named = spec.toolsets.as_deref();
+        let facts = SessionFacts {
+            session: &spec.id,
+            surface: &spec.surface,
+            directory: &spec.directory,
+            toolsets: named,
+            route: spec.course.route(),
+            history: &messages,
+        };
+        let chosen = toolsets::chosen(&services.config, &spec.surface, named);
+        let toolbox = Toolbox::new(
+            services.tools.tools(&facts),
+            |name| extent.offers(name, named.is_some()) && chosen.has(name),
+            &services.config.tools.tool_search,
+            spec.course.window(),
+        );
+        let remarks = match input {
+            Input::Message { .. } | Input::Skills(_) if extent != Extent::Tiny => {
+                services.tools.remarks(&facts)
+            }
+            _ => Vec::new(),
+        };
+        (self.system, self.described) = system_prompt(&self.around, &toolbox, first).await?;
+        self.toolbox = Arc::new(toolbox);
+        match prefill::load(&services.config.prefill_messages_file, &services.home) {
+            Ok(messages) => self.prefill = messages,
+            Err(text) => self.say(Event::Notice { text }).await,
+        }
+        Ok(remarks)
+    }
+
+    /// Does what is asked for, up to the first call of the model.
+    async fn take_in(&mut self, input: Input, remarks: Vec<String>) -> Result<Step, StoreError> {
+        Ok(match input {
+            Input::Message { text, media } => {
+                let text = self.remarked(text, remarks).await;
+                self.take_message(text, media).await?
+            }
+            Input::Skills(wish) => {
+                let text = self.remarked(wish.said(), remarks).await;
+                self.take_skills(&wish, text).await?
+            }
+            Input::News => match self.take_news().await? {
+                true => Step::CallModel,
+                // Somebody else heard it in the meantime.
+                false => Step::Finish(TurnEnd::Done),
+            },
+            Input::Retry => match self.say_again().await? {
+                true => Step::CallModel,
+                false => nothing("there is no message to answer again", "say something first"),
+            },
+            Input::Undo { turns } => match self.take_back_several(turns).await? {
+                Some(message) => {
+                    let text = format!("Taken back: {}", first_line(&message.plain_text()));
+                    self.say(Event::Notice { text }).await;
+                    Step::Finish(TurnEnd::Done)
+                }
+                None => nothing(
+                    "there is no message to take back",
+                    "say something first, or go to an earlier conversation",
+                ),
+            },
+            Input::Compact { focus, exchanges } => {
+                Step::Compact(CompactFor::User { focus, exchanges })
+            }
+            Input::PreviewCompact { exchanges } => self.preview_compact(exchanges).await,
+        })
+    }
+
     /// Tells the user what there is to know about the tools, and gives it to the model along with the message:
     /// what stands in front of it stays as it is.
     async fn remarked(&mut self, text: String, remarks: Vec<String>) -> String {
         if remarks.is_empty() {
             return text;
         }
-        let said = format!("{text}\n\n[About your tools: {}]", remarks.join("; "));
+        let said = format!("{text}{ABOUT_TOOLS}{}]", remarks.join("; "));
         for text in remarks {
             self.say(Event::Notice { text }).await;
         }
         said
     }
 
-    /// Takes a message in, with what it refers to. What was typed is a row before files and pages are read,
-    /// which may take long: a kill or a stop in between loses nothing.
+    /// Takes the message that was written down in with what it refers to. Files and pages are read for that, which
+    /// may take long: a stop in between loses nothing.
     async fn take_message(&mut self, text: String, media: Vec<Media>) -> Result<Step, StoreError> {
-        let typed = self.user_message(text.clone(), media.clone());
-        self.keep(typed.clone()).await?;
         let prepared = tokio::select! {
             biased;
             () = self.around.cancel.cancelled() => None,
             prepared = self.with_references(&text, &media) => Some(prepared),
         };
-        let Some((text, media)) = prepared else {
-            return Ok(Step::Finish(TurnEnd::Interrupted));
+        let next = match prepared {
+            Some(_) => Step::CallModel,
+            None => Step::Finish(TurnEnd::Interrupted),
         };
+        let (text, media) = prepared.unwrap_or((text, media));
+        self.complete(text, media).await?;
+        Ok(next)
+    }
+
+    /// Puts a message in the place of what was written down of it, if it says more.
+    pub(super) async fn complete(
+        &mut self,
+        text: String,
+        media: Vec<Media>,
+    ) -> Result<(), StoreError> {
         let whole = self.user_message(text, media);
-        if whole != typed {
-            self.keep_instead(whole).await?;
+        match self
+            .history
+            .last()
+            .is_some_and(|last| *last.message == whole)
+        {
+            true => Ok(()),
+            false => self.keep_instead(whole).await,
         }
-        Ok(Step::CallModel)
     }
 
     /// A message with what it refers to, and with words in place of pictures where the model needs them.
-    async fn with_references(&self, text: &str, media: &[Media]) -> (String, Vec<Media>) {
+    pub(super) async fn with_references(
+        &self,
+        text: &str,
+        media: &[Media],
+    ) -> (String, Vec<Media>) {
         let expanded = references::expand(
             text,
             &References {
@@ -244,6 +352,7 @@ impl Turn<'_> {
                 home: &self.around.services.home,
                 window: self.around.spec.course.window(),
                 pages: &*self.around.services.pages,
+                git: &*self.around.services.git,
             },
         )
         .await;
@@ -257,9 +366,11 @@ impl Turn<'_> {
     }
 
     /// Known secrets are masked before the message goes anywhere: a key stays home.
-    fn user_message(&self, text: String, media: Vec<Media>) -> Message {
+    pub(super) fn user_message(&self, text: String, media: Vec<Media>) -> Message {
         let redactor = self.around.services.redactor.snapshot();
-        let text = redactor.redact_in(Scope::Known, &text).into_owned();
+        let text = redactor.redact_in(Scope::Known, &text);
+        // Nobody but us says what was recalled.
+        let text = scrubbed(&text).into_owned();
         let mut parts = vec![Part::Text { text }];
         parts.extend(media.into_iter().map(Part::Media));
         Message {
@@ -315,20 +426,52 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// Takes so many messages of the user and everything behind the earliest of them back.
+    async fn take_back_several(&mut self, turns: u32) -> Result<Option<Arc<Message>>, StoreError> {
+        let mut earliest = None;
+        for _ in 0..turns {
+            match self.take_back().await? {
+                Some(message) => earliest = Some(message),
+                None => break,
+            }
+        }
+        Ok(earliest)
+    }
+
     /// Takes the last message of the user and everything behind it back.
     async fn take_back(&mut self) -> Result<Option<Arc<Message>>, StoreError> {
-        let Some(at) = self
-            .history
-            .iter()
-            .rposition(|entry| entry.message.role == Role::User)
-            .filter(|at| !is_summary(&self.history[*at].message))
-        else {
+        let Some((at, message)) = self.last_said() else {
             return Ok(None);
         };
-        let (row, message) = (self.history[at].row, self.history[at].message.clone());
+        let row = self.history[at].row;
         let store = &self.around.services.store;
         store.rewind(&self.around.spec.id, row).await?;
+        self.around.recollections.forget_from(row);
         self.history.truncate(at);
         Ok(Some(message))
+    }
+
+    /// Takes what came behind the last message of the user back, and has that answered again. Says whether there is
+    /// one.
+    async fn say_again(&mut self) -> Result<bool, StoreError> {
+        let Some((at, message)) = self.last_said() else {
+            return Ok(false);
+        };
+        let row = self.history[at].row;
+        let (session, store) = (&self.around.spec.id, &self.around.services.store);
+        let rows = store.say_again(session, row, (&*message).into()).await?;
+        self.around.recollections.forget_from(row);
+        self.history.truncate(at);
+        let again = rows.first().map(|row| Entry::new(*row, message));
+        self.history.extend(again);
+        Ok(true)
+    }
+
+    /// The last message of the user and its place, unless a summary stands for it.
+    fn last_said(&self) -> Option<(usize, Arc<Message>)> {
+        let is_said = |entry: &Entry| entry.message.role == Role::User;
+        let at = self.history.iter().rposition(is_said)?;
+        let message = &self.history[at].message;
+        (!is_summary(message)).then(|| (at, message.clone()))
     }
 }

@@ -1,11 +1,12 @@
 //! Running the tools an answer asked for.
 
 use std::mem::take;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
-use hermes_core::{Event, Message, Notice, Part, Role, ToolContext, TurnEnd};
+use hermes_core::{CallId, Event, Message, Notice, Origin, Part, Role, ToolContext, TurnEnd};
 use hermes_secrets::Scope;
 use hermes_store::StoreError;
 
@@ -16,10 +17,16 @@ use crate::batch::present::{self, Sizes, Spill};
 use crate::batch::{Ready, run};
 use crate::host::Host;
 
+/// The tool whose scripts make many calls at the price of one.
+const SCRIPTS: &str = "execute_code";
+/// Most paths of one call whose rules are looked for.
+const MOST_PATHS: usize = 32;
 /// The tool that reads a file piece by piece.
 const READS_PIECES: &str = "read_file";
 /// Most characters of a result that front ends show.
 const MOST_SUMMARY: usize = 400;
+/// Bytes of a diff that people see.
+const MOST_DIFF: usize = 32 * 1024;
 
 impl Turn<'_> {
     /// Runs a batch, segment by segment. The results of one are rows before the next starts.
@@ -72,6 +79,9 @@ impl Turn<'_> {
             let shown_with = shown.iter_mut().zip(contents).zip(failures);
             for (((index, slot), content), failed) in shown_with {
                 *slot = content;
+                if let Some(text) = slot.suspicion() {
+                    self.say(Event::Notice { text }).await;
+                }
                 slot.close();
                 left = left.saturating_sub(slot.content.len());
                 let ready = &batch[*index];
@@ -84,9 +94,7 @@ impl Turn<'_> {
                     Verdict::Warn(words) => slot.content.push_str(&format!("\n\n[Note: {words}.]")),
                     Verdict::Halt(words) => halted = Some(words),
                 }
-                if let Some(hint) = self.hint_for(ready) {
-                    slot.content.push_str(&hint);
-                }
+                slot.content.push_str(&self.hints_for(ready));
                 results.push(result(ready, slot));
             }
             self.keep_results(results).await?;
@@ -109,6 +117,9 @@ impl Turn<'_> {
                 .await?;
             return Ok(Step::Finish(TurnEnd::Interrupted));
         }
+        if !batch.is_empty() && batch.iter().all(|ready| ready.call.name == SCRIPTS) {
+            self.give_back();
+        }
         Ok(Step::CallModel)
     }
 
@@ -118,14 +129,7 @@ impl Turn<'_> {
         batch: &[Ready],
         segment: &[usize],
     ) -> Vec<(usize, hermes_core::ToolOutcome)> {
-        let host = Arc::new(Host {
-            shared: self.around.shared.clone(),
-            session: self.around.spec.id.clone(),
-            main: self.around.spec.course.route().clone(),
-            events: self.around.events.clone(),
-            toolbox: self.toolbox.clone(),
-        });
-        let host = &host;
+        let host = &Arc::new(self.host());
         // One alone has its own deadline, which may be longer.
         let together = self.around.services.side_by_side;
         let together = together.filter(|_| segment.len() > 1);
@@ -136,23 +140,11 @@ impl Turn<'_> {
                 let deadline = ready.tool.handling().deadline;
                 self.say(self.started(ready)).await;
                 self.toolbox.notice(Notice::Called(&ready.call.name));
-                let context = ToolContext {
-                    session: self.around.spec.id.clone(),
-                    turn: self.id,
-                    call: ready.call.id.clone(),
-                    directory: self.around.spec.directory.clone(),
-                    cancel: self.around.cancel.child_token(),
-                    deadline: match together {
-                        Some(limit) => deadline.min(limit.saturating_sub(started.elapsed())),
-                        None => deadline,
-                    },
-                    asker: self.around.asker.clone(),
-                    mode: self.around.spec.mode,
-                    attended: self.around.spec.attended,
-                    lasting: self.around.spec.lasting,
-                    nested: false,
-                    host: host.clone(),
+                let deadline = match together {
+                    Some(limit) => deadline.min(limit.saturating_sub(started.elapsed())),
+                    None => deadline,
                 };
+                let context = self.tool_context(host, ready.call.id.clone(), deadline);
                 (index, run::run(ready, &context).await)
             })
             .buffer_unordered(MOST_AT_ONCE)
@@ -162,21 +154,46 @@ impl Turn<'_> {
         outcomes
     }
 
-    /// Rules of a directory that a call touched for the first time.
-    fn hint_for(&mut self, ready: &Ready) -> Option<String> {
-        if self.around.spec.ignore_rules {
-            return None;
+    /// The session behind calls.
+    pub(super) fn host(&self) -> Host {
+        Host {
+            shared: self.around.shared.clone(),
+            session: self.around.spec.id.clone(),
+            main: self.around.spec.course.route().clone(),
+            events: self.around.events.clone(),
+            toolbox: self.toolbox.clone(),
         }
-        let arguments = &ready.call.arguments;
-        let text = |name: &str| arguments.get(name)?.as_str();
-        let in_command = || {
-            text("command")?
-                .split_whitespace()
-                .find(|word| is_path(word))
-        };
-        let touched = text("path")
-            .or_else(|| text("workdir"))
-            .or_else(in_command)?;
+    }
+
+    /// What a call knows about where it runs.
+    pub(super) fn tool_context(
+        &self,
+        host: &Arc<Host>,
+        call: CallId,
+        deadline: Duration,
+    ) -> ToolContext {
+        ToolContext {
+            session: self.around.spec.id.clone(),
+            turn: self.id,
+            call,
+            directory: self.around.spec.directory.clone(),
+            cancel: self.around.cancel.child_token(),
+            deadline,
+            asker: self.around.asker.clone(),
+            mode: self.around.spec.mode,
+            attended: self.around.spec.attended,
+            lasting: self.around.spec.lasting,
+            origin: Origin::Conversation,
+            nested: false,
+            host: host.clone(),
+        }
+    }
+
+    /// Rules of directories that a call touched for the first time.
+    fn hints_for(&mut self, ready: &Ready) -> String {
+        if self.around.spec.ignore_rules {
+            return String::new();
+        }
         let history = &self.history;
         let results = || -> Box<dyn Iterator<Item = &str>> {
             let parts = history.iter().flat_map(|entry| &entry.message.parts);
@@ -185,8 +202,12 @@ impl Turn<'_> {
                 _ => None,
             }))
         };
-        self.hints
-            .about(Path::new(touched), &self.around.spec.directory, results)
+        let directory = &self.around.spec.directory;
+        let hints = &mut self.hints;
+        touched(&ready.call.arguments)
+            .iter()
+            .filter_map(|path| hints.about(path, directory, results))
+            .collect()
     }
 
     fn started(&self, ready: &Ready) -> Event {
@@ -225,9 +246,40 @@ impl Turn<'_> {
     }
 }
 
+/// The paths a call names: its path, its directory, and those in its command, which start from there.
+fn touched(arguments: &serde_json::Value) -> Vec<PathBuf> {
+    let text = |name: &str| arguments.get(name)?.as_str();
+    let workdir = text("workdir");
+    let words = text("command").unwrap_or_default().split_whitespace();
+    let bare = words.map(|word| word.trim_matches(['"', '\'', ';', ',', '(', ')']));
+    let start = Path::new(workdir.unwrap_or_default());
+    let named = bare
+        .filter(|word| is_path(word))
+        .map(|word| start.join(word));
+    let given = text("path").into_iter().chain(workdir).map(PathBuf::from);
+    given.chain(named).take(MOST_PATHS).collect()
+}
+
 /// Whether a word of a command looks like the path of a file or folder.
 fn is_path(word: &str) -> bool {
     word.contains('/') && !word.contains("://") && !word.starts_with(['-', '$', '"', '\''])
+}
+
+/// The beginning of a result, or all of what it changed: half a diff says nothing.
+fn summary(content: &str) -> String {
+    #[derive(serde::Deserialize, serde::Serialize)]
+    struct Changed {
+        diff: String,
+    }
+    match serde_json::from_str::<Changed>(content) {
+        Ok(mut changed) => {
+            changed
+                .diff
+                .truncate(changed.diff.floor_char_boundary(MOST_DIFF));
+            serde_json::to_string(&changed).unwrap_or_default()
+        }
+        Err(_) => content.chars().take(MOST_SUMMARY).collect(),
+    }
 }
 
 /// A result as it is kept, and as it is told.
@@ -247,7 +299,7 @@ fn result(ready: &Ready, shown: &present::Shown) -> (Message, Event) {
     let event = Event::ToolFinished {
         call: ready.call.id.clone(),
         failed: shown.failed,
-        summary: shown.content.chars().take(MOST_SUMMARY).collect(),
+        summary: summary(&shown.content),
     };
     (message, event)
 }

@@ -62,8 +62,16 @@ impl Turn<'_> {
         Ok(())
     }
 
+    /// Whether anything said so far may not be durable yet.
+    pub(super) fn is_unsettled(&self) -> bool {
+        self.unsettled.is_some() || self.described.is_some()
+    }
+
     /// Waits until everything said so far is durable.
     pub(super) async fn settle(&mut self) -> Result<(), StoreError> {
+        if let Some(described) = self.described.take() {
+            described.await?;
+        }
         if let Some(unsettled) = self.unsettled.take() {
             let around = &self.around;
             let entries = unsettled.settle(around.events, &around.cancel).await?;

@@ -5,8 +5,8 @@ use std::fs;
 use hermes_config::CodingContext;
 use hermes_testkit::model_server::{Scenario, Step, text};
 
-use super::conversation::growing;
 use super::fixture::{Fixture, Scripted};
+use super::prefix::growing;
 
 /// The system prompt of a first message, with the work directory prepared by `prepare`.
 async fn prompt(prepare: impl FnOnce(&mut Fixture, &std::path::Path)) -> String {
@@ -130,4 +130,59 @@ async fn the_programs_of_the_machine_are_named_where_commands_run() {
         !elsewhere.contains("Programs on this machine"),
         "{elsewhere}"
     );
+}
+
+// AG-3: what is true here is not told about a place where it is not.
+#[tokio::test]
+async fn a_place_elsewhere_is_described_and_this_machine_is_not() {
+    use hermes_config::Backend;
+
+    let elsewhere = |backend: Backend, change: fn(&mut hermes_config::Terminal)| {
+        prompt(move |fixture, work| {
+            fs::write(work.join("Cargo.toml"), "[package]").unwrap();
+            let terminal = &mut fixture.config.terminal;
+            terminal.backend = backend;
+            terminal.docker_image = "forge:1".to_owned();
+            terminal.ssh_host = "shed.example".to_owned();
+            change(terminal);
+        })
+    };
+    for (backend, place) in [
+        (Backend::Docker, "in a container of the image forge:1"),
+        (Backend::Ssh, "on the machine shed.example over SSH"),
+        (Backend::Modal, "in a Modal sandbox of the image"),
+        (Backend::Daytona, "in a Daytona sandbox of the image"),
+        (
+            Backend::Singularity,
+            "in a container of the image docker://",
+        ),
+    ] {
+        let said = elsewhere(backend, |_| {}).await;
+        assert!(said.contains(place), "{backend:?}: {said}");
+        assert!(said.contains("Work starts in the home directory there."));
+        for ours in ["The machine runs", "/work", "The project is in", "cargo"] {
+            assert!(!said.contains(ours), "{backend:?} {ours}: {said}");
+        }
+    }
+    let named = elsewhere(Backend::Ssh, |terminal| {
+        terminal.cwd = "/home/anna/shed".to_owned();
+        terminal.ssh_user = "anna".to_owned();
+    });
+    let named = named.await;
+    assert!(named.contains("over SSH, as anna"), "{named}");
+    assert!(named.contains("Work starts in /home/anna/shed."), "{named}");
+    // What is mounted is seen, under the name it has there.
+    let mounted = elsewhere(Backend::Docker, |terminal| {
+        terminal.cwd = "/workspace".to_owned();
+        terminal.docker_mount_cwd_to_workspace = true;
+    });
+    let mounted = mounted.await;
+    for part in [
+        "Work starts in /workspace.",
+        "The directory the user works in is seen there as /workspace.",
+        "The project is in /workspace. It is checked with: cargo check",
+    ] {
+        assert!(mounted.contains(part), "{part}: {mounted}");
+    }
+    assert!(!mounted.contains("/work\n") && !mounted.contains("/work."));
 }

@@ -1,6 +1,7 @@
 //! Long conversations: shortened, kept legal, and left alone when that cannot be done well.
 
 mod ahead;
+mod counted;
 pub(crate) mod long;
 
 use std::time::Duration;
@@ -9,8 +10,11 @@ use hermes_core::{Event, Message, Op, Role, TurnEnd};
 use hermes_store::{SearchFilter, SearchOrder, Visibility};
 use hermes_testkit::model_server::{Scenario, error, text};
 
-use super::fixture::{Fixture, finish, say};
-use long::{MAIN, SMALL, STEPS, SUMMARY, add, asked, by, is_compacted, is_summary, long, texts};
+use super::fixture::{Fixture, finish, learn, notices, say};
+use long::{
+    MAIN, SMALL, STEPS, SUMMARY, SUMS_UP, add, asked, by, is_compacted, is_summary, long, texts,
+    work,
+};
 
 // AG-22
 #[tokio::test]
@@ -121,9 +125,38 @@ async fn a_second_summary_brings_the_first_up_to_date() {
 
 // AG-23
 #[tokio::test]
+async fn the_conversations_own_model_sums_up_when_the_one_set_for_it_fails() {
+    let broken = || by(SMALL, text(SUMMARY)).close_after(0);
+    for failing in [
+        by(SMALL, error(401)),
+        by(SMALL, error(404)),
+        by(SMALL, text("")),
+        broken(),
+    ] {
+        let scenario = Scenario::new()
+            .reply(failing.repeat())
+            .reply(by(MAIN, text(SUMMARY)).when_system(SUMS_UP))
+            .reply(by(MAIN, text("painted")).repeat());
+        let (fixture, _) = long(scenario, 20);
+        let done = fixture.ask("and now paint it green").await;
+        assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+        assert!(is_compacted(&done.events), "{done:?}");
+        let told = notices(&done);
+        let is_told = |text: &&str| text.contains("lab/scripted is asked instead");
+        assert!(told.iter().any(is_told), "{told:?}");
+        let rows = fixture.rows();
+        let summary = rows.iter().find(|row| is_summary(row)).unwrap();
+        let summary = summary.content.as_deref().unwrap_or_default();
+        assert!(summary.contains("Measured the garden."), "{summary}");
+    }
+}
+
+// AG-23
+#[tokio::test]
 async fn a_refused_key_leaves_the_history_alone_and_is_not_tried_again_at_once() {
     let scenario = Scenario::new()
         .reply(by(SMALL, error(401)).repeat())
+        .reply(by(MAIN, error(401)).when_system(SUMS_UP).repeat())
         .reply(by(MAIN, text("painted")).repeat());
     let (fixture, clock) = long(scenario, 20);
     let before = texts(&fixture.rows());
@@ -148,9 +181,61 @@ async fn a_refused_key_leaves_the_history_alone_and_is_not_tried_again_at_once()
 
 // AG-23
 #[tokio::test]
+async fn a_summary_whose_connection_breaks_leaves_the_history_alone() {
+    let broken = by(SMALL, text(SUMMARY)).close_after(0);
+    let scenario = Scenario::new()
+        .reply(broken.repeat())
+        .reply(
+            by(MAIN, text(SUMMARY))
+                .when_system(SUMS_UP)
+                .close_after(0)
+                .repeat(),
+        )
+        .reply(by(MAIN, text("painted")).repeat());
+    let (fixture, _) = long(scenario, 20);
+    let before = texts(&fixture.rows());
+    let done = fixture.ask("and now paint it green").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    let told = notices(&done);
+    let is_told = |text: &&str| text.contains("could not be shortened");
+    assert!(told.iter().any(is_told), "{told:?}");
+    assert!(!asked(&fixture, SMALL).is_empty(), "it was tried");
+    let after = texts(&fixture.rows());
+    assert_eq!(after[..before.len()], before);
+    assert_eq!(after[before.len()..], ["and now paint it green", "painted"]);
+}
+
+// AG-23
+#[tokio::test]
+async fn what_is_too_long_to_be_summarised_is_shown_by_half_and_then_outlined() {
+    let mut refusal = error(400);
+    refusal.message = Some("This model's maximum context length is 9000 tokens".to_owned());
+    let scenario = Scenario::new()
+        .reply(by(SMALL, refusal.clone()).repeat())
+        .reply(by(MAIN, refusal).when_system(SUMS_UP).repeat())
+        .reply(by(MAIN, text("painted")).repeat());
+    let (fixture, _) = long(scenario, 20);
+    let done = fixture.ask("and now paint it green").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    assert!(is_compacted(&done.events), "{done:?}");
+    let sizes: Vec<usize> = asked(&fixture, SMALL)
+        .iter()
+        .map(|request| request.body.len())
+        .collect();
+    assert_eq!(sizes.len(), 2, "{sizes:?}");
+    assert!(sizes[1] < sizes[0], "{sizes:?}");
+    let rows = fixture.rows();
+    let summary = rows.iter().find(|row| is_summary(row)).unwrap();
+    let summary = summary.content.as_deref().unwrap_or_default();
+    assert!(summary.contains("made without a model"), "{summary}");
+}
+
+// AG-23
+#[tokio::test]
 async fn an_answer_of_no_use_is_replaced_by_an_outline() {
     let scenario = Scenario::new()
         .reply(by(SMALL, text("")).repeat())
+        .reply(by(MAIN, text("")).when_system(SUMS_UP).repeat())
         .reply(by(MAIN, text("painted")).repeat());
     let (fixture, _) = long(scenario, 20);
     let session = fixture.open();
@@ -170,7 +255,7 @@ async fn an_answer_of_no_use_is_replaced_by_an_outline() {
     assert!(summary.chars().count() < 10_000);
 }
 
-// AG-22
+// AG-13, AG-22
 #[tokio::test]
 async fn a_provider_that_refuses_the_length_is_asked_again_with_less() {
     let mut refusal = error(400);
@@ -184,7 +269,12 @@ async fn a_provider_that_refuses_the_length_is_asked_again_with_less() {
     let done = say(&session, "and now paint it green").await;
     assert_eq!(done.why, TurnEnd::Done, "{done:?}");
     assert!(is_compacted(&done.events), "{done:?}");
-    assert_eq!(asked(&fixture, MAIN).len(), 2);
+    let sizes: Vec<usize> = asked(&fixture, MAIN)
+        .iter()
+        .map(|request| request.body.len())
+        .collect();
+    assert_eq!(sizes.len(), 2);
+    assert!(sizes[1] < 12_000 * 4 && sizes[1] < sizes[0], "{sizes:?}");
 }
 
 // AG-22
@@ -277,4 +367,64 @@ async fn two_processes_do_not_shorten_one_conversation_at_once() {
     assert_eq!(asked(&fixture, SMALL).len(), 1);
     let rows = fixture.rows();
     assert_eq!(rows.iter().filter(|row| is_summary(row)).count(), 1);
+}
+
+// AG-24, AG-34: whoever was killed while shortening keeps a conversation without room waiting, not failing.
+#[tokio::test]
+async fn a_lease_that_was_left_behind_is_waited_for_when_there_is_no_room() {
+    let mut refusal = error(400);
+    refusal.message = Some("This model's maximum context length is 12000 tokens".to_owned());
+    let scenario = Scenario::new()
+        .reply(by(MAIN, refusal))
+        .reply(by(SMALL, text(SUMMARY)))
+        .reply(by(MAIN, text("painted")).repeat());
+    let (fixture, _) = long(scenario, 12);
+    let name = format!("compaction:{}", Fixture::id());
+    let left = Duration::from_millis(900);
+    let taken = fixture.store.take_lease(&name, "who died", left).await;
+    assert!(taken.unwrap());
+    let done = fixture.ask("and now paint it green").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    assert!(is_compacted(&done.events), "{done:?}");
+    let told = notices(&done);
+    assert!(
+        told.iter().any(|text| text.contains("waiting for it")),
+        "{told:?}"
+    );
+    assert_eq!(done.text, "painted");
+    let free = fixture.store.take_lease(&name, "next", left).await;
+    assert!(free.unwrap(), "it is given back");
+}
+
+// AG-35: neither what is summed up nor the summary holds a secret that is known.
+#[tokio::test]
+async fn a_known_secret_is_in_no_summary() {
+    let canary = "canary-7f3a9b2c4d5e6f70";
+    let told = format!("{SUMMARY}\nThe key of the shed is {canary}.");
+    let scenario = Scenario::new()
+        .reply(by(SMALL, text(told)))
+        .reply(by(MAIN, text("painted")).repeat());
+    let (fixture, _) = long(scenario, 20);
+    // It was said before anybody knew that it is a secret, and long ago.
+    let mut later = vec![
+        Message::text(Role::User, format!("the key is {canary}")),
+        Message::text(Role::Assistant, "noted"),
+        Message::text(Role::User, "go on"),
+    ];
+    later.extend(work(20..28));
+    later.push(Message::text(Role::Assistant, "the roof stands"));
+    add(&fixture, &later);
+    learn(&fixture, canary);
+    let done = fixture.ask("and now paint it green").await;
+    assert!(is_compacted(&done.events), "{done:?}");
+    let rows = fixture.rows();
+    let summary = rows.iter().find(|row| is_summary(row)).unwrap();
+    let summary = summary.content.as_deref().unwrap_or_default();
+    assert!(summary.contains("The key of the shed is"), "{summary}");
+    assert!(!summary.contains(canary), "{summary}");
+    for request in asked(&fixture, SMALL) {
+        let body = String::from_utf8_lossy(&request.body).into_owned();
+        assert!(body.contains("the key is"), "{body}");
+        assert!(!body.contains(canary), "{body}");
+    }
 }

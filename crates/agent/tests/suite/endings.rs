@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hermes_config::{Automatic, Either};
 use hermes_core::{Event, Op, ToolError, TurnEnd, WireProtocol};
-use hermes_testkit::model_server::{Scenario, Step, text, tool_call};
+use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text, tool_call};
 use serde_json::json;
 
 use super::fixture::{Fixture, Scripted, finish, notices, say};
@@ -160,7 +160,7 @@ async fn an_answer_that_was_held_back_is_delivered_when_the_budget_is_spent() {
     let scenario = Scenario::new()
         .reply(write("a.py"))
         .reply(text("The shed is built."))
-        .reply(Step::new(hermes_testkit::model_server::error(401)).repeat());
+        .reply(Step::new(error(401)).repeat());
     let fixture = editing(scenario);
     let done = fixture.ask("build").await;
     assert!(matches!(done.why, TurnEnd::Failed { .. }), "{done:?}");
@@ -213,6 +213,64 @@ async fn an_empty_summary_of_a_spent_budget_is_asked_for_once_more() {
     assert_eq!(fixture.texts().last().unwrap().1, "I looked.");
 }
 
+// AG-10: a summary that cannot be had is a failure like any other.
+#[tokio::test]
+async fn a_summary_of_a_spent_budget_that_fails_says_why() {
+    let scenario = Scenario::new()
+        .reply(tool_call("look", json!({"n": 1})))
+        .reply(Step::new(error(401)).repeat());
+    let mut fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    fixture.most_calls = 1;
+    let done = fixture.ask("look for ever").await;
+    let TurnEnd::Failed { message, hint } = &done.why else {
+        panic!("{done:?}");
+    };
+    assert!(message.contains("scripted") && hint.is_some(), "{done:?}");
+    assert_eq!(fixture.requests().len(), 2);
+}
+
+// AG-10: a script does the work of many calls, and a call nobody answered is none.
+#[tokio::test]
+async fn scripts_and_requests_that_were_too_long_do_not_use_up_the_budget() {
+    let script = |n: u32| Step::new(tool_call("execute_code", json!({ "n": n })));
+    let scenario = Scenario::new()
+        .reply(script(1))
+        .reply(script(2))
+        .reply(tool_call("look", json!({"n": 3})))
+        .reply(text("Counted."));
+    let with_tools = |scenario: Scenario| {
+        Fixture::new(scenario)
+            .tool(Scripted::saying("execute_code", "42"))
+            .tool(Scripted::saying("look", "a tree"))
+    };
+    let mut fixture = with_tools(scenario);
+    fixture.most_calls = 2;
+    let done = fixture.ask("count").await;
+    assert_eq!((done.why, done.text.as_str()), (TurnEnd::Done, "Counted."));
+
+    // A script along with something else counts, and there is an end to what is given back.
+    let both = Answer::default()
+        .and_call(ToolCall::new("execute_code", json!({"n": 1})))
+        .and_call(ToolCall::new("look", json!({"n": 1})));
+    let scenario = Scenario::new()
+        .reply(both)
+        .reply(Step::new(text("Summed up.")).when_body("limit of model calls"));
+    let mut fixture = with_tools(scenario);
+    fixture.most_calls = 1;
+    assert_eq!(fixture.ask("count").await.why, TurnEnd::Budget);
+    let endless = Scenario::new()
+        .reply(Step::new(text("Summed up.")).when_body("limit of model calls"))
+        .reply(script(1).repeat());
+    let mut fixture = with_tools(endless);
+    fixture.most_calls = 3;
+    let done = fixture.ask("count").await;
+    assert_eq!(
+        (done.why, done.text.as_str()),
+        (TurnEnd::Budget, "Summed up.")
+    );
+    assert_eq!(fixture.requests().len(), 7);
+}
+
 // AG-8, AG-9: what was added before a stop starts nothing, and is given back.
 #[tokio::test]
 async fn a_stop_also_stops_remarks_that_wait() {
@@ -260,4 +318,86 @@ async fn a_remark_that_comes_too_late_for_its_turn_is_answered_in_one_of_its_own
         fixture.texts()[2],
         ("user".to_owned(), "make it blue".to_owned())
     );
+}
+
+// AG-9, AG-34: what the model is in the middle of saying is a row while it is asked to go on, and a remark stands in
+// front of it, as the model reads it.
+#[tokio::test]
+async fn a_remark_in_the_middle_of_an_answer_stands_before_it() {
+    let cut = |words: &str| text(words).finish_reason("length");
+    let slow = Step::new(cut("two ")).delay(Duration::from_millis(300));
+    let scenario = Scenario::new()
+        .reply(cut("One "))
+        .reply(slow)
+        .reply(text("three."));
+    let fixture = Fixture::new(scenario);
+    let session = fixture.open();
+    let steering = async {
+        while fixture.requests().len() < 2 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(fixture.texts()[1].1, "One ", "it is a row already");
+        let text = "in English".to_owned();
+        assert!(session.send(Op::Steer { text }));
+    };
+    let (done, ()) = tokio::join!(say(&session, "count"), steering);
+    assert_eq!(
+        (done.why, done.text.as_str()),
+        (TurnEnd::Done, "One two three.")
+    );
+    let shown: Vec<_> = fixture.texts();
+    assert_eq!(shown.len(), 3, "{shown:?}");
+    assert!(shown[1].1.contains("in English"), "{shown:?}");
+    assert_eq!(
+        shown[2],
+        ("assistant".to_owned(), "One two three.".to_owned())
+    );
+    let sent = fixture.requests()[2].expect_json()["messages"].clone();
+    let sent: Vec<_> = sent.as_array().unwrap()[1..]
+        .iter()
+        .map(|message| message["content"].as_str().unwrap_or_default().to_owned())
+        .collect();
+    // What the user says in a row is one message on the wire.
+    assert_eq!(sent.len(), 3, "{sent:?}");
+    assert!(sent[0].contains("in English"), "{sent:?}");
+    assert_eq!(sent[1], "One two ");
+}
+
+// AG-22, AG-34: a compaction in the middle of an answer writes rows anew; the rest still joins what was said.
+#[tokio::test]
+async fn an_answer_that_is_gone_on_with_behind_a_compaction_stays_one() {
+    let scenario = Scenario::new()
+        .reply(Step::new(text("## Goal\nA shed.")).when_no_tools().repeat())
+        .reply(text("The shed ").finish_reason("length"))
+        .reply(error(400).message("context_length_exceeded: too long"))
+        .reply(text("is green."));
+    let mut fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    fixture.window = 32_000;
+    let long: Vec<hermes_core::Message> = (0..12)
+        .flat_map(|n| {
+            let asked = format!("plank{n} {}", "wood ".repeat(800));
+            [
+                hermes_core::Message::text(hermes_core::Role::User, asked),
+                hermes_core::Message::text(hermes_core::Role::Assistant, format!("sawn{n}")),
+            ]
+        })
+        .collect();
+    super::fixture::apart(|| {
+        let session = hermes_store::NewSession::new(Fixture::id(), "cli");
+        fixture.store.create_session(session).wait().unwrap();
+        let rows = long.iter().map(Into::into).collect();
+        fixture.store.append(&Fixture::id(), rows).wait().unwrap();
+    });
+    let done = fixture.ask("paint it").await;
+    assert_eq!(done.why, TurnEnd::Done, "{done:?}");
+    assert!(
+        done.events
+            .iter()
+            .any(|event| matches!(event, Event::Compacted { .. })),
+        "{done:?}"
+    );
+    let rows = fixture.texts();
+    assert_eq!(rows.last().unwrap().1, "The shed is green.", "{rows:?}");
+    let pieces = rows.iter().filter(|(_, text)| text.starts_with("The shed"));
+    assert_eq!(pieces.count(), 1);
 }

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_agent::{
-    Dumps, Engine, Pages, Routes, Services, Session, SessionFacts, SessionSpec, ToolSource,
+    Audience, Dumps, Engine, Git, Pages, Routes, Services, Session, SessionFacts, SessionSpec,
+    Starting, ToolSource,
 };
-use hermes_config::Config;
+use hermes_config::{Config, Environment};
 use hermes_core::{
     Clock, Event, Failure, FailureKind, Op, RunMode, SeededRandom, SessionId, SystemClock, Tool,
     TurnEnd, WireProtocol,
@@ -21,7 +22,9 @@ use hermes_llm::{
     Address, Auth, Caller, Course, Endpoint, Learned, Limits, PatienceSettings, Quirks, Route,
     SetPatience, Transport, WindowSource,
 };
+use hermes_memory::{Memory, MemoryOptions};
 use hermes_secrets::{RedactorHandle, Secret, SecretName};
+use hermes_skills::{Bare, Library, LibraryOptions, Locality, Shipped, System, roots};
 use hermes_store::{Options, Record, Store};
 use hermes_testkit::model_server::{ModelServer, RecordedRequest, Scenario};
 use tempfile::TempDir;
@@ -30,12 +33,23 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) use scripted::Scripted;
 
-struct Tools(Vec<Arc<dyn Tool>>);
+struct Tools {
+    tools: Vec<Arc<dyn Tool>>,
+    /// Whether they never come up.
+    late: bool,
+}
 
 impl ToolSource for Tools {
+    fn ready<'a>(&'a self, _: Audience<'a>) -> BoxFuture<'a, ()> {
+        match self.late {
+            true => Box::pin(std::future::pending()),
+            false => Box::pin(std::future::ready(())),
+        }
+    }
+
     fn tools(&self, facts: &SessionFacts<'_>) -> Vec<Arc<dyn Tool>> {
         let _ = facts.history;
-        self.0.clone()
+        self.tools.clone()
     }
 }
 
@@ -70,6 +84,8 @@ pub(crate) struct Fixture {
     pub(crate) store: Store,
     pub(crate) config: Config,
     pub(crate) tools: Vec<Arc<dyn Tool>>,
+    /// Whether tools never come up.
+    pub(crate) late_tools: bool,
     pub(crate) protocol: WireProtocol,
     pub(crate) most_calls: u32,
     pub(crate) attended: bool,
@@ -79,6 +95,8 @@ pub(crate) struct Fixture {
     pub(crate) attempts: u32,
     pub(crate) redactor: RedactorHandle,
     pub(crate) stale: Option<Duration>,
+    /// How often it is said that nothing comes.
+    pub(crate) notice: Duration,
     pub(crate) side_by_side: Option<Duration>,
     pub(crate) clock: Arc<dyn Clock>,
     /// The model of helper tasks, in place of that of the conversation.
@@ -86,6 +104,8 @@ pub(crate) struct Fixture {
     pub(crate) surface: &'static str,
     pub(crate) dump_all: bool,
     pub(crate) ignore_rules: bool,
+    /// Skills in front of the conversation.
+    pub(crate) skills: &'static [&'static str],
     pub(crate) toolsets: Option<&'static [&'static str]>,
     /// Where sessions run, inside the folder.
     pub(crate) directory: &'static str,
@@ -96,6 +116,8 @@ pub(crate) struct Fixture {
     pub(crate) pages: Arc<dyn Pages>,
     /// The directories that programs are found in.
     pub(crate) programs: Vec<std::path::PathBuf>,
+    /// Memory beside the files.
+    pub(crate) external: Option<hermes_memory::External>,
 }
 
 /// What a turn did.
@@ -117,6 +139,7 @@ impl Fixture {
             store,
             config: Config::default(),
             tools: Vec::new(),
+            late_tools: false,
             protocol: WireProtocol::ChatCompletions,
             most_calls: 90,
             attended: false,
@@ -126,6 +149,7 @@ impl Fixture {
             attempts: 3,
             redactor,
             stale: None,
+            notice: PatienceSettings::default().notice,
             side_by_side: None,
             clock: Arc::new(SystemClock),
             helper: None,
@@ -133,11 +157,13 @@ impl Fixture {
             dump_all: false,
             news: watch::Sender::default(),
             ignore_rules: false,
+            skills: &[],
             toolsets: None,
             directory: "work",
             quirks: Quirks::default(),
             pages: Arc::new(NoPages),
             programs: Vec::new(),
+            external: None,
             folder,
         }
     }
@@ -179,6 +205,7 @@ impl Fixture {
                 window_from: WindowSource::Configured,
                 output: None,
             },
+            price: None,
             quirks: Arc::new(self.quirks.clone()),
             patience: SetPatience {
                 stale: self.stale,
@@ -218,16 +245,31 @@ impl Fixture {
                 },
                 keys: Arc::new(keys),
                 random: random.clone(),
-                patience: PatienceSettings::default(),
+                patience: PatienceSettings {
+                    notice: self.notice,
+                    ..PatienceSettings::default()
+                },
                 attempts: self.attempts,
                 learned: Learned::default(),
             },
             config: Arc::new(self.config.clone()),
-            tools: Arc::new(Tools(self.tools.clone())),
+            skills: Arc::new(self.library()),
+            memory: Arc::new(Memory::new(MemoryOptions {
+                directory: self.folder.path().join("memories"),
+                settings: (&self.config.memory).into(),
+                store: store.clone(),
+                clock: self.clock.clone(),
+            })),
+            external: self.external.clone(),
+            tools: Arc::new(Tools {
+                tools: self.tools.clone(),
+                late: self.late_tools,
+            }),
             routes: Arc::new(Helpers(
                 self.helper.map(|model| self.route_to(&self.server, model)),
             )),
             pages: self.pages.clone(),
+            git: Arc::new(PlainGit),
             clock: self.clock.clone(),
             random,
             redactor: self.redactor.clone(),
@@ -244,10 +286,28 @@ impl Fixture {
         })
     }
 
+    /// The skills of the home.
+    fn library(&self) -> Library {
+        Library::new(LibraryOptions {
+            home: self.folder.path().to_owned(),
+            roots: roots(self.folder.path(), &[], None, &Environment::default()),
+            settings: self.config.skills.clone(),
+            locality: Locality {
+                system: System::Linux,
+                surroundings: Vec::new(),
+            },
+            shipped: Shipped::Nothing,
+            surroundings: Arc::new(Bare),
+            clock: self.clock.clone(),
+        })
+    }
+
     pub(crate) fn spec(&self) -> SessionSpec {
         SessionSpec {
             id: Self::id(),
             surface: self.surface.to_owned(),
+            source: self.surface.to_owned(),
+            tells_id: false,
             directory: self.folder.path().join(self.directory),
             course: Course::new(
                 self.route_to(&self.server, "scripted"),
@@ -258,8 +318,10 @@ impl Fixture {
                 .map(|sets| sets.iter().map(|set| (*set).to_owned()).collect()),
             most_calls: self.most_calls,
             effort: None,
+            personality: None,
             attended: self.attended,
             lasting: true,
+            skills: self.skills.iter().map(|name| (*name).to_owned()).collect(),
             ignore_rules: self.ignore_rules,
             titles: self.titles,
             mode: RunMode::Manual,
@@ -366,6 +428,23 @@ pub(crate) fn notices(done: &Done) -> Vec<&str> {
 }
 
 /// A web without pages.
+struct PlainGit;
+
+impl Git for PlainGit {
+    fn start<'a>(
+        &'a self,
+        _: &'a std::path::Path,
+        arguments: Vec<String>,
+    ) -> BoxFuture<'a, Result<Starting, String>> {
+        Box::pin(async {
+            Ok(Starting {
+                argv: [vec!["/usr/bin/git".to_owned()], arguments].concat(),
+                environment: Vec::new(),
+            })
+        })
+    }
+}
+
 struct NoPages;
 
 impl Pages for NoPages {

@@ -24,6 +24,10 @@ impl Tool for Wordy {
         &self.spec
     }
 
+    fn server(&self) -> Option<&str> {
+        Some("paint__and.brushes")
+    }
+
     fn call<'a>(&'a self, arguments: Json, _: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move {
             self.got.lock().unwrap().push(arguments);
@@ -87,6 +91,12 @@ async fn tools_that_would_fill_the_window_are_found_described_and_called() {
     assert_eq!(
         offered(&fixture),
         ["look", "tool_call", "tool_describe", "tool_search"]
+    );
+    // Servers have the names people gave them, which names of tools do not tell.
+    let request = fixture.requests()[0].expect_json().to_string();
+    assert!(
+        request.contains("from: paint__and.brushes. Search"),
+        "{request}"
     );
     // The tool gets its own arguments, mended by its own schema.
     assert_eq!(*got.lock().unwrap(), [json!({"layers": 2})]);

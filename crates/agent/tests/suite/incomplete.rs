@@ -93,3 +93,22 @@ async fn an_answer_that_keeps_breaking_off_is_kept_and_called_what_it_is() {
     assert!(hint.is_some());
     assert!(!fixture.texts()[1].1.is_empty(), "what came is a row");
 }
+
+// AG-16
+#[tokio::test]
+async fn a_model_that_goes_on_with_its_last_words_is_not_heard_twice() {
+    let broken = Step::new(text("The garden has roses and tulips in it."))
+        .chunk_chars(8)
+        .close_after(4);
+    let again =
+        Step::new(text("The garden has roses and tulips in it, and a pond.")).chunk_chars(5);
+    let fixture = Fixture::new(Scenario::new().reply(broken).reply(again.repeat()));
+    let done = fixture.ask("what grows?").await;
+    assert_eq!(done.why, TurnEnd::Done);
+    assert_eq!(
+        done.text,
+        "The garden has roses and tulips in it, and a pond."
+    );
+    assert_eq!(fixture.texts()[1].1, done.text);
+    assert_eq!(fixture.rows().len(), 2);
+}

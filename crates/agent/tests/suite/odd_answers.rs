@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hermes_core::{Part, TurnEnd, WireProtocol};
 use hermes_testkit::model_server::{
-    Answer, Scenario, Step, ToolCall, Usage, error, text, tool_call,
+    Answer, Reply, Scenario, Step, ToolCall, Usage, error, frames, text, tool_call,
 };
 use serde_json::json;
 
@@ -117,6 +117,30 @@ async fn calls_that_are_cut_off_are_never_asked_for_twice_in_the_same_way() {
     assert_eq!(bodies.len(), 5, "each one is different");
 }
 
+// AG-13, AG-17: more than the provider gives is not asked for, so the model has to be told.
+#[tokio::test]
+async fn a_call_that_is_cut_off_below_a_refused_limit_is_asked_for_in_another_way() {
+    let refusal = error(400).message(
+        "max_tokens is too large: 20000. This model supports at most 8192 completion tokens.",
+    );
+    let cut = Answer::default()
+        .and_call(ToolCall::new("look", json!({"n": 1})))
+        .finish_reason("length");
+    let scenario = Scenario::new()
+        .reply(Step::new(refusal))
+        .reply(Step::new(cut).repeat());
+    let fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    assert!(failed(&fixture.ask("look").await).contains("none of them was run"));
+    let requests = fixture.requests();
+    let bodies: HashSet<_> = requests
+        .iter()
+        .map(|request| request.body.clone())
+        .collect();
+    assert_eq!(bodies.len(), requests.len(), "each one is different");
+    assert_eq!(requests.len(), 6, "five calls and one refusal");
+    assert_eq!(limits(&fixture), [8_192; 5]);
+}
+
 // AG-18
 #[tokio::test]
 async fn empty_answers_are_asked_for_again_a_counted_number_of_times() {
@@ -164,6 +188,12 @@ async fn thinking_without_an_answer_is_asked_to_speak() {
         .lenient();
     let fixture = Fixture::new(scenario);
     assert_eq!(fixture.ask("two and two?").await.text, "Four.");
+    let bodies: Vec<_> = fixture
+        .requests()
+        .into_iter()
+        .map(|request| request.body)
+        .collect();
+    assert!(bodies.len() == 2 && bodies[0] != bodies[1]);
     let scenario = Scenario::new().reply(text("<think>two and two</think>\n\nFour."));
     let fixture = Fixture::new(scenario);
     assert_eq!(fixture.ask("two and two?").await.text, "Four.");
@@ -209,6 +239,114 @@ async fn wrong_names_and_arguments_are_mended_refused_and_counted() {
     );
 }
 
+/// An answer with calls whose arguments are these very texts.
+fn calls(arguments: &[&str]) -> Reply {
+    let calls: Vec<_> = (0..)
+        .zip(arguments)
+        .map(|(index, arguments)| {
+            json!({
+                "index": index, "id": format!("call_{index}"), "type": "function",
+                "function": {"name": "look", "arguments": arguments},
+            })
+        })
+        .collect();
+    let chunk = |delta: serde_json::Value, finish: Option<&str>| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
+        let chunk = json!({
+            "id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1,
+            "model": "scripted", "choices": [choice],
+        });
+        format!("data: {chunk}")
+    };
+    frames([
+        chunk(json!({"role": "assistant", "tool_calls": calls}), None),
+        chunk(json!({}), Some("tool_calls")),
+        "data: [DONE]".to_owned(),
+    ])
+}
+
+const BROKEN: &str = r#"{"n" 1 2}"#;
+
+// AG-19
+#[tokio::test]
+async fn arguments_that_are_no_json_are_asked_for_again_and_then_refused_with_the_rest() {
+    let bad = || Step::new(calls(&[r#"{"n": 7}"#, BROKEN]));
+    let look = std::sync::Arc::new(Scripted::saying("look", "a tree"));
+    let scenario = Scenario::new()
+        .reply(bad())
+        .reply(bad())
+        .reply(bad())
+        .reply(text("I give up."));
+    let mut fixture = Fixture::new(scenario);
+    fixture.tools.push(look.clone());
+    assert_eq!(fixture.ask("go").await.text, "I give up.");
+    let requests = fixture.requests();
+    assert_eq!(requests.len(), 4);
+    for (request, nudges) in requests.iter().zip([0, 1, 2, 0]) {
+        let body = request.expect_json().to_string();
+        assert_eq!(
+            body.matches("were not valid JSON").count(),
+            nudges,
+            "{body}"
+        );
+    }
+    assert_eq!(look.calls.lock().unwrap().len(), 0, "nothing of it was run");
+    let results: Vec<_> = fixture
+        .texts()
+        .into_iter()
+        .filter_map(|(role, text)| (role == "tool").then_some(text))
+        .collect();
+    assert!(
+        results[0].contains("another call of the same answer was malformed"),
+        "{results:?}"
+    );
+    assert!(
+        results[1].contains("the arguments are not valid JSON"),
+        "{results:?}"
+    );
+    assert_eq!(results.len(), 2);
+
+    // Who gets it right when asked again loses nothing, and leaves no trace of it.
+    let scenario = Scenario::new()
+        .reply(bad())
+        .reply(Step::new(calls(&[r#"{"n": 7}"#, "{'n': 8,}"])))
+        .reply(text("ok"));
+    let look = std::sync::Arc::new(Scripted::saying("look", "a tree"));
+    let mut fixture = Fixture::new(scenario);
+    fixture.tools.push(look.clone());
+    assert_eq!(fixture.ask("go").await.text, "ok");
+    assert_eq!(
+        *look.calls.lock().unwrap(),
+        [json!({"n": 7}), json!({"n": 8})]
+    );
+    assert_eq!(fixture.requests().len(), 3);
+    let roles: Vec<_> = fixture.texts().into_iter().map(|(role, _)| role).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "tool", "assistant"]);
+}
+
+// AG-19, AG-17
+#[tokio::test]
+async fn arguments_that_stop_in_the_middle_never_run_and_are_written_again() {
+    let cut = || Step::new(calls(&[r#"{"n": 7}"#, r#"{"path": "/a/b"#]));
+    let look = std::sync::Arc::new(Scripted::saying("look", "a tree"));
+    let scenario = Scenario::new()
+        .reply(cut())
+        .reply(tool_call("look", json!({"n": 9})))
+        .reply(text("ok"));
+    let mut fixture = Fixture::new(scenario);
+    fixture.tools.push(look.clone());
+    assert_eq!(fixture.ask("go").await.text, "ok");
+    assert_eq!(*look.calls.lock().unwrap(), [json!({"n": 9})]);
+    assert_eq!(limits(&fixture)[0], 8_192, "it had more room");
+
+    let mut fixture = Fixture::new(Scenario::new().reply(cut().repeat()));
+    fixture.tools.push(look.clone());
+    let done = fixture.ask("go").await;
+    assert!(failed(&done).contains("none of them was run"), "{done:?}");
+    assert_eq!(fixture.requests().len(), 5);
+    assert_eq!(look.calls.lock().unwrap().len(), 1);
+}
+
 // AG-33, EX-70
 #[tokio::test]
 async fn a_model_that_goes_round_in_circles_is_warned_and_stopped() {
@@ -231,6 +369,31 @@ async fn a_model_that_goes_round_in_circles_is_warned_and_stopped() {
         .filter(|(_, text)| text.contains("[Note:"))
         .count();
     assert!(warned >= 3);
+}
+
+// AG-33, EX-70
+#[tokio::test]
+async fn one_tool_that_keeps_failing_and_a_look_that_shows_nothing_new_stop_a_turn_too() {
+    // Other arguments every time: only the tool is the same.
+    let failing = (0..20).fold(Scenario::new(), |scenario, n| {
+        scenario.reply(tool_call("bad", json!({ "n": n })))
+    });
+    let bad = Scripted::new("bad", |_, _| {
+        Box::pin(async {
+            Err(hermes_core::ToolError::ForModel {
+                message: "no such thing".to_owned(),
+            })
+        })
+    });
+    let looking = Scenario::new().reply(Step::new(tool_call("look", json!({"n": 1}))).repeat());
+    let look = Scripted::saying("look", "a tree").read_only();
+    for (scenario, tool, requests) in [(failing, bad, 8), (looking, look, 5)] {
+        let mut fixture = Fixture::new(scenario).tool(tool);
+        fixture.config.tool_loop_guardrails.hard_stop_enabled = true;
+        let done = fixture.ask("go").await;
+        assert!(failed(&done).contains("round in circles"), "{done:?}");
+        assert_eq!(fixture.requests().len(), requests);
+    }
 }
 
 // AG-33: what the guard stops has a result for every call.
@@ -274,21 +437,30 @@ async fn results_that_are_too_long_go_to_files() {
                 .and_tool_call("big", json!({"n": 3})),
         )
         .reply(text("ok"));
-    let fixture = Fixture::new(scenario).tool(Scripted::saying("big", &"x".repeat(1_000_000)));
+    let big = format!("{}the very end", "x".repeat(1_000_000));
+    let fixture = Fixture::new(scenario).tool(Scripted::saying("big", &big));
     let before = resident();
     fixture.ask("go").await;
     let body = fixture.requests()[1].body.len();
     assert!(body < 30_000, "{body}");
     let grown = resident().saturating_sub(before);
     assert!(grown < 64 * 1024 * 1024, "{grown} bytes more in use");
-    let kept = std::fs::read_dir(
-        fixture
-            .folder
-            .path()
-            .join("spill")
-            .join(Fixture::id().as_str()),
-    );
-    assert_eq!(kept.unwrap().count(), 1, "the same text is kept once");
+    let folder = fixture
+        .folder
+        .path()
+        .join("spill")
+        .join(Fixture::id().as_str());
+    let kept: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(kept.len(), 1, "the same text is kept once");
+    // Nothing of it is lost, and the model sees how it begins and where the rest is.
+    assert_eq!(std::fs::read_to_string(&kept[0]).unwrap(), big);
+    let told = fixture.requests()[1].expect_json().to_string();
+    let name = kept[0].file_name().unwrap().to_str().unwrap();
+    assert_eq!(told.matches(name).count(), 3, "{told}");
+    assert!(told.contains(&"x".repeat(500)), "{told}");
 }
 
 // AG-16

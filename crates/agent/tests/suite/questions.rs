@@ -55,6 +55,7 @@ impl Tool for Asking {
                     reasons: vec!["is risky".to_owned()],
                     marks: Vec::new(),
                     reach: Reach::Session,
+                    editable: false,
                 },
                 deadline: self.deadline,
             };
@@ -128,6 +129,34 @@ async fn answers_reach_the_question_they_were_given_to_in_any_order_and_carry_re
     );
     assert!(results[1].starts_with("second: Deny"), "{results:?}");
     assert!(results[1].contains("not on a Friday"), "{results:?}");
+}
+
+// AG-7, MCP-75
+#[tokio::test]
+async fn the_time_of_a_call_stands_still_while_a_person_thinks() {
+    let scenario = Scenario::new()
+        .reply(tool_call("act", json!({"what": "it"})))
+        .reply(text("done"));
+    let limit = Handling::default().deadline;
+    let mut fixture = Fixture::new(scenario).tool(Asking::new(limit * 10));
+    fixture.attended = true;
+    let session = fixture.open();
+    session.send(Op::UserMessage {
+        text: "go".to_owned(),
+        media: Vec::new(),
+    });
+    let (question, _) = asked(&session).await;
+    tokio::time::pause();
+    tokio::time::advance(limit * 3).await;
+    tokio::time::resume();
+    // Whoever would have given the call up has done so by now.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let answer = Answer::AllowOnce;
+    assert!(session.send(Op::Answer { question, answer }));
+    let done = finish(&session).await;
+    assert_eq!(done.why, TurnEnd::Done);
+    let results = results(&fixture);
+    assert_eq!(results[0], "it: AllowOnce by a person", "{results:?}");
 }
 
 // EX-56

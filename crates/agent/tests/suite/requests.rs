@@ -6,8 +6,8 @@ use hermes_core::{Media, MediaSource, Op, TurnEnd};
 use hermes_testkit::model_server::{Scenario, Step, error, text};
 use serde_json::json;
 
-use super::conversation::growing;
 use super::fixture::{Done, Fixture, finish, learn, notices};
+use super::prefix::growing;
 
 const SEER: &str = "seer";
 

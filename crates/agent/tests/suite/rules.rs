@@ -75,6 +75,64 @@ async fn the_rules_of_a_directory_follow_the_first_result_that_touches_it() {
     assert_eq!(told(&fixture), [true, false, false, false]);
 }
 
+// AG-5
+#[tokio::test]
+async fn every_directory_that_a_call_names_is_told_about() {
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "look",
+            json!({"command": "cp a/x.rs \"b/y.rs\" && ls c/d"}),
+        ))
+        .reply(tool_call(
+            "look",
+            json!({"workdir": "e", "command": "cat f/z.rs", "n": 2}),
+        ))
+        .reply(text("Seen."));
+    let fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    for folder in ["a", "b", "c/d", "e/f"] {
+        let folder = fixture.folder.path().join("work").join(folder);
+        fs::create_dir_all(&folder).unwrap();
+        let rule = format!("Rule of {}.", folder.file_name().unwrap().display());
+        fs::write(folder.join("AGENTS.md"), rule).unwrap();
+    }
+    fs::write(fixture.folder.path().join("work/e/CLAUDE.md"), "Rule of e.").unwrap();
+    assert_eq!(fixture.ask("look").await.text, "Seen.");
+    let results: Vec<_> = fixture
+        .texts()
+        .into_iter()
+        .filter_map(|(role, text)| (role == "tool").then_some(text))
+        .collect();
+    for (result, rules) in results.iter().zip([["a", "b", "d"], ["e", "f", "f"]]) {
+        for rule in rules {
+            let rule = format!("Rule of {rule}.");
+            assert_eq!(result.matches(&rule).count(), 1, "{rule} in {result}");
+        }
+    }
+}
+
+// AG-4
+#[tokio::test]
+async fn a_context_file_that_is_too_large_is_named_and_the_next_one_counts() {
+    let fixture = Fixture::new(Scenario::new().reply(text("ok")));
+    let work = fixture.folder.path().join("work");
+    let large = fs::File::create(work.join("AGENTS.md")).unwrap();
+    large.set_len(9 * 1024 * 1024).unwrap();
+    fs::write(
+        work.join("CLAUDE.md"),
+        "---\r\nowner: me\r\n---\r\nUse tabs.",
+    )
+    .unwrap();
+    let done = fixture.ask("hi").await;
+    let told = notices(&done);
+    let is_told = |text: &&str| text.contains("AGENTS.md") && text.contains("left out");
+    assert!(told.iter().any(is_told), "{told:?}");
+    let asked = fixture.requests()[0].expect_json().to_string();
+    assert!(
+        asked.contains("Use tabs.") && !asked.contains("owner: me"),
+        "{asked}"
+    );
+}
+
 // AG-30
 #[tokio::test]
 async fn only_tools_that_are_chosen_and_ready_are_offered_in_one_order() {
@@ -109,4 +167,124 @@ async fn only_tools_that_are_chosen_and_ready_are_offered_in_one_order() {
         offered(|fixture| fixture.toolsets = Some(&[])).await,
         [""; 0]
     );
+}
+
+// AG-30: what every surface offers by itself, of tools that tell them apart.
+#[tokio::test]
+async fn every_surface_offers_its_own_tools() {
+    const TOOLS: [&str; 15] = [
+        "clarify",
+        "cronjob",
+        "discord",
+        "feishu_doc_read",
+        "ha_get_state",
+        "image_generate",
+        "kanban_list",
+        "read_file",
+        "read_terminal",
+        "spotify_playback",
+        "terminal",
+        "text_to_speech",
+        "vision_analyze",
+        "web_search",
+        "yb_send_dm",
+    ];
+    const CORE: [&str; 10] = [
+        "clarify",
+        "cronjob",
+        "image_generate",
+        "kanban_list",
+        "read_file",
+        "read_terminal",
+        "terminal",
+        "text_to_speech",
+        "vision_analyze",
+        "web_search",
+    ];
+    let core = |without: &[&str], more: &[&'static str]| -> Vec<&'static str> {
+        let mut names: Vec<_> = CORE.into_iter().chain(more.iter().copied()).collect();
+        names.retain(|name| !without.contains(name));
+        names.sort_unstable();
+        names
+    };
+    let surfaces = [
+        ("cli", core(&[], &[])),
+        ("cron", core(&[], &[])),
+        ("telegram", core(&[], &[])),
+        ("whatsapp", core(&[], &[])),
+        ("slack", core(&[], &[])),
+        ("signal", core(&[], &[])),
+        ("email", core(&[], &[])),
+        ("matrix", core(&[], &[])),
+        ("sms", core(&[], &[])),
+        // Its own sets are off until they are listed.
+        ("discord", core(&[], &[])),
+        ("feishu", core(&[], &["feishu_doc_read"])),
+        ("yuanbao", core(&[], &["yb_send_dm"])),
+        (
+            "api-server",
+            core(
+                &["clarify", "text_to_speech", "kanban_list", "read_terminal"],
+                &[],
+            ),
+        ),
+        (
+            "acp",
+            core(
+                &[
+                    "clarify",
+                    "cronjob",
+                    "image_generate",
+                    "kanban_list",
+                    "read_terminal",
+                    "text_to_speech",
+                ],
+                &[],
+            ),
+        ),
+        ("webhook", vec!["clarify", "vision_analyze", "web_search"]),
+        ("one-of-a-plugin", core(&[], &[])),
+    ];
+    for (surface, expected) in surfaces {
+        let mut fixture = Fixture::new(Scenario::new().reply(text("ok")));
+        for name in TOOLS {
+            fixture = fixture.tool(Scripted::saying(name, "x"));
+        }
+        fixture.surface = surface;
+        fixture.ask("hi").await;
+        let body = fixture.requests()[0].expect_json().clone();
+        let tools = body["tools"].as_array().cloned().unwrap_or_default();
+        let names: Vec<_> = tools
+            .iter()
+            .map(|tool| tool["function"]["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, expected, "{surface}");
+    }
+}
+
+// AG-45: the window is that of today, not that of the day the conversation began.
+#[tokio::test]
+async fn a_window_that_became_smaller_gets_a_shorter_prompt_and_fewer_tools() {
+    let mut fixture = Fixture::new(Scenario::new().reply(Step::new(text("ok")).repeat()))
+        .tool(Scripted::saying("read_file", "x"))
+        .tool(Scripted::saying("todo", "x"));
+    let mut told = Vec::new();
+    for window in [128_000, 8_192, 8_192, 128_000] {
+        fixture.window = window;
+        let done = fixture.ask("hi").await;
+        let is_told = |text: &&str| text.contains("a window of 8192 tokens");
+        told.push(notices(&done).iter().any(is_told));
+    }
+    assert_eq!(told, [false, true, false, false], "once is enough");
+    let sent: Vec<_> = fixture
+        .requests()
+        .iter()
+        .map(|request| {
+            let body = request.expect_json();
+            let system = body["messages"][0]["content"].as_str().unwrap();
+            let tools = body["tools"].as_array().unwrap().len();
+            (system.contains("Your window is small"), tools)
+        })
+        .collect();
+    assert_eq!(sent, [(false, 2), (true, 1), (true, 1), (false, 2)]);
 }

@@ -15,6 +15,8 @@ pub(crate) struct McpArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
+    /// Choose servers and their tools at the terminal, elsewhere list them; what hermes mcp alone does
+    Picker,
     /// List the configured servers
     #[command(alias = "ls")]
     List {
@@ -44,6 +46,7 @@ pub(crate) enum McpCommand {
         name: String,
     },
     /// Sign in anew
+    #[command(override_usage = "hermes mcp reauth <NAME>\n       hermes mcp reauth --all")]
     Reauth {
         /// The server
         #[arg(required_unless_present = "all", conflicts_with = "all")]
@@ -87,16 +90,35 @@ pub(crate) enum AuthWay {
     Header,
 }
 
+/// Programs that are servers, known by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Preset {
+    /// The Codex agent, through its own program
+    Codex,
+}
+
+impl Preset {
+    /// The program and its arguments.
+    pub(crate) fn command(self) -> (&'static str, &'static [&'static str]) {
+        match self {
+            Self::Codex => ("codex", &["mcp-server"]),
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
     /// What the server is called here
     pub(crate) name: String,
     /// Address of a running server
-    #[arg(long, value_name = "URL", required_unless_present = "command")]
+    #[arg(long, value_name = "URL", required_unless_present_any = ["command", "preset"])]
     pub(crate) url: Option<String>,
     /// Program to start
     #[arg(long, value_name = "PROGRAM", conflicts_with = "url")]
     pub(crate) command: Option<String>,
+    /// A program that is known by name
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["url", "command", "args"])]
+    pub(crate) preset: Option<Preset>,
     /// Speak the older protocol for addresses
     #[arg(long, requires = "url")]
     pub(crate) sse: bool,
@@ -104,7 +126,7 @@ pub(crate) struct AddArgs {
     #[arg(long, requires = "url")]
     pub(crate) auth: Option<AuthWay>,
     /// A variable for the program, as NAME=VALUE
-    #[arg(long, value_name = "NAME=VALUE", requires = "command", value_parser = pair)]
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with = "url", value_parser = pair)]
     pub(crate) env: Vec<(String, String)>,
     /// Seconds connecting may take
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -117,7 +139,7 @@ pub(crate) struct AddArgs {
     pub(crate) args: Vec<String>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ConfigureArgs {
     /// The server
     pub(crate) name: String,
@@ -133,6 +155,16 @@ pub(crate) struct ConfigureArgs {
     /// Offer all of them
     #[arg(long, conflicts_with_all = ["enable", "disable"])]
     pub(crate) all: bool,
+}
+
+impl ConfigureArgs {
+    /// Nothing but the server: what to offer is asked for.
+    pub(crate) fn of(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            ..Self::default()
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -175,6 +207,9 @@ pub(crate) struct ServeArgs {
         requires = "http"
     )]
     pub(crate) token_env: String,
+    /// Say on standard error what is asked and what goes wrong
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 /// A JSON object on the command line.

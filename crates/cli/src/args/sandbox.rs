@@ -17,7 +17,7 @@ pub(crate) enum SandboxCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Remove containers and what is in them
+    /// Remove containers; the files they keep on this machine stay
     #[command(visible_alias = "remove")]
     Rm {
         /// The names, as `ls` lists them
@@ -28,6 +28,44 @@ pub(crate) enum SandboxCommand {
         idle: bool,
         /// All of them, of every profile
         #[arg(long, conflicts_with_all = ["names", "idle"])]
+        all: bool,
+        /// Remove the files that they keep on this machine as well
+        #[arg(long, conflicts_with = "idle")]
+        files: bool,
+        /// Do not ask
+        #[arg(long, short = 'y')]
+        yes: bool,
+    },
+    /// Look at files of ours that were changed elsewhere; nothing of it is put in the place of our own
+    Returned {
+        #[command(subcommand)]
+        command: Option<ReturnedCommand>,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ReturnedCommand {
+    /// List what came back from other machines and clouds, the newest first
+    #[command(visible_alias = "list")]
+    Ls {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what is different from our own files
+    #[command(visible_alias = "diff")]
+    Show {
+        /// The name, as `ls` lists it
+        name: String,
+    },
+    /// Remove what came back
+    #[command(visible_alias = "remove")]
+    Rm {
+        /// The names, as `ls` lists them
+        #[arg(required_unless_present = "all", value_name = "NAME")]
+        names: Vec<String>,
+        /// Everything that came back
+        #[arg(long, conflicts_with = "names")]
         all: bool,
         /// Do not ask
         #[arg(long, short = 'y')]

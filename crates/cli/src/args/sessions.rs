@@ -10,10 +10,23 @@ pub(crate) struct SessionsArgs {
     pub(crate) command: Option<SessionsCommand>,
 }
 
+/// Which conversations can be picked.
+#[derive(Debug, Args)]
+pub(crate) struct BrowseArgs {
+    /// Only this source, such as cli or telegram
+    #[arg(long)]
+    pub(crate) source: Option<String>,
+    /// At most this many
+    #[arg(long, default_value_t = 500)]
+    pub(crate) limit: usize,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// List conversations, latest activity first
     List(ListArgs),
+    /// Pick a conversation to go on with
+    Browse(BrowseArgs),
     /// Show one conversation
     Show {
         /// An id, the start of one, or a title
@@ -70,6 +83,12 @@ pub(crate) enum SessionsCommand {
         #[command(flatten)]
         bulk: BulkArgs,
     },
+    /// Make the vectors that search --semantic compares, for what has none yet
+    Index {
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Count what is stored
     Stats {
         /// Print JSON
@@ -125,6 +144,9 @@ pub(crate) struct SearchArgs {
     /// Sort by this
     #[arg(long, value_enum, default_value_t = SortOrder::Relevance)]
     pub(crate) sort: SortOrder,
+    /// Also find what means the same in other words, with sessions.embedding_model
+    #[arg(long, conflicts_with = "sort")]
+    pub(crate) semantic: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -252,6 +274,37 @@ pub(crate) struct ExportArgs {
     pub(crate) filter: FilterArgs,
     #[command(flatten)]
     pub(crate) bulk: BulkArgs,
+}
+
+impl ExportArgs {
+    /// One conversation into one file.
+    pub(crate) fn of_one(
+        session: String,
+        file: PathBuf,
+        format: ExportFormat,
+        force: bool,
+    ) -> Self {
+        Self {
+            output: Some(file),
+            format,
+            session_id: Some(session),
+            only: None,
+            lineage: LineageArg::Single,
+            redact: false,
+            delete_after_verified: false,
+            force,
+            all: false,
+            with_media: false,
+            upload: false,
+            public: false,
+            no_redact: false,
+            filter: FilterArgs::default(),
+            bulk: BulkArgs {
+                dry_run: false,
+                yes: true,
+            },
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

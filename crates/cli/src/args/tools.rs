@@ -3,7 +3,11 @@
 use clap::{Args, Subcommand};
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ToolsArgs {
+    /// Print what is on and ask nothing
+    #[arg(long)]
+    pub(crate) summary: bool,
     #[command(subcommand)]
     pub(crate) command: Option<ToolsCommand>,
 }

@@ -1,10 +1,21 @@
 //! `hermes -z` and `hermes chat`: conversations on the command line.
 
+mod ask;
+mod away;
 mod commands;
+mod conversation;
 mod events;
+mod farewell;
+mod footer;
+mod front;
 mod hands;
-mod open;
+mod house;
+mod importing;
+mod notes;
+mod prompts;
 mod question;
+mod questions;
+mod recap;
 mod repl;
 mod screen;
 mod servers;
@@ -17,12 +28,14 @@ use hermes_config::Loaded;
 use hermes_core::{FailureKind, Op, TurnEnd};
 
 use crate::args::chat::{ChatArgs, RunArgs};
+use crate::args::sessions::BrowseArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::logging;
 use crate::models::tell;
 use crate::output::Output;
+use conversation::Conversation;
 use events::{Ending, Shown, Watch};
-use open::Conversation;
 
 const SILENT: &str = "the model said nothing, even when it was asked again";
 const ASK_OTHERWISE: &str = "ask in another way, or choose another model with `hermes model`";
@@ -35,6 +48,9 @@ pub(crate) fn one_shot(
     output: &mut Output,
 ) -> Outcome {
     let question = question::Question::read(prompt, &[])?;
+    if run.verbose {
+        logging::aside(context);
+    }
     let ending = ask(&question, run, Shown::Answer, context, output).map_err(no_run)?;
     match &ending.why {
         TurnEnd::Failed { message, hint } => {
@@ -52,6 +68,12 @@ pub(crate) fn one_shot(
     }
 }
 
+/// The profile, when it is not the usual one.
+fn profile(context: &Context) -> Option<String> {
+    let name = context.home().ok()?.profile().to_string();
+    (name != "default").then_some(name)
+}
+
 /// A run that could not even begin has the exit code of one that failed.
 fn no_run(complaint: Complaint) -> Complaint {
     match complaint {
@@ -65,17 +87,25 @@ fn no_run(complaint: Complaint) -> Complaint {
 
 /// `hermes chat`
 pub(crate) fn run(args: &ChatArgs, context: &Context, output: &mut Output) -> Outcome {
+    match args.run.verbose {
+        // A screen would be overwritten.
+        true if args.query.is_none() && screen::wanted(&args.run, context) => {
+            logging::thoroughly(context);
+        }
+        true => logging::aside(context),
+        false => {}
+    }
     let Some(query) = &args.query else {
-        if !std::io::stdin().is_terminal() {
+        super::setup::first_run(&args.run, context, output)?;
+        // A line at a time can come from a pipe too.
+        if !args.run.plain && !std::io::stdin().is_terminal() {
             return Err(
-                Complaint::bad_request("there is no question, and nobody to type one")
-                    .hint("hermes -z 'QUESTION', or hermes chat -q 'QUESTION'"),
+                Complaint::bad_request("there is no question, and nobody to type one").hint(
+                    "hermes -z 'QUESTION', or hermes chat -q 'QUESTION'; hermes chat --plain reads lines from a pipe",
+                ),
             );
         }
-        if screen::wanted(&args.run, context) {
-            return screen::run(&args.run, context, output);
-        }
-        return repl::run(&args.run, context, output);
+        return talk(&args.run, None, context, output);
     };
     let question = question::Question::read(query, &args.image)?;
     let shown = if args.quiet {
@@ -109,6 +139,28 @@ pub(crate) fn run(args: &ChatArgs, context: &Context, output: &mut Output) -> Ou
     }
 }
 
+/// `hermes sessions browse`: a conversation that begins with the list of earlier ones.
+pub(crate) fn browse(args: &BrowseArgs, context: &Context, output: &mut Output) -> Outcome {
+    if !std::io::stdin().is_terminal() {
+        return Err(
+            Complaint::bad_request("there is nobody to pick a conversation")
+                .hint("hermes sessions list lists them, hermes chat --resume ID goes on with one"),
+        );
+    }
+    let source = args.source.as_ref();
+    let source = source.map_or(String::new(), |source| format!(" --source {source}"));
+    let line = format!("/sessions --limit {}{source}", args.limit);
+    talk(&RunArgs::default(), Some(&line), context, output)
+}
+
+/// A conversation at the terminal, which may begin with a line that is already there.
+fn talk(run: &RunArgs, first: Option<&str>, context: &Context, output: &mut Output) -> Outcome {
+    match screen::wanted(run, context) {
+        true => screen::run(run, first, context, output),
+        false => repl::run(run, first, context, output),
+    }
+}
+
 /// Asks one question and waits for the end. What was used is written down however it ends.
 fn ask(
     question: &question::Question,
@@ -136,11 +188,10 @@ fn converse(
     let loaded = settings(run, context)?;
     let conversation = Conversation::open(run, false, loaded, &runtime, context)?;
     tell(&conversation.notes);
-    let media = question.media(conversation.store.blobs())?;
+    let media = question.media(conversation.house.store.blobs())?;
     let text = question.text.clone();
     runtime.block_on(async {
-        conversation.servers.offering().await;
-        conversation.session.send(Op::UserMessage { text, media });
+        conversation.front().send(Op::UserMessage { text, media });
         let ending = Watch::new(shown, output).until_end(&conversation).await;
         conversation.close().await;
         ending
@@ -149,7 +200,9 @@ fn converse(
 
 /// The settings a conversation has.
 fn settings(run: &RunArgs, context: &Context) -> Outcome<Loaded> {
-    context.settings_for(run.ignore_user_config || run.safe_mode)
+    let mut loaded = context.settings_for(run.ignore_user_config || run.safe_mode)?;
+    loaded.config.checkpoints.enabled |= run.checkpoints;
+    Ok(loaded)
 }
 
 pub(super) fn runtime() -> Outcome<tokio::runtime::Runtime> {

@@ -11,7 +11,7 @@ use super::ask::confirm;
 use crate::args::checkpoints::{CheckpointsArgs, CheckpointsCommand};
 use crate::complaint::Outcome;
 use crate::context::Context;
-use crate::hands::checkpoint_settings;
+use crate::hands::{Trusted, checkpoint_settings};
 use crate::output::{Output, one_line};
 use crate::size;
 use crate::table::Table;
@@ -22,9 +22,11 @@ pub(crate) fn run(args: CheckpointsArgs, context: &Context, output: &mut Output)
         .command
         .unwrap_or(CheckpointsCommand::Status { json: false });
     let config = &context.settings()?.config;
+    let home = context.home()?;
     let settings = checkpoint_settings(
         config,
-        context.home()?,
+        home,
+        &Trusted::new(context, config, home),
         context.environment.filled("HOME").map(PathBuf::from),
         context.clock.clone(),
     );

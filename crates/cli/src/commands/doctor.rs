@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use hermes_core::{Random, SystemRandom};
-use hermes_exec::Place;
+use hermes_config::{Home, Loaded};
+use hermes_core::{FailureKind, Random, SystemRandom};
+use hermes_exec::{Growing, Place};
+use hermes_skills::hub::condition;
 use hermes_tools::Confined;
 use serde::Serialize;
 use serde_json::json;
@@ -13,7 +15,8 @@ use super::status::scene::{Scene, said};
 use crate::args::report::DoctorArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
-use crate::hands::{backend, confined, environment, found, sandbox};
+use crate::external::Ground;
+use crate::hands::{Trusted, backend, confined, environment, found, library_at, sandbox};
 use crate::models::{Chosen, Models};
 use crate::output::{Output, Style, one_line};
 
@@ -75,10 +78,18 @@ fn findings(context: &Context) -> Vec<Finding> {
         return found;
     };
     let config = Arc::new(loaded.config.clone());
-    let guarded = Arc::new(sandbox(context));
+    let guarded = Arc::new(sandbox(&Trusted::new(context, &config, home)));
     let random: Arc<dyn Random> = Arc::new(SystemRandom);
     found.push(
-        match backend(context, &config, home, &guarded, &random, Vec::new()) {
+        match backend(
+            context,
+            &config,
+            home,
+            &guarded,
+            &random,
+            Growing::default(),
+            Growing::default(),
+        ) {
             Ok(backend) => good(
                 "commands",
                 match backend.place() {
@@ -98,6 +109,8 @@ fn findings(context: &Context) -> Vec<Finding> {
         },
         Confined::Refused(why) => bad("sandbox", why),
     });
+    found.push(skills(context, loaded, home));
+    found.push(memory(context, loaded));
     let variables = environment(context, &config, home);
     for (program, use_for) in PROGRAMS {
         found.push(match found_at(program, &variables) {
@@ -110,6 +123,101 @@ fn findings(context: &Context) -> Vec<Finding> {
         });
     }
     found
+}
+
+/// What was installed from elsewhere, and whether GitHub knows us.
+fn skills(context: &Context, loaded: &Loaded, home: &Home) -> Finding {
+    let looked = condition(&home.skills_dir(), context.clock.clone());
+    let condition = match looked {
+        Ok(condition) => condition,
+        Err(error) => return bad("skills", format!("{error}; {}", error.hint())),
+    };
+    let mut troubles = Vec::new();
+    for name in &condition.interrupted {
+        troubles.push(format!(
+            "installing or removing {name} was interrupted; hermes skills list mends it"
+        ));
+    }
+    for name in &condition.missing {
+        troubles.push(format!(
+            "{name} is gone from the disk; hermes skills uninstall {name}"
+        ));
+    }
+    let library = library_at(context, &loaded.config, home);
+    for one in library.left_out() {
+        troubles.push(format!("{} {}", one.file.display(), one.why));
+    }
+    for name in library.waiting_updates().unwrap_or_default() {
+        troubles.push(format!(
+            "you changed {name}, and a newer one changed the same lines; hermes skills diff {name} shows both, hermes skills reset {name} decides"
+        ));
+    }
+    if condition.waiting > 0 {
+        troubles.push(format!("{} skills wait in quarantine", condition.waiting));
+    }
+    if !troubles.is_empty() {
+        return Finding {
+            about: "skills",
+            standing: Standing::Weak,
+            text: troubles.join("; "),
+        };
+    }
+    let known = ["GITHUB_TOKEN", "GH_TOKEN", "GITHUB_APP_ID"]
+        .iter()
+        .any(|name| loaded.environment.filled(name).is_some());
+    let key = if known {
+        "GitHub is asked with a key"
+    } else {
+        "GitHub is asked without a key, sixty times an hour"
+    };
+    good(
+        "skills",
+        format!("{} installed from elsewhere; {key}", condition.installed),
+    )
+}
+
+/// The external memory, asked.
+fn memory(context: &Context, loaded: &Loaded) -> Finding {
+    let name = loaded.config.memory.provider.trim();
+    if name.is_empty() {
+        return good("memory", "in the two files; no external memory".to_owned());
+    }
+    let asked = || -> Outcome<(String, Vec<String>)> {
+        let store = context.store()?;
+        let provider = Ground::new(context, loaded, &store)?.provider(name)?;
+        let mut weak = Vec::new();
+        match store.memory_backlog(name).wait()?.waiting {
+            0 => {}
+            waiting => weak.push(format!(
+                "{waiting} wait to be sent with the next conversation"
+            )),
+        }
+        if !provider.unused().is_empty() {
+            let keys = provider.unused().join(", ");
+            weak.push(format!("of its settings these are not used: {keys}"));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let limit = loaded.config.memory.recall_timeout;
+        let there = runtime.block_on(async { tokio::time::timeout(limit, provider.check()).await });
+        match there {
+            Ok(there) => Ok((there?, weak)),
+            Err(_) => Err(Complaint::new(
+                FailureKind::Unavailable,
+                format!("{name} did not answer within {} s", limit.as_secs()),
+            )),
+        }
+    };
+    match asked() {
+        Ok((there, weak)) if weak.is_empty() => good("memory", format!("{name}: {there}")),
+        Ok((there, weak)) => Finding {
+            about: "memory",
+            standing: Standing::Weak,
+            text: format!("{name}: {there}; {}", weak.join("; ")),
+        },
+        Err(complaint) => bad("memory", said(&complaint, context)),
+    }
 }
 
 fn found_at(program: &str, variables: &[(String, String)]) -> Option<String> {

@@ -3,6 +3,7 @@
 mod document;
 mod layout;
 mod page;
+mod plot;
 mod words;
 
 use hermes_core::local_zone;
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &InsightsArgs, context: &Context, output: &mut Output) -
         days: args.days,
         source: args.source.as_deref(),
         zone: &zone,
-        layout: Layout::of(&context.environment),
+        layout: Layout::of(&context.environment, output),
     };
     Ok(page.print(&found, output)?)
 }

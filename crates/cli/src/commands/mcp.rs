@@ -1,19 +1,22 @@
 //! `hermes mcp`: servers whose tools the agent uses.
 
 mod add;
+mod bootstrap;
 mod call;
 mod catalog;
 mod configure;
 mod install;
 mod list;
 mod login;
+mod picker;
 mod probe;
 mod remove;
 mod serve;
-mod status;
+pub(super) mod status;
 
 use hermes_config::{Loaded, McpServer};
 use hermes_core::FailureKind;
+use hermes_mcp::Server;
 
 use crate::args::mcp::{McpArgs, McpCommand};
 use crate::commands::chat::runtime;
@@ -22,7 +25,8 @@ use crate::context::Context;
 use crate::output::Output;
 
 pub(crate) fn run(args: McpArgs, context: &Context, output: &mut Output) -> Outcome {
-    match args.command.unwrap_or(McpCommand::List { json: false }) {
+    match args.command.unwrap_or(McpCommand::Picker) {
+        McpCommand::Picker => picker::run(context, output),
         McpCommand::List { json } => list::run(json, context, output),
         McpCommand::Add(args) => add::run(&args, context, output),
         McpCommand::Remove { name } => remove::run(&name, context, output),
@@ -41,8 +45,34 @@ pub(crate) fn run(args: McpArgs, context: &Context, output: &mut Output) -> Outc
     }
 }
 
-/// The entry of a server that must be there.
+/// A server that must be there, even if its entry cannot be used.
+fn server(name: &str, loaded: &Loaded) -> Outcome<Server> {
+    if !is_flawed(name, loaded) {
+        entry(name, loaded)?;
+    }
+    Ok(Server::in_settings(name, loaded))
+}
+
+/// Whether there is an entry that cannot be used.
+fn is_flawed(name: &str, loaded: &Loaded) -> bool {
+    let mut problems = loaded.problems.iter();
+    problems.any(|problem| {
+        let lasting = problem.fault.is_error() && !McpServer::forgives(&problem.key);
+        lasting && problem.server() == Some(name)
+    })
+}
+
+/// The entry of a server that must be there and can be used.
 fn entry<'l>(name: &str, loaded: &'l Loaded) -> Outcome<&'l McpServer> {
+    if is_flawed(name, loaded) {
+        let complaint = Complaint::new(
+            FailureKind::BadInput,
+            format!("the entry of {name} cannot be used"),
+        );
+        return Err(complaint.hint(format!(
+            "hermes mcp test {name} says why, hermes mcp remove {name} removes it"
+        )));
+    }
     let servers = &loaded.config.mcp_servers;
     if let Some(entry) = servers.get(name) {
         return Ok(entry);

@@ -1,19 +1,22 @@
 //! `hermes model`: which model answers, which others there are, and how to change it.
 
-mod cache;
 mod current;
 mod list;
 mod listing;
 mod live;
+mod offers;
 mod places;
 mod pull;
 mod set;
 mod why;
 mod wizard;
 
-use std::io::IsTerminal;
+pub(super) use wizard::{Answered, Asks, Decision, decide, suggest};
+
+pub(super) use offers::{Offer, offers, priced};
 
 use crate::args::model::{ModelArgs, ModelCommand};
+use crate::commands::ask;
 use crate::commands::wish::Wish;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
@@ -45,6 +48,7 @@ pub(crate) fn run(args: ModelArgs, context: &Context, output: &mut Output) -> Ou
                 api_key,
                 key_env: None,
             },
+            &[],
             context,
             output,
         ),
@@ -56,9 +60,7 @@ pub(crate) fn run(args: ModelArgs, context: &Context, output: &mut Output) -> Ou
             };
             why::run(&chosen, args.json, context, output)
         }
-        None if std::io::stdout().is_terminal() && std::io::stdin().is_terminal() => {
-            wizard::run(context, output)
-        }
+        None if ask::at_a_terminal() => wizard::run(context, output),
         None => Err(
             Complaint::bad_request("hermes model asks its questions on a terminal only").hint(
                 "hermes model set MODEL --provider ID changes it, hermes model list shows what there is, \

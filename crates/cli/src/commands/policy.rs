@@ -1,6 +1,13 @@
 //! `hermes policy`: what commands may do, and what was decided about them.
 
-use hermes_policy::{Isolation, Judgement, Severity, Surroundings, Verdict, catalogue, judge};
+use std::collections::BTreeSet;
+
+use hermes_config::{ApprovalMode, Config};
+use hermes_exec::isolation;
+use hermes_policy::{
+    Approvals, Audience, Because, Finding, Judgement, Review, Severity, Standing, Step,
+    Surroundings, Verdict, catalogue, decide, judge,
+};
 use serde_json::json;
 
 use crate::args::policy::{PolicyArgs, PolicyCommand};
@@ -23,7 +30,8 @@ pub(crate) fn run(args: PolicyArgs, context: &Context, output: &mut Output) -> O
 }
 
 fn check(command: &str, as_json: bool, context: &Context, output: &mut Output) -> Outcome {
-    let judgement = judge(
+    let config = context.settings()?.config;
+    let found = judge(
         command,
         &Surroundings {
             home: context.environment.filled("HOME").unwrap_or("/").to_owned(),
@@ -34,14 +42,16 @@ fn check(command: &str, as_json: bool, context: &Context, output: &mut Output) -
                 .display()
                 .to_string(),
             own_pid: None,
-            isolation: Isolation::None,
+            isolation: isolation(&config.terminal),
         },
     );
+    let sudo_password = context.environment.filled("SUDO_PASSWORD").is_some();
+    let judgement = settled(found, command, &config, sudo_password);
     if as_json {
         return Ok(output.json(&json!(judgement))?);
     }
     output.line(format!(
-        "{}{}",
+        "{}: {}",
         word(judgement.verdict),
         because(&judgement)
     ))?;
@@ -67,11 +77,57 @@ fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn because(judgement: &Judgement) -> &'static str {
+fn because(judgement: &Judgement) -> &str {
+    let hard = |finding: &Finding| finding.severity == Severity::Hard;
     match judgement.verdict {
-        Verdict::Allow => ": nothing in it needs asking",
-        Verdict::Ask => ": somebody is asked first",
-        Verdict::Deny => ": it never runs, whoever allows it",
+        Verdict::Ask => "somebody is asked first",
+        Verdict::Deny if judgement.findings.iter().any(hard) => "it never runs, whoever allows it",
+        Verdict::Allow if judgement.reason.is_empty() => "nothing in it needs asking",
+        Verdict::Allow | Verdict::Deny => &judgement.reason,
+    }
+}
+
+/// What the settings make of a judgement, in a conversation with a person.
+fn settled(judgement: Judgement, command: &str, config: &Config, sudo_password: bool) -> Judgement {
+    let step = decide(
+        &judgement,
+        &Standing {
+            command,
+            mode: match config.approvals.mode {
+                ApprovalMode::Manual => Approvals::Manual,
+                ApprovalMode::Smart => Approvals::Smart,
+                ApprovalMode::Off => Approvals::Off,
+            },
+            yolo: false,
+            audience: Audience::Person,
+            deny: &config.approvals.deny,
+            allow: &config.command_allowlist,
+            granted: &BTreeSet::new(),
+            sudo_password,
+            review: Review::Open,
+        },
+    );
+    let (verdict, reason) = match step {
+        Step::Review | Step::Ask { .. } => (Verdict::Ask, None),
+        Step::Run { because } => (Verdict::Allow, allowed(&because)),
+        Step::Refuse { .. } if judgement.verdict == Verdict::Deny => (Verdict::Deny, None),
+        Step::Refuse { text, .. } => (Verdict::Deny, Some(text)),
+    };
+    Judgement {
+        verdict,
+        reason: reason.unwrap_or(judgement.reason),
+        ..judgement
+    }
+}
+
+/// Which setting lets a command run, if one had to.
+fn allowed(because: &Because) -> Option<String> {
+    match because {
+        Because::Listed(entry) => Some(format!("`command_allowlist` allows `{entry}`")),
+        Because::Granted => Some("`command_allowlist` allows every category in it".to_owned()),
+        Because::ModeOff => Some("`approvals.mode` is off".to_owned()),
+        Because::Isolated => Some("`terminal.backend` keeps it away from this machine".to_owned()),
+        Because::Harmless | Because::Yolo | Because::Unattended | Because::Reviewed => None,
     }
 }
 

@@ -10,7 +10,7 @@ mod git;
 mod notes;
 mod show;
 
-pub(super) use git::clone;
+pub(super) use git::{clone, clone_at};
 
 use hermes_config::{Home, ProfileName, Profiles, Wrappers};
 use hermes_core::FailureKind;

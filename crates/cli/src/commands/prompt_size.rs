@@ -1,14 +1,19 @@
 //! `hermes prompt-size`: what every conversation begins with, in tokens.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use hermes_agent::{PromptPart, PromptQuestion, PromptSize, Tier};
+use hermes_config::Loaded;
+use hermes_core::{SystemRandom, ToolSpec};
 use serde_json::{Value as Json, json};
 
 use crate::args::prompt_size::PromptSizeArgs;
 use crate::commands::tools::check_platform;
 use crate::complaint::Outcome;
 use crate::context::Context;
+use crate::external;
+use crate::hands::library_at;
 use crate::models::{Chosen, Models};
 use crate::output::Output;
 use crate::table::Table;
@@ -24,9 +29,12 @@ pub(crate) fn run(args: &PromptSizeArgs, context: &Context, output: &mut Output)
         .ok()
         .map(|found| found.route);
     let home: PathBuf = context.home()?.path().to_owned();
+    let memories = context.home()?.memories_dir();
+    let (external, tools) = external_part(&args.platform, &models.loaded, context)?;
     let size = hermes_agent::prompt_size(&PromptQuestion {
         config: &models.loaded.config,
         home: &home,
+        memories: &memories,
         directory: &context.directory().unwrap_or_default(),
         surface: &args.platform,
         model: route.as_ref().map_or("", |route| route.model.as_str()),
@@ -35,8 +43,10 @@ pub(crate) fn run(args: &PromptSizeArgs, context: &Context, output: &mut Output)
             .as_ref()
             .map_or(USUAL_WINDOW, |route| route.limits.window),
         small: route.as_ref().is_some_and(|route| route.is_embedded()),
-        tools: hermes_tools::specs(),
+        skills: &library_at(context, &models.loaded.config, context.home()?),
+        tools,
         programs: &context.programs(),
+        external: &external,
         now: context.clock.now(),
     });
     if args.json {
@@ -96,4 +106,23 @@ fn document(size: &PromptSize, platform: &str) -> Json {
         "tools": tools,
         "total": {"tokens": total.tokens, "bytes": total.bytes},
     })
+}
+
+/// What the external memory adds: its words, and its tools behind our own.
+fn external_part(
+    platform: &str,
+    loaded: &Loaded,
+    context: &Context,
+) -> Outcome<(String, Vec<ToolSpec>)> {
+    let mut tools = hermes_tools::specs();
+    if loaded.config.memory.provider.is_empty() {
+        return Ok((String::new(), tools));
+    }
+    let random = Arc::new(SystemRandom);
+    let Some(external) = external::external(context, loaded, &context.store()?, random)? else {
+        return Ok((String::new(), tools));
+    };
+    let own = external.tools(platform);
+    tools.extend(own.iter().map(|tool| tool.spec().clone()));
+    Ok((external.prompt(platform), tools))
 }

@@ -1,5 +1,7 @@
 //! `hermes sandbox`: the containers commands run in.
 
+mod returned;
+
 use std::path::Path;
 
 use hermes_config::Home;
@@ -22,31 +24,65 @@ const NONE: &str = "No containers of Hermes are here.";
 pub(crate) fn run(args: SandboxArgs, context: &Context, output: &mut Output) -> Outcome {
     let runtime = super::chat::runtime()?;
     let _entered = runtime.enter();
-    let place = Place::of(context)?;
-    match args.command {
-        SandboxCommand::Ls { json } => runtime.block_on(list(&place, json, output)),
-        SandboxCommand::Rm {
-            mut names,
-            idle,
-            all,
-            yes,
-        } => {
-            if idle {
-                return runtime.block_on(reclaim(&place, context, output));
+    runtime.block_on(async {
+        match args.command {
+            SandboxCommand::Ls { json } => list(&Place::of(context)?, json, output).await,
+            SandboxCommand::Rm { idle: true, .. } => {
+                reclaim(&Place::of(context)?, context, output).await
             }
-            if all {
+            SandboxCommand::Rm {
+                names,
+                all,
+                files,
+                yes,
+                ..
+            } => {
+                let place = Place::of(context)?;
                 let (operator, folder) = place.operator()?;
-                let found = runtime.block_on(sandboxes::list(operator, folder))?;
-                names = found.into_iter().map(|sandbox| sandbox.name).collect();
+                let found = sandboxes::list(operator, folder).await?;
+                let (wanted, others) = chosen(found, &names, all)?;
+                if wanted.is_empty() {
+                    return Ok(output.line(NONE)?);
+                }
+                if !yes {
+                    confirm(&question(&wanted, files))?;
+                }
+                remove(&place, &wanted, output).await?;
+                if files {
+                    remove_files(&wanted, &others, output).await?;
+                }
+                Ok(())
             }
-            if names.is_empty() {
-                return Ok(output.line(NONE)?);
-            }
-            if !yes {
-                confirm(&format!("Remove {} and what is in it", names.join(", ")))?;
-            }
-            runtime.block_on(remove(&place, &names, output))
+            SandboxCommand::Returned { command } => returned::run(command, context, output),
         }
+    })
+}
+
+/// Those that are meant, and the rest.
+fn chosen(
+    found: Vec<Sandbox>,
+    names: &[String],
+    all: bool,
+) -> Outcome<(Vec<Sandbox>, Vec<Sandbox>)> {
+    let known = |name: &&String| found.iter().any(|sandbox| sandbox.name == **name);
+    if let Some(name) = names.iter().find(|name| !known(name)) {
+        return Err(
+            Complaint::bad_request(format!("there is no container `{name}` of Hermes"))
+                .hint("hermes sandbox ls shows them"),
+        );
+    }
+    let meant = |sandbox: &Sandbox| all || names.contains(&sandbox.name);
+    Ok(found.into_iter().partition(meant))
+}
+
+/// What is asked before anything is removed.
+fn question(wanted: &[Sandbox], files: bool) -> String {
+    let names: Vec<&str> = wanted.iter().map(|sandbox| &*sandbox.name).collect();
+    let names = names.join(", ");
+    match (files, wanted.iter().any(|sandbox| !sandbox.kept.is_empty())) {
+        (true, _) => format!("Remove {names} and all files"),
+        (false, true) => format!("Remove {names} (kept files stay; --files removes them)"),
+        (false, false) => format!("Remove {names} and what is in it"),
     }
 }
 
@@ -120,20 +156,26 @@ fn as_value(sandbox: &Sandbox) -> serde_json::Value {
         "profile": sandbox.profile,
         "lifetime_seconds": sandbox.lifetime.as_secs(),
         "created_at": iso(sandbox.created_at as f64),
+        "files": sandbox.kept,
         "leases": sandbox.leases,
     })
 }
 
-async fn remove(place: &Place, names: &[String], output: &mut Output) -> Outcome {
-    for name in names {
+async fn remove(place: &Place, wanted: &[Sandbox], output: &mut Output) -> Outcome {
+    for Sandbox { name, .. } in wanted {
         let (operator, folder) = place.operator()?;
-        if !sandboxes::remove(operator, folder, name).await? {
-            return Err(Complaint::bad_request(format!(
-                "there is no container `{name}` of Hermes"
-            ))
-            .hint("hermes sandbox ls shows them"));
-        }
+        // Somebody else may have been faster.
+        sandboxes::remove(operator, folder, name).await?;
         output.line(format!("removed {name}"))?;
+    }
+    Ok(())
+}
+
+async fn remove_files(wanted: &[Sandbox], others: &[Sandbox], output: &mut Output) -> Outcome {
+    for sandbox in wanted {
+        for removed in sandboxes::remove_files(sandbox, others).await? {
+            output.line(format!("removed {}", removed.display()))?;
+        }
     }
     Ok(())
 }

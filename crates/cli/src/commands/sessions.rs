@@ -4,6 +4,7 @@ mod bulk;
 mod export;
 mod filter;
 mod import;
+mod index;
 mod list;
 mod maintain;
 mod one;
@@ -11,6 +12,7 @@ mod search;
 mod show;
 
 use crate::args::sessions::{ListArgs, SessionsArgs, SessionsCommand};
+use crate::commands::chat;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::Output;
@@ -24,6 +26,7 @@ pub(crate) fn run(args: SessionsArgs, context: &Context, output: &mut Output) ->
     });
     match args.command.unwrap_or(bare) {
         SessionsCommand::List(args) => list::list(&args, context, output),
+        SessionsCommand::Browse(args) => chat::browse(&args, context, output),
         SessionsCommand::Show { session, all, json } => {
             show::show(&session, all, json, context, output)
         }
@@ -42,6 +45,7 @@ pub(crate) fn run(args: SessionsArgs, context: &Context, output: &mut Output) ->
             include_archived,
         } => bulk::prune(&filter, &bulk, include_archived, context, output),
         SessionsCommand::Archive { filter, bulk } => bulk::archive(&filter, &bulk, context, output),
+        SessionsCommand::Index { json } => index::index(json, context, output),
         SessionsCommand::Stats { json } => maintain::stats(json, context, output),
         SessionsCommand::Optimize => maintain::optimize(context, output),
         SessionsCommand::Repair {
@@ -50,4 +54,11 @@ pub(crate) fn run(args: SessionsArgs, context: &Context, output: &mut Output) ->
             json,
         } => maintain::repair(check_only, no_backup, json, context, output),
     }
+}
+
+/// For the few things here that cannot be waited for on one thread.
+fn runtime() -> Outcome<tokio::runtime::Runtime> {
+    Ok(tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?)
 }

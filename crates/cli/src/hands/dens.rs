@@ -1,38 +1,53 @@
 //! The directories in which shells on this machine keep their states: exported variables, functions, aliases.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use hermes_config::Home;
 use hermes_core::Random;
 use hermes_exec::{Den, clear_dens};
 use tokio::task::JoinHandle;
 
-/// Both directories, for as long as this lives.
+/// Both directories: names at first, and made when a command needs them.
 pub(super) struct Dens {
+    scratch: PathBuf,
     unreachable: PathBuf,
+    held: OnceLock<Held>,
+}
+
+/// Both directories, for as long as this lives.
+struct Held {
     _kept: Vec<Den>,
     /// Clears what killed processes left.
     clearing: JoinHandle<()>,
 }
 
 impl Dens {
-    /// Makes them, and begins to clear what others left beside them.
-    pub(super) fn open(home: &Home, scratch: PathBuf, random: &dyn Random) -> Self {
-        let parent = home.cache_dir().join("shells");
-        let unreachable = Den::named(&parent, random.next_u64());
-        let parents = [Some(parent), scratch.parent().map(Path::to_owned)];
+    /// Names them.
+    pub(super) fn new(home: &Home, scratch: PathBuf, random: &dyn Random) -> Self {
+        Self {
+            unreachable: Den::named(&home.cache_dir().join("shells"), random.next_u64()),
+            scratch,
+            held: OnceLock::new(),
+        }
+    }
+
+    /// Makes them, once, and begins to clear what others left beside them. Must be called inside a runtime.
+    pub(super) fn hold(&self) {
+        self.held.get_or_init(|| self.claim());
+    }
+
+    fn claim(&self) -> Held {
+        let both = [self.scratch.clone(), self.unreachable.clone()];
+        let parents = both.clone().map(|den| den.parent().map(Path::to_owned));
         let clearing = tokio::task::spawn_blocking(move || {
             for parent in parents.into_iter().flatten() {
                 let cleared = clear_dens(&parent);
                 tracing::debug!(cleared, "looked for what killed processes left");
             }
         });
-        Self {
-            _kept: [scratch, unreachable.clone()]
-                .into_iter()
-                .filter_map(claim)
-                .collect(),
-            unreachable,
+        Held {
+            _kept: both.into_iter().filter_map(claim).collect(),
             clearing,
         }
     }
@@ -43,7 +58,7 @@ impl Dens {
     }
 }
 
-impl Drop for Dens {
+impl Drop for Held {
     /// What is not cleared is left to the next one.
     fn drop(&mut self) {
         self.clearing.abort();

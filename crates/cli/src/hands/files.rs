@@ -8,13 +8,16 @@ use hermes_secrets::Scope;
 use hermes_tools::{CodeSettings, FileLimits, FileSandbox, FileServices, Workplace};
 
 use super::Hands;
-use super::places::{self, found};
+use super::places;
 
 impl Hands {
     pub(super) fn file_services(&self, place: &Arc<Workplace>, here: bool) -> FileServices {
         let output = &self.config.tool_output;
         let files: Arc<dyn Files> = match here {
-            true => Arc::new(NativeFiles::new(self.user_home.clone())),
+            true => {
+                let journals = self.home.cache_dir().join("edits");
+                Arc::new(NativeFiles::new(self.user_home.clone()).with_journals(journals))
+            }
             false => Arc::new(FramedFiles::new(place.backend.clone(), self.random.clone())),
         };
         let shell = place.clone();
@@ -22,7 +25,9 @@ impl Hands {
             files,
             // A path means the same to the file tools as to the next command.
             directory: Some(Arc::new(move || shell.directory())),
-            kept_results: Some(self.home.cache_dir().join("tool-results")),
+            kept_results: ["tool-results", "web"]
+                .map(|name| self.home.cache_dir().join(name))
+                .into(),
             rules: self.rules.clone(),
             registry: self.registry.clone(),
             redactor: self.redactor.clone(),
@@ -36,22 +41,15 @@ impl Hands {
                 line_length: output.max_line_length as usize,
                 characters: self.config.file_read_max_chars as usize,
             },
-            python: found("python3", &self.environment),
-            node: found("node", &self.environment),
-            bash: found("bash", &self.environment),
+            place: Some(place.clone()),
             sandbox: here.then(|| self.file_sandbox(place)).flatten(),
+            diagnostics: self.diagnostics(place, here),
         }
     }
 
     /// What keeps the file tools where commands are kept, whether or not this machine can confine those.
     fn file_sandbox(&self, place: &Arc<Workplace>) -> Option<FileSandbox> {
-        let around = places::surroundings(
-            &self.config,
-            &place.directory(),
-            place.backend.scratch(),
-            self.user_home.clone(),
-            self.home.path().to_owned(),
-        );
+        let around = self.around(&place.directory(), place.backend.scratch());
         let confinement = places::confined_files(&self.config, around)?;
         Some(FileSandbox {
             confinement: Arc::new(confinement),

@@ -1,6 +1,6 @@
 //! Who judges commands, from the settings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hermes_config::{Config, CronApproval, Home};
 use hermes_exec::isolation;
@@ -8,7 +8,7 @@ use hermes_policy::Unattended;
 use hermes_policy::tirith::Failing;
 use hermes_tools::{GuardSettings, Tirith};
 
-use super::places::found;
+use super::Trusted;
 
 /// What the settings say about approvals.
 pub(super) fn settings(config: &Config, home: &Home, user_home: Option<&Path>) -> GuardSettings {
@@ -27,8 +27,13 @@ pub(super) fn settings(config: &Config, home: &Home, user_home: Option<&Path>) -
     }
 }
 
-/// The scanner of commands, when it is switched on and there.
-pub(super) fn tirith(config: &Config, environment: &[(String, String)]) -> Option<Tirith> {
+/// The scanner of commands, when it is switched on and there. Found by its name it must lie where commands cannot
+/// write; a path that the user gave is taken as it is.
+pub(super) fn tirith(
+    config: &Config,
+    trusted: &Trusted,
+    environment: &[(String, String)],
+) -> Option<Tirith> {
     let security = &config.security;
     if !security.tirith_enabled {
         return None;
@@ -37,13 +42,26 @@ pub(super) fn tirith(config: &Config, environment: &[(String, String)]) -> Optio
         true => Failing::Open,
         false => Failing::Closed,
     };
-    let found = found(&security.tirith_path, environment);
+    let named = &security.tirith_path;
+    let found = match named.contains('/') {
+        true => Some(PathBuf::from(named)).filter(|path| path.is_file()),
+        false => trusted.program(named),
+    };
     // Without it nothing is lost that was promised, unless the user insists on it.
     let program = match (found, failing) {
         (Some(program), _) => program.into_os_string(),
-        (None, Failing::Closed) => security.tirith_path.clone().into(),
-        (None, Failing::Open) => return None,
+        (None, Failing::Closed) => named.into(),
+        (None, Failing::Open) => {
+            if super::found(named, environment).is_some() {
+                tracing::warn!(
+                    scanner = named,
+                    "it lies where commands may write and is not asked; install it for the system"
+                );
+            }
+            return None;
+        }
     };
     let limit = security.tirith_timeout;
-    Some(Tirith::new(program, environment.to_vec(), limit, failing))
+    let environment = trusted.environment(environment);
+    Some(Tirith::new(program, environment, limit, failing))
 }

@@ -29,7 +29,7 @@ pub(super) fn of(config: &Config, home: &Home, rules: &FileRules) -> Vec<Source>
     };
     let mut sources = vec![shared(home.path().join("skills"), "skills".to_owned())];
     for (number, folder) in config.skills.external_dirs.iter().enumerate() {
-        let from = super::expanded(folder, Some(&rules.home));
+        let from = super::kits::expanded(folder, Some(&rules.home));
         sources.push(shared(from, format!("external-skills/{number}")));
     }
     for name in CACHES {
@@ -53,7 +53,7 @@ pub(super) fn of(config: &Config, home: &Home, rules: &FileRules) -> Vec<Source>
 }
 
 /// A credential file that may be handed on.
-fn credential(name: &str, home: &Home, rules: &FileRules) -> Option<PathBuf> {
+pub(super) fn credential(name: &str, home: &Home, rules: &FileRules) -> Option<PathBuf> {
     let plain = Path::new(name)
         .components()
         .all(|part| matches!(part, Component::Normal(_)));
@@ -71,6 +71,14 @@ fn credential(name: &str, home: &Home, rules: &FileRules) -> Option<PathBuf> {
     (real.starts_with(inside) && may_read(names, rules).is_ok()).then_some(path)
 }
 
+/// Where a file or directory of the home is in a container.
+pub(super) fn offered(from: &Path, to: &str) -> Offer {
+    Offer {
+        from: from.to_owned(),
+        to: format!("{HOME_IN_CONTAINERS}/{to}"),
+    }
+}
+
 /// The same for containers. Directories are made when they are missing, so that what a container was made
 /// with does not depend on when it was made.
 pub(super) fn mounted(sources: &[Source]) -> Vec<Offer> {
@@ -82,10 +90,7 @@ pub(super) fn mounted(sources: &[Source]) -> Vec<Offer> {
             tracing::warn!(%error, "{} is not handed on", source.from.display());
         }
         if source.from.exists() {
-            offers.push(Offer {
-                from: source.from.clone(),
-                to: format!("{HOME_IN_CONTAINERS}/{}", source.to),
-            });
+            offers.push(offered(&source.from, &source.to));
         }
     }
     offers

@@ -1,5 +1,7 @@
 //! Where commands run and what surrounds them, from the settings.
 
+use std::collections::BTreeSet;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +11,12 @@ use hermes_config::{
     Terminal as TerminalSettings,
 };
 use hermes_core::{Clock, Random};
+use hermes_exec::guidance::Masking;
 use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose};
 use hermes_exec::{
-    Backend, BackendConfig, ChildEnvironment, Den, ExecError, FileSync, LocalBackend, LocalOptions,
-    Network as Way, Offer, Source, Surroundings as Around, SyncedBackend, TetherProgram,
-    WardenProgram, open, passed_through,
+    Backend, BackendConfig, ChildEnvironment, Den, ExecError, FileSync, Granted, Growing,
+    LocalOptions, Network as Way, Offer, Returned, Source, Surroundings as Around, SyncedBackend,
+    TetherProgram, WardenProgram, open, passed_through, returned,
 };
 use hermes_http::HttpClient;
 use hermes_policy::confine::Surroundings;
@@ -21,7 +24,7 @@ use hermes_policy::{Confinement, Mode, Network};
 use hermes_tools::{CheckpointSettings, Confined};
 use nix::unistd::{Gid, Uid};
 
-use super::offers;
+use super::{Trusted, offers};
 use crate::context::Context;
 use crate::network;
 
@@ -41,17 +44,18 @@ impl Helpers {
 const HOME_THERE: &str = "~/.hermes";
 /// Why there is no client for these backends.
 const UNUSED: &str = "this backend makes no requests";
+/// What container engines leave in their containers: Docker and Podman.
+const CONTAINER_MARKS: [&str; 2] = ["/.dockerenv", "/run/.containerenv"];
 const MEGABYTE: u64 = 1024 * 1024;
 const DAY: u64 = 24 * 60 * 60;
 
 /// What confines commands on this machine; what works is found out when it is first needed.
-pub(crate) fn sandbox(context: &Context) -> Sandbox {
-    let search = context.environment.filled("PATH").unwrap_or_default();
+pub(crate) fn sandbox(trusted: &Trusted) -> Sandbox {
     let helper = Helper {
         program: program(),
         argument: Helpers::CONFINE.to_owned(),
     };
-    Sandbox::new(helper, std::env::split_paths(search).collect())
+    Sandbox::new(helper, trusted.folders().to_vec())
 }
 
 /// This program. Started from a place that is gone by now, it is found again by its name.
@@ -66,22 +70,51 @@ pub(crate) fn backend(
     home: &Home,
     sandbox: &Arc<Sandbox>,
     random: &Arc<dyn Random>,
-    sources: Vec<Source>,
+    sources: Growing<Source>,
+    offers: Growing<Offer>,
 ) -> Result<Arc<dyn Backend>, ExecError> {
     let terminal = &config.terminal;
     let choice = terminal.backend;
-    let offers = match choice {
-        Choice::Docker | Choice::Singularity => offers::mounted(&sources),
-        Choice::Local | Choice::Ssh | Choice::Modal | Choice::Daytona => Vec::new(),
-    };
+    if matches!(choice, Choice::Docker | Choice::Singularity) {
+        for offer in offers::mounted(&sources.list()) {
+            offers.add(offer);
+        }
+    }
     let local = local(terminal, sandbox, &**random);
     let backend = open(resolved(context, terminal, home, local, offers)?, &**random)?;
     if !matches!(choice, Choice::Ssh | Choice::Daytona | Choice::Modal) {
         return Ok(backend);
     }
-    let work = home.cache_dir().join("sync");
+    let work = returns(home);
     let sync = FileSync::new(backend.clone(), random.clone(), HOME_THERE, sources, work);
     Ok(Arc::new(SyncedBackend::new(backend, sync)))
+}
+
+/// Where files that were changed elsewhere wait for somebody to look at them.
+fn returns(home: &Home) -> PathBuf {
+    home.cache_dir().join("sync")
+}
+
+/// What was changed elsewhere and nobody has removed yet, the newest first.
+pub(crate) fn came_back(home: &Home) -> std::io::Result<Vec<Returned>> {
+    returned(&returns(home))
+}
+
+/// Says that something waits; nothing when nothing does.
+pub(super) fn waiting(home: &Home) -> Option<String> {
+    let came_back = came_back(home).ok()?;
+    let newest = came_back.first()?;
+    let files = newest.note.changes.len();
+    let more = match came_back.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more times"),
+    };
+    Some(format!(
+        "Files of ours were changed elsewhere ({files} in {}{more}); they were put aside and nothing was applied: \
+         `hermes sandbox returned show {}` shows them, `hermes sandbox returned rm` removes them",
+        newest.folder.display(),
+        newest.name
+    ))
 }
 
 /// What is known about where the containers and sandboxes are, also when commands run elsewhere now.
@@ -92,11 +125,13 @@ pub(crate) fn containers(
     random: &dyn Random,
 ) -> Result<BackendConfig, ExecError> {
     let mut terminal = config.terminal.clone();
-    if !matches!(terminal.backend, Choice::Daytona | Choice::Modal) {
-        terminal.backend = Choice::Docker;
+    match terminal.backend {
+        Choice::Docker | Choice::Singularity | Choice::Daytona | Choice::Modal => {}
+        Choice::Local | Choice::Ssh => terminal.backend = Choice::Docker,
     }
-    let local = local(&terminal, &Arc::new(sandbox(context)), random);
-    resolved(context, &terminal, home, local, Vec::new())
+    let trusted = Trusted::new(context, config, home);
+    let local = local(&terminal, &Arc::new(sandbox(&trusted)), random);
+    resolved(context, &terminal, home, local, Growing::default())
 }
 
 fn resolved(
@@ -104,7 +139,7 @@ fn resolved(
     terminal: &TerminalSettings,
     home: &Home,
     local: LocalOptions,
-    offers: Vec<Offer>,
+    offers: Growing<Offer>,
 ) -> Result<BackendConfig, ExecError> {
     // Only clouds need a client, and keys from the file of secrets; a container gets of those what is named for it.
     let (environment, client) = match terminal.backend {
@@ -138,7 +173,11 @@ fn resolved(
     BackendConfig::resolve(terminal, around)
 }
 
-fn local(terminal: &TerminalSettings, sandbox: &Arc<Sandbox>, random: &dyn Random) -> LocalOptions {
+pub(super) fn local(
+    terminal: &TerminalSettings,
+    sandbox: &Arc<Sandbox>,
+    random: &dyn Random,
+) -> LocalOptions {
     LocalOptions {
         warden: WardenProgram {
             program: program(),
@@ -150,17 +189,13 @@ fn local(terminal: &TerminalSettings, sandbox: &Arc<Sandbox>, random: &dyn Rando
     }
 }
 
-/// This machine, whatever the settings say about commands: the programs of MCP servers run here.
-pub(crate) fn this_machine(
-    context: &Context,
-    config: &Config,
-    random: &dyn Random,
-) -> LocalBackend {
-    let sandbox = Arc::new(sandbox(context));
-    LocalBackend::new(LocalOptions {
-        confiner: None,
-        ..local(&config.terminal, &sandbox, random)
-    })
+pub(super) fn network_of(config: &Config) -> Network {
+    let settings = &config.terminal.sandbox;
+    match settings.network {
+        SandboxNetwork::On => Network::On,
+        SandboxNetwork::Off => Network::Off,
+        SandboxNetwork::Only => Network::Only(settings.allow_hosts.clone()),
+    }
 }
 
 /// The environment with the secrets of the home in it, and a client for the network as it is set up.
@@ -193,9 +228,13 @@ fn owned(environment: &Environment) -> Vec<(String, String)> {
 }
 
 /// What of our environment the user lets through to commands, wherever they run.
-pub(super) fn passed(context: &Context, config: &Config) -> Vec<(String, String)> {
+pub(super) fn passed(
+    context: &Context,
+    config: &Config,
+    keys: &BTreeSet<String>,
+) -> Vec<(String, String)> {
     let names = &config.terminal.env_passthrough;
-    passed_through(&owned(&context.environment), names)
+    passed_through(&owned(&context.environment), names, keys)
 }
 
 /// What commands on this machine see of our environment.
@@ -206,16 +245,17 @@ pub(crate) fn environment(
 ) -> Vec<(String, String)> {
     let ours = owned(&context.environment);
     let program = program();
+    let keys = context.key_names();
     let child = ChildEnvironment {
         ours: &ours,
-        session: &[],
+        keys: &keys,
         home_mode: config.terminal.home_mode,
         hermes_home: home.path(),
-        in_container: Path::new("/.dockerenv").exists(),
+        in_container: CONTAINER_MARKS.iter().any(|mark| Path::new(mark).exists()),
         program_folder: program.parent(),
     };
     let mut environment = child.build();
-    for passed in passed(context, config) {
+    for passed in passed(context, config, &keys) {
         if !environment.contains(&passed) {
             environment.push(passed);
         }
@@ -235,7 +275,7 @@ pub(super) fn surroundings(
     let expanded = |paths: &[String]| -> Vec<PathBuf> {
         let paths = paths.iter();
         paths
-            .map(|path| super::expanded(path, user_home.as_deref()))
+            .map(|path| super::kits::expanded(path, user_home.as_deref()))
             .collect()
     };
     Surroundings {
@@ -271,6 +311,14 @@ pub(super) fn confined_files(config: &Config, around: Surroundings) -> Option<Co
     Some(named.and(Confinement::for_files(mode, &resolved)))
 }
 
+/// What is masked in what commands print.
+pub(super) fn masking(config: &Config) -> Masking {
+    match config.security.redact_secrets {
+        true => Masking::Guessing,
+        false => Masking::Known,
+    }
+}
+
 fn mode(config: &Config) -> Mode {
     match config.terminal.sandbox.mode {
         SandboxMode::WorkspaceWrite => Mode::WorkspaceWrite,
@@ -284,6 +332,8 @@ pub(super) struct Confine {
     pub(super) sandbox: Arc<Sandbox>,
     pub(super) config: Arc<Config>,
     pub(super) surroundings: Surroundings,
+    /// What commands may read besides.
+    pub(super) granted: Granted,
     pub(super) here: bool,
 }
 
@@ -302,14 +352,11 @@ impl Confine {
         if mode == Mode::Full {
             return Confined::Not("off".to_owned());
         }
-        let network = match settings.network {
-            SandboxNetwork::On => Network::On,
-            SandboxNetwork::Off => Network::Off,
-            SandboxNetwork::Only => Network::Only(settings.allow_hosts.clone()),
-        };
         match choose(mode, need, self.sandbox.mechanism()) {
             Confining::Confine => {
-                let confinement = Confinement::for_workspace(mode, &self.surroundings, network);
+                let network = network_of(&self.config);
+                let mut confinement = Confinement::for_workspace(mode, &self.surroundings, network);
+                confinement.exposed.extend(self.granted.files());
                 let words = format!("{} ({})", settings.mode.word(), self.sandbox.describe());
                 Confined::By(Arc::new(confinement), words)
             }
@@ -328,12 +375,21 @@ pub(crate) fn confined(context: &Context, config: &Arc<Config>, home: &Home) -> 
     let temporary = std::env::temp_dir();
     let product_home = home.path().to_owned();
     let confine = Confine {
-        sandbox: Arc::new(sandbox(context)),
+        sandbox: Arc::new(sandbox(&Trusted::new(context, config, home))),
         config: config.clone(),
         surroundings: surroundings(config, &directory, temporary, user_home, product_home),
+        granted: Granted::default(),
         here: config.terminal.backend == hermes_config::Backend::Local,
     };
     confine.find()
+}
+
+/// Makes a directory that nobody else looks into, when it is missing.
+pub(super) fn make_private(directory: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(directory)
 }
 
 /// A program on the path commands have.
@@ -342,16 +398,15 @@ pub(crate) fn found(name: &str, environment: &[(String, String)]) -> Option<Path
         let path = PathBuf::from(name);
         return path.is_file().then_some(path);
     }
-    let path = environment.iter().find(|(name, _)| name == "PATH")?;
-    std::env::split_paths(&path.1)
-        .map(|folder| folder.join(name))
-        .find(|candidate| candidate.is_file())
+    let (_, path) = environment.iter().find(|(name, _)| name == "PATH")?;
+    hermes_config::program_on(path, name)
 }
 
 /// How snapshots are taken and kept.
 pub(crate) fn checkpoint_settings(
     config: &Config,
     home: &Home,
+    trusted: &Trusted,
     user_home: Option<PathBuf>,
     clock: Arc<dyn Clock>,
 ) -> CheckpointSettings {
@@ -359,7 +414,9 @@ pub(crate) fn checkpoint_settings(
     let bytes = |megabytes: u32| (megabytes > 0).then(|| u64::from(megabytes) * MEGABYTE);
     CheckpointSettings {
         directory: home.path().join("checkpoints"),
-        git: PathBuf::from("git"),
+        git: trusted
+            .program("git")
+            .unwrap_or_else(|| PathBuf::from("git")),
         user_home,
         most_snapshots: checkpoints.max_snapshots as usize,
         most_bytes: bytes(checkpoints.max_total_size_mb),

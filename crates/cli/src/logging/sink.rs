@@ -1,7 +1,7 @@
 //! From events to lines in files.
 
 use std::fmt;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ use tracing_subscriber::registry::LookupSpan;
 use super::file::LogFile;
 use super::line::{Level, Parts};
 
-const MEGABYTE: u64 = 1024 * 1024;
+pub(super) const MEGABYTE: u64 = 1024 * 1024;
 /// Our own crates; other people's are heard only when something is wrong.
 const OWN: &str = "hermes";
 const MESSAGE: &str = "message";
@@ -32,6 +32,8 @@ pub(super) struct Sink {
     redactor: RedactorHandle,
     clock: Arc<dyn Clock>,
     files: Mutex<Files>,
+    /// How much is said on standard error as well.
+    aside: LevelFilter,
 }
 
 #[derive(Debug)]
@@ -66,7 +68,14 @@ impl Sink {
                 agent: file("agent.log"),
                 errors: file("errors.log"),
             }),
+            aside: LevelFilter::OFF,
         }
+    }
+
+    /// The same, which says everything on standard error as well.
+    pub(super) fn aside(mut self) -> Self {
+        self.aside = LevelFilter::DEBUG;
+        self
     }
 
     fn write(&self, severity: Severity, record: &[u8]) -> io::Result<()> {
@@ -91,11 +100,11 @@ where
         let severity = *metadata.level();
         severity <= Severity::WARN
             || metadata.is_span()
-            || (severity <= self.level && metadata.target().starts_with(OWN))
+            || (severity <= self.level.max(self.aside) && metadata.target().starts_with(OWN))
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.level.max(LevelFilter::WARN))
+        Some(self.level.max(self.aside).max(LevelFilter::WARN))
     }
 
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
@@ -138,6 +147,9 @@ where
         // A full disk or a read-only home must not stop the work that is being logged, and there is
         // nowhere left to say so.
         drop(self.write(*metadata.level(), record.as_bytes()));
+        if *metadata.level() <= self.aside {
+            drop(io::stderr().lock().write_all(record.as_bytes()));
+        }
     }
 }
 

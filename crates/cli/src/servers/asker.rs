@@ -1,7 +1,9 @@
 //! Answers to the questions of servers where nobody is asked: they are given beforehand.
 
+use std::collections::HashMap;
+
 use futures_core::future::BoxFuture;
-use hermes_core::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reply};
+use hermes_core::{Answer, AnsweredBy, Asker, Form, Question, QuestionKind, Reply};
 use serde_json::{Map, Value as Json};
 use tokio_util::sync::CancellationToken;
 
@@ -38,10 +40,11 @@ impl Asker for ScriptedAsker {
         let answer = match (&self.0, &question.kind) {
             (Elicit::Decline, _) => Answer::no(),
             (_, QuestionKind::Approval { .. }) => Answer::AllowOnce,
-            (Elicit::Values(values), QuestionKind::Clarify { question, .. }) => {
-                Answer::Text(value(values, question))
+            (Elicit::Values(values), QuestionKind::Form(form)) => filled(values, form),
+            (Elicit::Defaults, QuestionKind::Form(form)) => {
+                form.proposal().map_or_else(Answer::no, Answer::Filled)
             }
-            (Elicit::Defaults, QuestionKind::Clarify { .. }) => Answer::Text(String::new()),
+            (_, QuestionKind::Clarify { .. }) => Answer::no(),
             // A secret is typed by a person or not at all.
             (_, QuestionKind::Secret { .. }) => Answer::no(),
         };
@@ -50,38 +53,68 @@ impl Asker for ScriptedAsker {
     }
 }
 
-/// The value for a field, whose name begins the last line of the question.
-fn value(values: &Map<String, Json>, question: &str) -> String {
-    let line = question.lines().last().unwrap_or_default();
-    let named = values
+/// What is given for the fields of a form. What does not fit is a no.
+fn filled(values: &Map<String, Json>, form: &Form) -> Answer {
+    let given: HashMap<&str, String> = values
         .iter()
-        .find(|(name, _)| line.starts_with(&format!("{name} (")));
-    match named {
-        Some((_, Json::String(text))) => text.clone(),
-        Some((_, Json::Array(items))) => {
-            let items = items.iter().map(|item| match item {
-                Json::String(text) => text.clone(),
-                other => other.to_string(),
-            });
-            items.collect::<Vec<_>>().join(",")
-        }
-        Some((_, value)) => value.to_string(),
-        None => String::new(),
+        .map(|(name, value)| (name.as_str(), typed(value)))
+        .collect();
+    // A field may be known by what people read as well.
+    let filled = form.filled(|field| {
+        let found = given.get(field.name.as_str());
+        found
+            .or_else(|| given.get(field.label.as_str()))
+            .map(String::as_str)
+    });
+    filled.map_or_else(Answer::no, Answer::Filled)
+}
+
+/// A value as somebody would type it.
+fn typed(value: &Json) -> String {
+    match value {
+        Json::String(text) => text.clone(),
+        Json::Array(items) => items.iter().map(typed).collect::<Vec<_>>().join(","),
+        value => value.to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hermes_core::{FieldKind, FormField};
+    use serde_json::json;
 
     #[test]
     fn values_are_found_by_the_name_of_the_field() {
-        let Ok(Elicit::Values(values)) = r#"{"name":"Ada","age":36}"#.parse() else {
+        let Ok(Elicit::Values(values)) = r#"{"age":36}"#.parse() else {
             panic!("no values");
         };
-        assert_eq!(value(&values, "Who?\nname (string)"), "Ada");
-        assert_eq!(value(&values, "Who?\nage (integer): years"), "36");
-        assert_eq!(value(&values, "Who?\nother (string)"), "");
+        let (least, most) = (None, Some(40));
+        let field = |name: &str| FormField {
+            name: name.to_owned(),
+            label: format!("Your {name}"),
+            about: String::new(),
+            required: true,
+            kind: FieldKind::Integer { least, most },
+            proposed: Some(json!(1)),
+        };
+        let form = Form {
+            from: String::new(),
+            text: String::new(),
+            fields: vec![field("age"), field("other")],
+        };
+        let Answer::Filled(filled) = filled(&values, &form) else {
+            panic!("nothing was filled in");
+        };
+        assert_eq!(Json::Object(filled), json!({ "age": 36, "other": 1 }));
+        let labelled = json!({ "Your other": 7 });
+        let labelled = labelled.as_object().cloned().unwrap_or_default();
+        let expected = json!({ "age": 1, "other": 7 });
+        let expected = expected.as_object().cloned().unwrap_or_default();
+        assert_eq!(super::filled(&labelled, &form), Answer::Filled(expected));
+        let wrong = json!({ "age": 41 });
+        let wrong = wrong.as_object().cloned().unwrap_or_default();
+        assert_eq!(super::filled(&wrong, &form), Answer::no());
         assert_eq!("decline".parse(), Ok(Elicit::Decline));
         assert!("perhaps".parse::<Elicit>().is_err());
     }

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
 use futures_core::future::BoxFuture;
-use hermes_core::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reply};
+use hermes_core::{Answer, AnsweredBy, Asker, Question, Reply};
 use hermes_mcp::Person;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
@@ -68,27 +68,21 @@ impl Asker for AtTerminal {
             };
             let typed = async {
                 let mut lines = self.lines().lock().await;
-                lines.set_aside();
                 // Standard output is for answers.
-                typed::show(&question, &mut std::io::stderr()).ok()?;
-                lines.fresh().await
+                let asked = typed::ask(&question, &mut lines, &mut std::io::stderr()).await;
+                asked.ok().flatten()
             };
             let said = tokio::select! {
                 biased;
                 () = cancel.cancelled() => None,
                 said = tokio::time::timeout(question.deadline, typed) => said.ok().flatten(),
             };
-            let Some(said) = said else {
-                return nobody;
-            };
-            let is_field = matches!(question.kind, QuestionKind::Clarify { .. });
-            Reply {
-                answer: match said.trim() {
-                    // A field that is left empty gets what the server proposes.
-                    "" if is_field => Answer::Text(String::new()),
-                    said => typed::answer(&question, said),
+            match said {
+                Some(answer) => Reply {
+                    answer,
+                    by: AnsweredBy::Person("terminal".to_owned()),
                 },
-                by: AnsweredBy::Person("terminal".to_owned()),
+                None => nobody,
             }
         })
     }

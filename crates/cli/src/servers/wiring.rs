@@ -1,11 +1,10 @@
 //! What servers run in and are reached through, in this program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_config::Loaded;
-use hermes_core::{FailureKind, SystemRandom};
-use hermes_exec::{Backend, LocalBackend};
+use hermes_core::{FailureKind, Random, SystemRandom};
 use hermes_mcp::{
     Browser, Fleet, Gate, Logins, Memory, OSV_ENDPOINT, Osv, Person, RecoveryPolicy, Sampler,
     Shelf, ShelfFolders, Surroundings,
@@ -14,14 +13,16 @@ use hermes_store::Store;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
-use crate::hands::this_machine;
+use crate::hands::{Machine, this_machine};
 use crate::network;
+
+use super::sampler::NoModel;
 
 /// A fleet and the machine its programs run on.
 pub(crate) struct Wiring {
     pub(crate) fleet: Fleet,
     pub(crate) memory: Memory,
-    machine: Arc<LocalBackend>,
+    machine: Machine,
 }
 
 impl Wiring {
@@ -43,14 +44,16 @@ impl Wiring {
         sampler: Option<Arc<dyn Sampler>>,
         policy: RecoveryPolicy,
     ) -> Outcome<Self> {
-        let home = context.home()?.path().to_owned();
-        let random = Arc::new(SystemRandom);
-        let machine = Arc::new(this_machine(context, &loaded.config, &*random));
+        let home = context.home()?;
+        let random: Arc<dyn Random> = Arc::new(SystemRandom);
+        let machine = this_machine(context, &loaded.config, home, &random);
+        let home = home.path().to_owned();
         let memory = Memory::new(store.clone());
         let blobs = Some(store.blobs().clone());
         let fleet = Fleet::new(Surroundings {
             policy,
-            backend: machine.clone(),
+            backend: machine.backend.clone(),
+            borders: machine.borders.clone(),
             network: network::settings(loaded)?,
             redactor: context.redactor.clone(),
             user_home: user_home(context),
@@ -60,12 +63,14 @@ impl Wiring {
             random,
             gatekeeper: Arc::new(Gate {
                 logins: logins(context, loaded, None)?,
-                osv: Some(osv(context, loaded, store)?),
+                around: around(context, &home),
+                osv: Some(osv(context, loaded, Some(store))?),
             }),
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), blobs)),
             home,
             memory: Some(memory.clone()),
-            sampler,
+            decisions: Some(store.clone()),
+            sampler: Some(sampler.unwrap_or_else(|| Arc::new(NoModel))),
             reserved: hermes_tools::specs()
                 .into_iter()
                 .map(|spec| spec.name)
@@ -104,7 +109,20 @@ pub(crate) fn logins(
     })
 }
 
-fn osv(context: &Context, loaded: &Loaded, store: &Store) -> Outcome<Osv> {
+/// Where the programs of servers run, for the rules about commands.
+fn around(context: &Context, home: &Path) -> hermes_policy::Surroundings {
+    let shown = |path: &Path| path.display().to_string();
+    hermes_policy::Surroundings {
+        home: shown(&user_home(context).unwrap_or_else(|| PathBuf::from("/"))),
+        product_home: shown(home),
+        cwd: shown(&context.directory().unwrap_or_else(|| home.to_owned())),
+        own_pid: Some(std::process::id()),
+        isolation: hermes_policy::Isolation::None,
+    }
+}
+
+/// The list of what is known against packages; answers about malware are kept in the store.
+pub(crate) fn osv(context: &Context, loaded: &Loaded, store: Option<&Store>) -> Outcome<Osv> {
     let http = network::client(loaded, &context.redactor)?;
     let named = loaded.environment.filled("OSV_ENDPOINT");
     let endpoint = named.unwrap_or(OSV_ENDPOINT).parse().map_err(|error| {
@@ -114,7 +132,7 @@ fn osv(context: &Context, loaded: &Loaded, store: &Store) -> Outcome<Osv> {
     Ok(Osv::new(
         http,
         endpoint,
-        Some(store.clone()),
+        store.cloned(),
         context.clock.clone(),
     ))
 }

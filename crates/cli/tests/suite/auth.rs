@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hermes_testkit::model_server::{ModelServer, Scenario, Step, error, json as document};
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, error, json as document, text};
 use hermes_testkit::pty::Terminal;
 use insta::assert_snapshot;
 use serde_json::json;
@@ -234,4 +234,58 @@ fn signing_in_shows_the_page_and_keeps_the_login() {
             "http://portal.example",
         ])
         .code(2);
+}
+
+// PV-3, PV-14, PV-33
+#[test]
+fn a_provider_in_a_file_signs_in_at_its_own_place_and_its_token_goes_nowhere_else() {
+    let start = json!({
+        "device_code": "device-secret-123456", "user_code": "ACME-CODE", "expires_in": 600, "interval": 1,
+        "verification_uri": "https://acme.example/device",
+    });
+    let token = json!({
+        "access_token": "acme-secret-aaaaaaaaaaaaaaaa", "refresh_token": "acme-refresh-bbbbbbbbbb",
+        "expires_in": 36000, "token_type": "Bearer",
+    });
+    let acme = ModelServer::start(
+        Scenario::new()
+            .route("POST", "/oauth/device", [document(start)])
+            .route("POST", "/oauth/token", [document(token)])
+            .reply(text("signed in")),
+    )
+    .unwrap();
+    let portal = ModelServer::start(Scenario::new()).unwrap();
+    let program = Program::new();
+    let origin = acme.origin();
+    let profile = format!(
+        "id: acme\nname: Acme\nbase_url: {origin}/v1\nprotocol: chat_completions\ndefault_model: scripted\n\
+         key: login\noauth:\n  device_authorization_endpoint: {origin}/oauth/device\n  \
+         token_endpoint: {origin}/oauth/token\n  client_id: hermes-of-acme\n"
+    );
+    let place = "plugins/model-providers/acme/profile.yaml";
+    program.home.write(place, profile).unwrap();
+    let run = |arguments: &[&str]| {
+        let command = program.command(arguments);
+        let command = command.env("HERMES_PORTAL_BASE_URL", portal.origin());
+        command.run().unwrap()
+    };
+    let said = run(&["auth", "add", "acme"]).ok().stderr;
+    assert!(said.contains("https://acme.example/device"), "{said}");
+    let answer = run(&["-z", "hello", "--provider", "acme"]).ok();
+    assert_eq!(answer.stdout, "signed in\n");
+    run(&["auth", "add", "acme", "--portal-url", &portal.origin()]).code(2);
+    assert!(portal.requests().is_empty(), "nobody asked Nous");
+    let requests = acme.requests();
+    let asked = String::from_utf8_lossy(&requests[0].body).into_owned();
+    assert!(asked.contains("client_id=hermes-of-acme"), "{asked}");
+    let sent = requests.last().unwrap().header("authorization").unwrap();
+    assert_eq!(sent, "Bearer acme-secret-aaaaaaaaaaaaaaaa");
+
+    // Without a place to sign in at, nobody is signed in anywhere.
+    let without = "id: acme\nname: Acme\nbase_url: https://acme.test/v1\nkey: login\n";
+    program.home.write(place, without).unwrap();
+    let refused = run(&["auth", "add", "acme"]);
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.stderr.contains("oauth"), "{}", refused.stderr);
+    assert!(portal.requests().is_empty());
 }

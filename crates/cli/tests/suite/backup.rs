@@ -156,6 +156,9 @@ fn hostile_and_broken_archives_change_nothing() {
     let program = with_conversations();
     let config = || RawEntry::new("config.yaml", "evil: 1\n");
     let file = |name: &str| RawEntry::new(name, "evil");
+    let outside = program.home.workspace().join("evil");
+    let absolute = outside.to_str().unwrap();
+    assert!(absolute.starts_with('/'));
     let whole = raw_zip(&[config(), file("skills/x")]);
     let mut flipped = whole.clone();
     // Inside the content of config.yaml: its checksum no longer fits.
@@ -169,7 +172,7 @@ fn hostile_and_broken_archives_change_nothing() {
             vec![config(), file("a/../../evil")],
             "leads out",
         ),
-        ("absolute", vec![config(), file("/tmp/evil")], "leads out"),
+        ("absolute", vec![config(), file(absolute)], "leads out"),
         ("drive", vec![config(), file("C:/evil")], "leads out"),
         (
             "backslash",
@@ -269,7 +272,7 @@ fn hostile_and_broken_archives_change_nothing() {
         after.retain(|path, _| !is_trace(path));
         assert_eq!(after, before, "{name}");
     }
-    assert!(!std::path::Path::new("/tmp/evil").exists());
+    assert!(!outside.exists());
     program.run(&["import", "absent.zip"]).code(1);
 }
 

@@ -268,3 +268,16 @@ fn a_pipe_in_place_of_a_file_is_said_and_not_waited_for() {
         std::fs::remove_file(path).unwrap();
     }
 }
+
+#[test]
+fn a_conversation_does_not_begin_somewhere_else_when_its_directory_is_gone() {
+    let program = Program::new();
+    let line = "mkdir gone && cd gone && rmdir ../gone && exec \"$HERMES\" -z hello";
+    check(
+        &program.shell(line),
+        &[
+            "the directory this was started in is gone",
+            "hint: change to one",
+        ],
+    );
+}

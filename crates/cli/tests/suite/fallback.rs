@@ -5,6 +5,33 @@ use insta::assert_snapshot;
 
 use super::program::Program;
 
+// PV-18
+#[test]
+fn a_fallback_that_cannot_be_used_is_named_when_a_conversation_starts() {
+    let server = ModelServer::start(Scenario::new().reply(Step::new(text("ok")).repeat())).unwrap();
+    let program = Program::new();
+    program
+        .home
+        .write_config(&format!(
+            "model: {{provider: custom, base_url: '{}', default: scripted, context_length: 100000}}\n\
+             fallback_providers: [{{provider: openrouter, model: z-ai/glm-5.2}}]\n",
+            server.base_url()
+        ))
+        .unwrap();
+    let output = program.run(&["-z", "hello"]).ok();
+    assert_eq!(output.stdout, "ok\n");
+    let told = output
+        .stderr
+        .matches("note: a fallback cannot be used: ")
+        .count();
+    assert_eq!(told, 1, "{}", output.stderr);
+    assert!(
+        output.stderr.contains("OPENROUTER_API_KEY"),
+        "{}",
+        output.stderr
+    );
+}
+
 // PV-32
 #[test]
 fn the_list_is_added_to_shown_and_emptied() {

@@ -16,6 +16,8 @@ const LONG: Duration = Duration::from_secs(240);
 pub(super) struct Run {
     pub(super) program: Program,
     pub(super) results: Vec<Json>,
+    /// What the user saw beside the answer.
+    pub(super) stderr: String,
 }
 
 fn run(more: &str, calls: &[(&str, Json)], flags: &[&str]) -> Run {
@@ -50,11 +52,15 @@ pub(super) fn run_in(
     assert_eq!(output.stdout, "done\n");
     let requests = server.requests();
     let results = results_in(requests.last().unwrap().expect_json());
-    Run { program, results }
+    Run {
+        program,
+        results,
+        stderr: output.stderr,
+    }
 }
 
 /// What a request tells the model about its calls.
-fn results_in(request: &Json) -> Vec<Json> {
+pub(super) fn results_in(request: &Json) -> Vec<Json> {
     let messages = request["messages"].as_array().unwrap();
     messages
         .iter()
@@ -117,6 +123,33 @@ fn with_nobody_to_ask_a_dangerous_command_does_not_run_and_the_decision_is_kept(
     assert_eq!(log["decisions"][0]["outcome"], "refused");
     assert_eq!(log["decisions"][0]["decided_by"], "runtime");
     assert_eq!(log["decisions"][0]["categories"][0], "recursive-delete");
+}
+
+// EX-52: the variable counts as the option does, and lifts no more than it.
+#[test]
+fn a_variable_turns_questions_off_as_the_option_does() {
+    let calls = [
+        terminal("mkdir d && rm -r d && echo gone"),
+        terminal("rm -rf /"),
+    ];
+    let with = |value: &str| {
+        let value = value.to_owned();
+        run_in(
+            |program, environment| {
+                environment.push(("HERMES_YOLO_MODE", value));
+                program
+            },
+            "",
+            &calls,
+            &[],
+        )
+        .results
+    };
+    let on = with("1");
+    assert_eq!(on[0]["output"], "gone", "{on:?}");
+    assert_eq!(on[1]["status"], "blocked", "{on:?}");
+    let off = with("0");
+    assert_eq!(off[0]["status"], "blocked", "{off:?}");
 }
 
 // EX-55
@@ -369,5 +402,5 @@ fn a_network_of_listed_hosts_is_a_proxy_and_nothing_else() {
     let output = run.results[0]["output"].as_str().unwrap();
     assert!(output.contains("other 403"), "{output}");
     assert!(output.contains("direct False"), "{output}");
-    assert!(!output.contains("listed 403"), "{output}");
+    assert!(output.contains("listed 200"), "{output}");
 }

@@ -69,22 +69,58 @@ fn a_command_is_answered_with_the_documented_fields_and_no_others() {
     assert_eq!(shown["output"], "30 120", "{shown}");
 }
 
-// EX-1, EX-54: in the foreground nothing is too long to be read, judged and run; behind it that is said.
+// EX-1: a command that is none is answered like one that failed.
 #[test]
-fn a_command_of_a_megabyte_is_judged_and_run() {
+fn a_command_that_is_no_text_is_answered_in_the_form_of_a_command() {
+    // Two at a time: a remark follows the third failure of a turn.
+    let mut results = answers(&[
+        ("terminal", json!({"command": ["ls", "-l"]})),
+        ("terminal", json!({"command": {"run": "ls"}})),
+    ]);
+    results.extend(answers(&[
+        ("terminal", json!({"command": "  "})),
+        ("terminal", json!({"timeout": 5})),
+    ]));
+    for result in &results {
+        assert_eq!(
+            (&result["status"], &result["exit_code"], &result["output"]),
+            (&json!("error"), &json!(-1), &json!("")),
+            "{result}"
+        );
+        assert!(
+            result["error"].as_str().unwrap().contains("command"),
+            "{result}"
+        );
+    }
+}
+
+// EX-1, EX-54: what is judged is run, in the foreground and behind it, however long. Only what is too long to be
+// judged is not.
+#[test]
+fn a_command_of_megabytes_is_judged_and_run() {
     let padding = "x".repeat(1 << 20);
     let results = answers(&[
         terminal(&format!(": '{padding}'; echo ran")),
         terminal(&format!(": '{padding}'; rm -rf /")),
         (
             "terminal",
-            json!({"command": format!(": '{padding}'; echo ran behind"), "background": true}),
+            json!({"command": format!(": '{padding}'; echo ran behind >behind"), "background": true}),
         ),
+        terminal("until [ -s behind ]; do sleep 0.05; done; cat behind"),
+        terminal(&format!(": '{padding}{padding}{padding}'; echo ran")),
+        terminal(&format!(
+            ": '{padding}{padding}{padding}{padding}'; echo ran"
+        )),
     ]);
     assert_eq!(results[0]["output"], "ran", "{}", results[0]["error"]);
     assert_eq!(results[1]["status"], "blocked");
-    let told = results[2]["error"].as_str().unwrap();
-    assert!(told.contains("too long"), "{told}");
+    let id = results[2]["session_id"].as_str().unwrap_or_default();
+    assert!(id.starts_with("proc_"), "{}", results[2]);
+    assert_eq!(results[3]["output"], "ran behind", "{}", results[3]);
+    assert_eq!(results[4]["output"], "ran", "{}", results[4]["error"]);
+    assert_eq!(results[5]["status"], "blocked");
+    let told = results[5]["error"].as_str().unwrap();
+    assert!(told.contains("longer than"), "{told}");
 }
 
 // EX-1: bytes that are no text, a directory that goes away, a program that is not there.

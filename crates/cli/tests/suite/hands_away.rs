@@ -260,3 +260,37 @@ fn a_container_gets_the_variables_that_are_named_and_its_dangerous_commands_are_
         .unwrap();
     assert_eq!(left.trim(), "stranger");
 }
+
+// EX-30
+#[test]
+fn a_place_that_is_not_set_up_is_said_and_nothing_runs_here_instead() {
+    for (settings, missing) in [
+        ("terminal: {backend: ssh}\n", "ssh_host"),
+        (
+            "terminal: {backend: modal, modal_mode: direct}\n",
+            "MODAL_TOKEN_ID",
+        ),
+        ("terminal: {backend: daytona}\n", "DAYTONA_API_KEY"),
+    ] {
+        let marker = tempfile::tempdir().unwrap();
+        let marker = marker.path().join("ran-here");
+        let run = run_in(
+            |program, _| program,
+            settings,
+            &[terminal(&format!("touch {}", marker.display()))],
+            &[],
+        );
+        let answer = &run.results[0];
+        assert_eq!(answer["status"], "disabled", "{settings}: {answer}");
+        assert_eq!(answer["exit_code"], -1, "{settings}: {answer}");
+        let told = answer["error"].as_str().unwrap();
+        assert!(told.contains(missing), "{settings}: {told}");
+        assert!(
+            run.stderr.contains("Commands and files are switched off")
+                && run.stderr.contains(missing),
+            "{settings}: {}",
+            run.stderr
+        );
+        assert!(!marker.exists(), "{settings}: it ran on this machine");
+    }
+}

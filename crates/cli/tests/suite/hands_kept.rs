@@ -149,3 +149,35 @@ fn what_an_earlier_command_defined_is_followed() {
         );
     }
 }
+
+// EX-58: a server's program runs with the user's rights, so only a person adds one.
+#[test]
+fn a_model_adds_no_server_by_itself() {
+    let code = "import subprocess\n\
+                subprocess.run(['hermes', 'mcp', 'add', 'planted', '--command', 'python3'])\n\
+                print('asked for it')\n";
+    let calls = [
+        terminal("hermes mcp add planted --command python3 --args server.py"),
+        ("execute_code", json!({ "code": code })),
+    ];
+    let open = "approvals: {mode: \"off\", headless_mode: approve}\n";
+    for settings in ["", open] {
+        let run = run_in(|program, _| program, settings, &calls, &[]);
+        let kept = run.program.home.read("config.yaml").unwrap();
+        assert!(!kept.contains("planted"), "{:?}", run.results);
+        if settings == open {
+            continue;
+        }
+        assert_eq!(run.results[0]["status"], "blocked", "{:?}", run.results);
+        assert_eq!(run.results[1]["status"], "error", "{:?}", run.results);
+        let log = run.program.run(&["policy", "log", "--json"]).ok();
+        let log: serde_json::Value = serde_json::from_str(&log.stdout).unwrap();
+        let decisions = log["decisions"].as_array().unwrap();
+        assert_eq!(decisions.len(), 2, "{log}");
+        for decision in decisions {
+            assert_eq!(decision["outcome"], "refused", "{decision}");
+            let categories = decision["categories"].as_array().unwrap();
+            assert!(categories.contains(&json!("write-product")), "{decision}");
+        }
+    }
+}

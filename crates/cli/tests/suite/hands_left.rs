@@ -24,9 +24,19 @@ fn inside(folder: &Path) -> Vec<PathBuf> {
 
 // EX-12: exported variables are nothing to leave lying about.
 #[test]
-fn the_states_of_a_killed_programs_shells_are_cleared_by_the_next_and_no_others() {
+fn the_states_of_a_killed_programs_shells_are_cleared_by_the_next_command_and_no_others() {
     let scenario = Scenario::new()
         .reply(Step::new(text("fine")).when_user("later").repeat())
+        .reply(
+            Step::new(text("cleared"))
+                .when_body("echo cleaner")
+                .repeat(),
+        )
+        .reply(
+            Step::new(tool_call("terminal", json!({"command": "echo cleaner"})))
+                .when_user("next")
+                .repeat(),
+        )
         .reply(tool_call(
             "terminal",
             json!({"command": "export WORD=planted; echo up > up"}),
@@ -63,9 +73,9 @@ fn the_states_of_a_killed_programs_shells_are_cleared_by_the_next_and_no_others(
     assert_eq!(places.clone().map(|place| inside(&place)), left);
     eventually(LONG, "what it left is gone", || {
         let next = program
-            .command(&["-z", "later"])
+            .command(&["-z", "next"])
             .env("TMPDIR", temporary.path());
-        next.run().unwrap().ok();
+        assert_eq!(next.run().unwrap().ok().stdout, "cleared\n");
         places
             .iter()
             .all(|place| inside(place).is_empty())
@@ -124,6 +134,7 @@ fn what_belongs_behind_the_conversation_is_refused_with_the_way_to_do_it() {
         terminal("echo 'nohup x &'"),
         at("pwd", "/usr;x"),
         at("pwd", "/usr"),
+        terminal("(sleep 61853 &) ; echo ok"),
     ];
     let run = run_in(|program, _| program, "", &calls, &[]);
     let results = &run.results;
@@ -138,4 +149,192 @@ fn what_belongs_behind_the_conversation_is_refused_with_the_way_to_do_it() {
     assert_eq!(results[2]["output"], "nohup x &", "{results:?}");
     assert_eq!(results[3]["status"], "blocked", "{results:?}");
     assert_eq!(results[4]["output"], "/usr", "{results:?}");
+    assert_eq!(results[5]["output"], "ok", "{results:?}");
+}
+
+// EX-2
+#[test]
+fn a_session_can_begin_in_the_home_directory() {
+    // Inside a container commands have a home of their own.
+    let here = "[ \"$PWD\" -ef \"$HERMES_REAL_HOME\" ] && echo home";
+    for cwd in ["~", "~/."] {
+        let settings = format!("terminal: {{cwd: '{cwd}'}}\n");
+        let run = run_in(|program, _| program, &settings, &[terminal(here)], &[]);
+        assert_eq!(run.results[0]["output"], "home", "{cwd}: {:?}", run.results);
+        assert_eq!(run.results[0].get("directory_note"), None);
+    }
+}
+
+// EX-1, EX-32: what is wrong is named, and not something else.
+#[test]
+fn a_directory_for_temporary_files_that_cannot_be_made_is_said() {
+    let calls = [
+        terminal("echo ran"),
+        ("execute_code", json!({"code": "print('ran')"})),
+    ];
+    let run = run_in(
+        |program, environment| {
+            environment.push(("TMPDIR", "/proc/none".to_owned()));
+            program
+        },
+        "",
+        &calls,
+        &[],
+    );
+    for result in &run.results {
+        let told = result.to_string();
+        assert!(
+            told.contains("/proc/none") && told.contains("Set TMPDIR"),
+            "{told}"
+        );
+        assert!(
+            !told.contains("bash") && !told.contains("python3"),
+            "{told}"
+        );
+    }
+}
+
+/// A disk of 64 kB, there as long as the value.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    /// `None` without the right to mount; where all tests must count, there has to be one.
+    fn mount() -> Option<Self> {
+        let folder = tempfile::tempdir().unwrap();
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=64k,mode=1777", "tmpfs"])
+            .arg(folder.path())
+            .status();
+        if mounted.is_ok_and(|status| status.success()) {
+            return Some(Self(folder));
+        }
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "whether all tests must count is said in the environment"
+        )]
+        let must_count = std::env::var_os("CI").is_some();
+        assert!(!must_count, "cannot mount a small disk");
+        None
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let unmounted = std::process::Command::new("umount")
+            .arg("-l")
+            .arg(self.0.path())
+            .status();
+        drop(unmounted);
+    }
+}
+
+// EX-1, EX-2, EX-32: on a full disk nothing is lost without a word.
+#[test]
+fn a_full_disk_for_temporary_files_is_said_by_commands_and_scripts() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let place = disk.0.path().display().to_string();
+    let calls = [
+        terminal("export KEPT=before"),
+        terminal("export LATER=$(head -c 100000 /dev/zero | tr '\\0' x); echo said"),
+        ("execute_code", json!({"code": "print('ran')"})),
+        terminal("echo \"$KEPT${LATER:+ later}\""),
+        ("execute_code", json!({"code": "print('ran')"})),
+    ];
+    let run = run_in(
+        |program, environment| {
+            environment.push(("TMPDIR", place.clone()));
+            program
+        },
+        "",
+        &calls,
+        &[],
+    );
+    let [first, full, script, next, later] = &run.results[..] else {
+        panic!("{:?}", run.results);
+    };
+    assert_eq!(first.get("state_note"), None, "{first}");
+    assert_eq!(
+        (&full["output"], &full["exit_code"]),
+        (&json!("said"), &json!(0)),
+        "{full}"
+    );
+    let note = full["state_note"].as_str().unwrap();
+    assert!(
+        note.contains(&place) && note.contains("no space left"),
+        "{note}"
+    );
+    assert_eq!(script["status"], "error", "{script}");
+    let told = script["error"].as_str().unwrap();
+    assert!(told.contains("No space left on device"), "{told}");
+    assert_eq!(next["output"], "before", "{next}");
+    assert_eq!(next.get("state_note"), None, "{next}");
+    assert_eq!(later["output"], "ran", "{later}");
+}
+
+fn backwards(text: &str) -> String {
+    text.chars().rev().collect()
+}
+
+// EX-12: keys in our environment and in `.env` never reach a command, not even when the settings let their names
+// through; other variables do.
+#[test]
+fn planted_keys_do_not_reach_commands_and_scripts() {
+    let planted = [
+        ("OPENROUTER_API_KEY", "planted-openrouter-0001"),
+        ("ANTHROPIC_API_KEY", "planted-anthropic-0002"),
+        ("TELEGRAM_BOT_TOKEN", "planted-telegram-0003"),
+        ("GH_TOKEN", "planted-github-0004"),
+        ("AUXILIARY_VISION_API_KEY", "planted-vision-0005"),
+        ("MY_LLM_KEY", "planted-provider-0007"),
+        ("MY_OTHER_KEY", "planted-fallback-0008"),
+        ("SPELLED_ONE", "planted-api-key-env"),
+        ("SPELLED_TWO", "planted-key-env-joined"),
+        ("SPELLED_THREE", "planted-api-key-env-joined"),
+        ("SPELLED_FOUR", "planted-fallback-api-key-env"),
+        ("SPELLED_FIVE", "planted-fallback-joined"),
+    ];
+    let shown = [
+        ("HARMLESS", "planted-harmless"),
+        ("LET_THROUGH", "planted-through"),
+    ];
+    // Backwards, because known values are masked wherever they are printed.
+    let code =
+        "import os; print(' '.join(f'{k}={v}' for k, v in sorted(os.environ.items()))[::-1])";
+    let print = "env | rev";
+    let run = run_in(
+        |program, environment| {
+            let all = planted.iter().chain(&shown);
+            environment.extend(all.map(|(name, value)| (*name, (*value).to_owned())));
+            program
+                .home
+                .write_env("OPENAI_API_KEY=planted-openai-0006\n")
+                .unwrap();
+            program
+        },
+        "terminal: {env_passthrough: [LET_THROUGH, OPENROUTER_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, MY_LLM_KEY, \
+         SPELLED_ONE, SPELLED_TWO, SPELLED_THREE, SPELLED_FOUR, SPELLED_FIVE]}\n\
+         providers:\n\
+         \x20 mine: {base_url: 'http://127.0.0.1:9/v1', key_env: MY_LLM_KEY}\n\
+         \x20 one: {base_url: 'http://127.0.0.1:9/v1', api_key_env: SPELLED_ONE}\n\
+         \x20 two: {base_url: 'http://127.0.0.1:9/v1', keyEnv: SPELLED_TWO}\n\
+         \x20 three: {base_url: 'http://127.0.0.1:9/v1', apiKeyEnv: SPELLED_THREE}\n\
+         fallback_providers:\n\
+         - {provider: mine, model: other, key_env: MY_OTHER_KEY}\n\
+         - {provider: one, model: other, api_key_env: SPELLED_FOUR}\n\
+         - {provider: two, model: other, keyEnv: SPELLED_FIVE}\n",
+        &[terminal(print), ("execute_code", json!({ "code": code }))],
+        &["--yolo"],
+    );
+    for result in &run.results {
+        let said = result.to_string();
+        assert!(said.contains(&backwards("planted-through")), "{said}");
+        let known = ("OPENAI_API_KEY", "planted-openai-0006");
+        for (name, value) in planted.iter().chain([&known]) {
+            assert!(!said.contains(&backwards(value)), "{name}: {said}");
+        }
+    }
+    let said = run.results[0].to_string();
+    assert!(said.contains(&backwards("planted-harmless")), "{said}");
 }

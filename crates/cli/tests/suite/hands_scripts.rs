@@ -46,6 +46,8 @@ fn a_script_has_its_tools_and_its_limits() {
         "search_files",
         "shell_quote",
         "terminal",
+        "web_extract",
+        "web_search",
         "write_file",
     ] {
         assert!(offered.contains(&format!("'{name}'")), "{offered}");
@@ -127,7 +129,15 @@ fn the_socket_of_a_script_is_private_and_wants_the_token() {
                 ask(tool='write_file', args=write)\n\
                 ask(tool='write_file', args=write, token=token[:-1])\n\
                 ask(tool='delegate_task', args={}, token=token)\n\
-                print(os.path.exists('planted'))\n";
+                print(os.path.exists('planted'))\n\
+                with socket.socket(socket.AF_UNIX) as connection:\n\
+                \x20   connection.connect(path)\n\
+                \x20   talk = connection.makefile('rw')\n\
+                \x20   for given in ('wrong', token, token):\n\
+                \x20       request = {'tool': 'read_file', 'args': {'path': 'f', 'limit': 1}, 'token': given}\n\
+                \x20       talk.write(json.dumps(request) + chr(10))\n\
+                \x20       talk.flush()\n\
+                \x20       print('content' in talk.readline())\n";
     let results = scripts("", &[code], &[]);
     let output = results[0]["output"].as_str().unwrap();
     let lines: Vec<&str> = output.lines().collect();
@@ -137,7 +147,98 @@ fn the_socket_of_a_script_is_private_and_wants_the_token() {
     }
     assert!(lines[4].contains("no tool delegate_task"), "{output}");
     assert_eq!(lines[5], "False");
-    assert_eq!(results[0]["tool_calls_made"], 0);
+    // Several calls over one connection are answered one after the other.
+    assert_eq!(lines[6..], ["False", "True", "True"], "{output}");
+    assert_eq!(results[0]["tool_calls_made"], 2);
+}
+
+// EX-32: skills call by position, so the order of the parameters is part of the contract.
+#[test]
+fn a_script_writes_patches_reads_searches_and_runs_by_position() {
+    let code = "import hermes_tools\n\
+                from hermes_tools import patch, read_file, search_files, terminal, write_file\n\
+                print(write_file('w.txt', 'one\\ntwo\\ntwo\\n')['bytes_written'])\n\
+                print(patch('w.txt', 'one', 'first')['success'], patch('w.txt', 'two', 'next', True)['success'])\n\
+                print(patch(mode='patch', patch='*** Begin Patch\\n*** Add File: n.txt\\n+new\\n*** End Patch')['success'])\n\
+                print(read_file('w.txt', 2, 1)['content'].strip())\n\
+                print(search_files('next', 'content', '.', '*.txt', 1, 1)['matches'][0]['line'])\n\
+                print(len(search_files('*.txt', 'files', '.', None, 10)['files']))\n\
+                print(terminal('pwd', 30, '/usr')['output'])\n\
+                kept = hermes_tools._call('terminal', command='echo waited for', background=True, pty=True)\n\
+                print(kept['output'], 'session_id' in kept)\n";
+    let results = scripts("", &[code], &[]);
+    let expected = "12\nTrue True\nTrue\n2|next\n3\n2\n/usr\nwaited for False";
+    assert_eq!(results[0]["output"], expected, "{}", results[0]);
+    assert_eq!(results[0]["tool_calls_made"], 9, "{}", results[0]);
+}
+
+// EX-32, EX-33: a socket's path is short by nature, and temporary directories of clusters are long.
+#[test]
+fn a_long_temporary_directory_keeps_no_script_from_its_tools() {
+    let folder = tempfile::tempdir().unwrap();
+    let code = "import os, stat\n\
+                from hermes_tools import read_file\n\
+                path = os.environ['HERMES_RPC_SOCKET']\n\
+                print(oct(stat.S_IMODE(os.stat(path).st_mode)), os.environ['TMPDIR'])\n\
+                print(read_file('f', limit=1)['content'])\n";
+    for length in [60, 200] {
+        let long = folder.path().join("t".repeat(length));
+        std::fs::create_dir(&long).unwrap();
+        let long = long.display().to_string();
+        let results = scripts("", &[code], &[("TMPDIR", long.clone())]);
+        let expected = format!("0o600 {long}\n1|text");
+        assert_eq!(results[0]["status"], "success", "{}", results[0]);
+        assert_eq!(results[0]["output"], expected.as_str(), "{}", results[0]);
+        assert_eq!(std::fs::read_dir(&long).unwrap().count(), 0, "{long}");
+    }
+}
+
+// EX-32: what keeps a script from running is said in words, and nothing of it runs.
+#[test]
+fn a_script_in_a_directory_that_is_gone_says_so_and_one_in_an_odd_directory_runs() {
+    let calls = [
+        terminal("mkdir -p gone && cd gone && rmdir ../gone"),
+        ("execute_code", json!({"code": "print('ran')"})),
+        terminal("mkdir $'caf\\xe9' && cd $'caf\\xe9'"),
+        (
+            "execute_code",
+            json!({"code": "import os\nprint(os.getcwdb()[-4:])"}),
+        ),
+    ];
+    let run = run_in(|program, _| program, "", &calls, &[]);
+    let [_, gone, _, odd] = &run.results[..] else {
+        panic!("{:?}", run.results);
+    };
+    assert_eq!(
+        (&gone["status"], &gone["output"]),
+        (&json!("error"), &json!("")),
+        "{gone}"
+    );
+    let told = gone["error"].as_str().unwrap();
+    assert!(told.contains("/gone is gone; go to another one"), "{told}");
+    assert_eq!(odd["output"], "b'caf\\xe9'", "{odd}");
+}
+
+// EX-35: a session that has no tools for scripts gives them none, by name or by the socket.
+#[test]
+fn a_script_of_a_session_without_tools_has_none() {
+    let code = "import hermes_tools, os\n\
+                named = ('terminal', 'read_file', 'write_file', 'web_search')\n\
+                print([name for name in named if hasattr(hermes_tools, name)])\n\
+                print(hermes_tools._call('terminal', command='touch planted')['error'])\n\
+                print(hermes_tools.shell_quote('a b'), os.path.exists('planted'))\n";
+    let calls = [("execute_code", json!({ "code": code }))];
+    let flags = ["--toolsets", "code_execution"];
+    let run = run_in(|program, _| program, "", &calls, &flags);
+    let output = run.results[0]["output"].as_str().unwrap();
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines[0], "[]", "{output}");
+    assert!(
+        lines[1].starts_with("scripts have no tool terminal"),
+        "{output}"
+    );
+    assert_eq!(lines[2], "'a b' False", "{output}");
+    assert_eq!(run.results[0]["tool_calls_made"], 0, "{output}");
 }
 
 // EX-35: a reader and a writer that wait for each other.

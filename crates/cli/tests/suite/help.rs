@@ -15,7 +15,8 @@ fn version_help_and_paths_are_instant_and_small() {
         let wall = runs.iter().map(|output| output.wall).min().unwrap();
         let memory = runs.iter().map(|output| output.max_rss_kib).min().unwrap();
         assert!(wall.as_millis() <= 30, "{arguments:?} took {wall:?}");
-        assert!(memory <= 15 * 1024, "{arguments:?} used {memory} KiB");
+        // Without optimisation; the budget of what is shipped stands in `bench`.
+        assert!(memory <= 18 * 1024, "{arguments:?} used {memory} KiB");
     }
 }
 

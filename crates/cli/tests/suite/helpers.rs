@@ -86,6 +86,54 @@ fn a_helper_that_wants_to_be_paid_is_left_alone_by_all_tasks() {
     assert!(listed.contains("from the main model"), "{listed}");
 }
 
+// PV-21: a helper that was named is left only when it has no room: what it refuses, others are not asked.
+#[test]
+fn a_helper_that_was_named_is_not_left_for_what_it_refuses() {
+    for status in [400, 401] {
+        let refusing = Scenario::new().reply(Step::new(error(status)).repeat());
+        let title = "title_generation: {provider: 'custom:helper', model: small}";
+        let (main, helper, program) = set_up(refusing, title);
+        let screen = chat(&program);
+        screen.send("the shed\r").unwrap();
+        let refused = || (calls(&helper) == 1).then_some(());
+        eventually(LIMIT, "the helper is asked", refused).unwrap();
+        screen.send("part 2 of it\r").unwrap();
+        let talked = || (calls(&main) == 2).then_some(());
+        eventually(LIMIT, "the conversation goes on", talked).unwrap();
+        leave(&screen);
+        assert_eq!(calls(&main), 2, "{status}: only the conversation's own");
+        let titles = asked(&main).into_iter();
+        let titles = titles.filter(|request| request.expect_json().get("tools").is_none());
+        assert_eq!(titles.count(), 0, "{status}");
+        let listed = program.stdout(&["sessions", "list"]);
+        assert!(!listed.contains("from the main model"), "{listed}");
+    }
+}
+
+// PV-21
+#[test]
+fn a_helper_that_cannot_be_used_is_named_once_and_its_work_is_done() {
+    let own = "title_generation: {provider: openrouter, model: z-ai/glm-5.2}";
+    let (main, helper, program) = set_up(Scenario::new(), own);
+    let screen = chat(&program);
+    for (number, said) in (1..).zip(["hello", "hello again"]) {
+        screen.send(&format!("{said}\r")).unwrap();
+        let answered = || {
+            let with_tools = asked(&main).into_iter();
+            let with_tools =
+                with_tools.filter(|request| request.expect_json().get("tools").is_some());
+            (with_tools.count() == number).then_some(())
+        };
+        eventually(LIMIT, "the conversation goes on", answered).unwrap();
+    }
+    let note = "note: auxiliary.title_generation cannot be used";
+    screen.wait_for_text(note, LIMIT).unwrap();
+    leave(&screen);
+    let seen = screen.everything().join("\n");
+    assert_eq!(seen.matches(note).count(), 1, "{seen}");
+    assert_eq!(calls(&helper), 0);
+}
+
 // PV-21
 #[test]
 fn a_helper_thinks_as_hard_and_tries_as_often_as_it_is_told() {

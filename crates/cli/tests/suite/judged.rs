@@ -72,6 +72,47 @@ fn a_reviewing_model_lets_a_command_run_once_refuses_it_or_leaves_it_to_a_person
     }
 }
 
+// EX-57: a yes of the reviewing model is for that one command; the same one is shown to it again.
+#[test]
+fn what_a_model_approved_once_is_reviewed_again() {
+    let call = || {
+        tool_call(
+            "terminal",
+            json!({"command": "mkdir -p d && rm -rf d && echo gone"}),
+        )
+    };
+    let scenario = Scenario::new()
+        .reply(Step::new(call()).when_tools_offered())
+        .reply(Step::new(call()).when_tools_offered())
+        .reply(Step::new(text("done")).when_tools_offered())
+        .reply(Step::new(text("APPROVE")).when_no_tools().repeat());
+    let server = ModelServer::start(scenario.lenient()).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    let settings = format!("{settings}approvals:\n  mode: smart\n");
+    program.home.write_config(&settings).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen.send("go\r").unwrap();
+    screen.wait_for_text("done", LIMIT).unwrap();
+    screen.send("/exit\r").unwrap();
+    screen.wait_exit(LIMIT).unwrap();
+    let requests = server.requests();
+    let reviews = requests.iter().filter(|request| {
+        let asked = request.expect_json().to_string();
+        asked.contains("You judge shell commands") && asked.contains("rm -rf d")
+    });
+    assert_eq!(reviews.count(), 2);
+    let log = program.run(&["policy", "log", "--json"]).ok();
+    let log: Json = serde_json::from_str(&log.stdout).unwrap();
+    let decisions = log["decisions"].as_array().unwrap();
+    assert_eq!(decisions.len(), 2, "{log}");
+    for decision in decisions {
+        assert_eq!(decision["outcome"], "once", "{decision}");
+        assert_eq!(decision["decided_by"], "the reviewing model", "{decision}");
+    }
+}
+
 fn scanner(body: &str, program: &Program) {
     program
         .home
@@ -112,5 +153,92 @@ fn a_scanner_stops_a_command_and_its_failures_count_as_the_settings_say() {
                 "{result}"
             );
         }
+    }
+}
+
+/// What came of commands that a scanner looks at.
+struct Judged {
+    /// What the model is answered.
+    results: Vec<Json>,
+    /// What the user sees beside the answer.
+    stderr: String,
+    /// What the scanner wrote into `$0.runs`.
+    runs: String,
+}
+
+fn judged(scanner_does: &str, fail_open: bool, commands: &[String]) -> Judged {
+    let mut scenario = Scenario::new();
+    for command in commands {
+        scenario = scenario.reply(tool_call("terminal", json!({ "command": command })));
+    }
+    let server = ModelServer::start(scenario.reply(text("done"))).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    let path = program.home.path().join("scanner");
+    // Long commands fill the window, and a summary would be asked for in between.
+    let more = format!(
+        "compression: {{enabled: false}}\nsecurity:\n  tirith_path: {}\n  tirith_fail_open: {fail_open}\n",
+        path.display()
+    );
+    program
+        .home
+        .write_config(&format!("{settings}{more}"))
+        .unwrap();
+    scanner(scanner_does, &program);
+    let output = program.run(&["-z", "go"]).ok();
+    assert_eq!(output.stdout, "done\n");
+    // A helper may have asked for something after the conversation.
+    let requests = server.requests();
+    let mut bodies = requests.iter().map(|one| one.expect_json());
+    let told = bodies.rfind(|body| body["tools"].is_array());
+    let messages = told.unwrap()["messages"].as_array().unwrap().iter();
+    let results = messages.filter(|one| one["role"] == "tool").map(|one| {
+        // A remark about repeated failures may follow.
+        let content = one["content"].as_str().unwrap();
+        let mut values = serde_json::Deserializer::from_str(content).into_iter::<Json>();
+        values.next().unwrap().unwrap()
+    });
+    let results: Vec<Json> = results.collect();
+    assert_eq!(results.len(), commands.len(), "{results:?}");
+    Judged {
+        results,
+        stderr: output.stderr,
+        runs: program.home.read("scanner.runs").unwrap_or_default(),
+    }
+}
+
+// EX-59
+#[test]
+fn commands_that_the_scanner_cannot_be_handed_do_not_switch_it_off() {
+    let long = format!("true {}", "x".repeat(200_000));
+    let commands = [
+        long.clone(),
+        long.clone(),
+        long.clone(),
+        long,
+        "echo ran".to_owned(),
+    ];
+    for fail_open in [true, false] {
+        let results = judged("exit 1", fail_open, &commands).results;
+        for (at, result) in results.iter().enumerate() {
+            assert_eq!(result["status"], "blocked", "{fail_open}, {at}: {result}");
+        }
+        assert!(results[0].to_string().contains("cannot look at"));
+        assert!(!results[4].to_string().contains("cannot look at"));
+    }
+}
+
+// EX-59
+#[test]
+fn a_scanner_that_keeps_crashing_is_left_alone_and_the_user_is_told() {
+    let commands = vec!["echo ran".to_owned(); 5];
+    let crashing = "echo x >> \"$0.runs\"; kill -SEGV $$";
+    for (fail_open, told) in [(true, "judged without it"), (false, "counts as suspicious")] {
+        let judged = judged(crashing, fail_open, &commands);
+        for result in &judged.results {
+            assert_eq!(result["output"] == "ran", fail_open, "{result}");
+        }
+        assert_eq!(judged.stderr.matches(told).count(), 1, "{}", judged.stderr);
+        assert_eq!(judged.runs, "x\nx\nx\n", "fail open {fail_open}");
     }
 }

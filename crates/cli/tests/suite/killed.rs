@@ -1,57 +1,15 @@
 //! `kill -9` in the middle of a turn, in the real program, at many moments.
 
+use std::net::TcpListener;
 use std::time::Duration;
 
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::{Signal, eventually};
 use serde_json::json;
 
+use super::chat::served;
 use super::program::Program;
-
-/// Who speaks each of the protocols: the protocol of an own endpoint, or a provider with its variables.
-enum Speaker {
-    Own(&'static str, &'static str),
-    Provider(&'static str, &'static str, &'static str),
-}
-
-const SPEAKERS: [Speaker; 5] = [
-    Speaker::Own("chat_completions", "/v1"),
-    Speaker::Own("codex_responses", "/v1"),
-    Speaker::Own("anthropic_messages", "/anthropic"),
-    Speaker::Provider(
-        "gemini",
-        "gemini-3.5-flash",
-        "GEMINI_API_KEY=key-1234567890\nGEMINI_BASE_URL=",
-    ),
-    Speaker::Provider(
-        "bedrock",
-        "amazon.nova-pro-v1:0",
-        "AWS_BEARER_TOKEN_BEDROCK=key-1234567890\nBEDROCK_BASE_URL=",
-    ),
-];
-
-fn configure(program: &Program, server: &ModelServer, speaker: &Speaker) -> &'static str {
-    let origin = server.origin();
-    let (mode, config) = match speaker {
-        Speaker::Own(mode, path) => (
-            *mode,
-            format!(
-                "custom_providers:\n  - name: lab\n    base_url: {origin}{path}\n    api_mode: {mode}\n    model: scripted\n    context_length: 100000\n\
-                 model: {{provider: 'custom:lab', default: scripted}}\n"
-            ),
-        ),
-        Speaker::Provider(id, model, variables) => {
-            program
-                .home
-                .write_env(&format!("{variables}{origin}\n"))
-                .unwrap();
-            let config =
-                format!("model: {{provider: {id}, default: '{model}', context_length: 100000}}\n");
-            (*id, config)
-        }
-    };
-    program.home.write_config(&config).unwrap();
-    mode
-}
+use super::speakers::{SPEAKERS, Speaker, configure};
 
 // AG-34
 #[test]
@@ -69,7 +27,7 @@ fn a_killed_turn_is_gone_on_with_and_nothing_acknowledged_is_lost() {
             );
         let server = ModelServer::start(scenario).unwrap();
         let program = Program::new();
-        let mode = configure(&program, &server, speaker);
+        let mode = configure(&program, &server, speaker, 100_000);
         // The first one says which session is meant from here on.
         let started = program.run(&["chat", "-Q", "-q", "and now what?"]).ok();
         let session = started
@@ -119,6 +77,101 @@ fn a_killed_turn_is_gone_on_with_and_nothing_acknowledged_is_lost() {
         assert!(refused.is_empty(), "{mode}: {refused:?}");
         let check = program.run(&["sessions", "repair", "--check-only"]);
         assert_eq!(check.code, Some(0), "{}", check.stdout);
+    }
+}
+
+/// Kills the program while the model is asked to go on with what it said, and says what is left of that.
+fn killed_in_the_middle(speaker: &Speaker, first: Step, said: &str) {
+    let scenario = Scenario::new()
+        // Helpers ask servers on this machine not to think.
+        .extra_keys(["think"])
+        .reply(Step::new(text("Going on.")).when_user("and now").repeat())
+        .reply(first)
+        .reply(Step::new(text("never heard")).delay(Duration::from_secs(60)));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = Program::new();
+    let mode = configure(&program, &server, speaker, 100_000);
+    program
+        .run(&["config", "set", "agent.intent_ack_continuation", "on"])
+        .ok();
+    let asked = || {
+        let requests = server.requests().into_iter();
+        requests
+            .filter(|request| request.protocol.is_some())
+            .count()
+    };
+    let running = program.command(&["-z", "tell me"]).spawn().unwrap();
+    eventually(
+        Duration::from_secs(20),
+        "the model is asked to go on",
+        || (asked() >= 2).then_some(()),
+    )
+    .unwrap();
+    running.kill().unwrap();
+    let listed = program.run(&["sessions", "list", "--json"]).ok().json();
+    let session = listed[0]["session_id"].as_str().unwrap();
+    let kept = [
+        "\"user\" \"tell me\"".to_owned(),
+        format!("\"assistant\" {said:?}"),
+    ];
+    assert_eq!(rows(&program, session), kept, "{mode}");
+    let answer = program.run(&["-z", "and now?", "--resume", session]).ok();
+    assert_eq!(answer.stdout, "Going on.\n", "{mode}: {}", answer.stderr);
+    let refused: Vec<_> = server
+        .requests()
+        .into_iter()
+        .flat_map(|request| request.violations)
+        .collect();
+    assert!(refused.is_empty(), "{mode}: {refused:?}");
+}
+
+// AG-34, AG-17: what was shown of an answer that ran into its limit is a row before the rest is asked for.
+#[test]
+fn a_kill_while_an_answer_is_gone_on_with_keeps_what_was_said() {
+    for speaker in &SPEAKERS {
+        let said = "Once upon a time there was";
+        let first = Step::new(text(said).finish_reason("length"));
+        killed_in_the_middle(speaker, first, said);
+    }
+}
+
+// AG-34, AG-37: so is an answer that came too early.
+#[test]
+fn a_kill_while_the_model_is_held_to_its_word_keeps_what_was_said() {
+    for speaker in &SPEAKERS {
+        let said = "I'll check the logs.";
+        killed_in_the_middle(speaker, Step::new(text(said)), said);
+    }
+}
+
+// AG-34, AG-8: what was typed is a row before servers with tools are waited for, and a stop does not wait for them.
+#[test]
+fn a_message_is_kept_when_its_program_ends_while_servers_come_up() {
+    let limit = Duration::from_secs(30);
+    for signal in [Signal::SIGKILL, Signal::SIGINT] {
+        // It takes connections and says nothing.
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        silent.set_nonblocking(true).unwrap();
+        let (server, program) = served(Scenario::new().reply(text("never heard")));
+        let settings = program.home.read("config.yaml").unwrap();
+        let address = silent.local_addr().unwrap();
+        let far = format!("{settings}mcp_servers: {{far: {{url: 'http://{address}/mcp'}}}}\n");
+        program.home.write_config(&far).unwrap();
+        let running = program.command(&["-z", "plant a tree"]).spawn().unwrap();
+        let _held = eventually(limit, "the server is asked", || silent.accept().ok()).unwrap();
+        // The first it does with a message is to keep it.
+        let kept = || program.run(&["sessions", "search", "tree"]).stdout;
+        eventually(limit, "the message is kept", || {
+            kept().contains("plant a").then_some(())
+        })
+        .unwrap();
+        running.signal(signal).unwrap();
+        let ended = running.wait(limit).unwrap();
+        if signal == Signal::SIGINT {
+            assert_eq!(ended.code, Some(130), "{}", ended.report());
+        }
+        assert!(kept().contains("plant a"), "{signal:?}: {}", kept());
+        assert!(server.requests().is_empty(), "{signal:?}: nobody was asked");
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use hermes_testkit::Running;
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, error};
 
 use super::program::Program;
 
@@ -310,6 +311,60 @@ fn what_commands_log_is_private_redacted_and_in_the_format() {
         .stdout;
     assert_eq!(shown.lines().count(), 4, "{shown}");
     assert_eq!(program.run(&["logs", "errors"]).ok().stdout, errors);
+}
+
+// AG-35
+#[test]
+fn a_conversation_that_fails_leaves_no_secret_in_logs_dumps_or_rows() {
+    let canary = "correct-horse-battery-staple";
+    // A provider that repeats the key it refuses, in words and in a header.
+    let refused = error(401).message(format!("the key {canary} is not known"));
+    let server = ModelServer::start(
+        Scenario::new().reply(Step::new(refused).header("x-echo", canary).repeat()),
+    )
+    .unwrap();
+    let program = Program::new();
+    program
+        .home
+        .write_env(&format!(
+            "DEEPSEEK_API_KEY={canary}\nDEEPSEEK_BASE_URL={}\n",
+            server.base_url()
+        ))
+        .unwrap();
+    program
+        .home
+        .write_config(
+            "model: {provider: deepseek}\nlogging: {level: DEBUG}\nagent: {api_max_retries: 2}\n",
+        )
+        .unwrap();
+    let question = format!("my key is {canary}, why is it refused?");
+    let output = program.run(&["-z", &question]).code(2);
+    let asked = server.requests().pop().unwrap();
+    let bearer = format!("Bearer {canary}");
+    assert_eq!(asked.header("authorization"), Some(bearer.as_str()));
+    assert!(!output.stderr.contains(canary) && output.stderr.contains("401"));
+    let mut looked_at = Vec::new();
+    let mut folders = vec![program.home.path()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with(".env") {
+                let bytes = fs::read(&path).unwrap();
+                let found = bytes
+                    .windows(canary.len())
+                    .any(|window| window == canary.as_bytes());
+                assert!(!found, "{} holds it", path.display());
+                looked_at.push(path.file_name().unwrap().to_string_lossy().into_owned());
+            }
+        }
+    }
+    for name in ["agent.log", "hermes.db"] {
+        assert!(looked_at.iter().any(|seen| seen == name), "{looked_at:?}");
+    }
+    let log = program.home.read("logs/agent.log").unwrap();
+    assert!(log.contains("reason=auth"), "the failure is logged: {log}");
 }
 
 #[test]

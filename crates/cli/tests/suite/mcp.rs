@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hermes_testkit::mcp_server::{McpServer, Mode, Profile};
+use hermes_testkit::mcp_server::{McpServer, Mode, Profile, tool};
 use hermes_testkit::model_server::{Scenario, Step, text, tool_call};
 use hermes_testkit::pty::Terminal;
 use hermes_testkit::{Signal, eventually};
@@ -63,6 +63,23 @@ fn tools_of_a_server_answer_the_model_in_every_shape() {
     lab.is_gone(Duration::from_secs(5));
 }
 
+// MCP-57
+#[test]
+fn a_model_that_can_see_gets_the_picture_itself() {
+    let lab = Lab::with_server(calls(&[("mcp__lab__shapes", json!({}))]), "");
+    let settings = lab.program.home.read("config.yaml").unwrap();
+    let settings = settings.replacen("model: {", "model: {supports_vision: true, ", 1);
+    lab.program.home.write_config(&settings).unwrap();
+    go(&lab, &[]);
+    let requests = lab.model.requests();
+    let messages = requests.last().unwrap().expect_json()["messages"].to_string();
+    assert!(messages.contains("image_url"), "{messages}");
+    assert!(
+        messages.contains("data:image/png;base64,iVBORw0KGgo"),
+        "{messages}"
+    );
+}
+
 // MCP-60
 #[test]
 fn calls_run_side_by_side_only_where_the_server_allows_it() {
@@ -106,18 +123,89 @@ fn a_program_that_is_killed_leaves_no_server() {
     lab.is_gone(Duration::from_secs(5));
 }
 
+/// What was decided about calls, newest first: the outcome, who decided and what about.
+fn decisions(lab: &Lab) -> Vec<(String, String, String)> {
+    let log = lab.program.run(&["policy", "log", "--json"]).ok().stdout;
+    let log: serde_json::Value = serde_json::from_str(&log).unwrap();
+    let text = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
+    let rows = log["decisions"].as_array().unwrap().iter();
+    rows.map(|row| {
+        assert_eq!(row["categories"], json!(["untrusted-mcp-server"]));
+        assert_eq!(row["place"], "mcp lab");
+        (
+            text(row, "outcome"),
+            text(row, "decided_by"),
+            text(row, "action"),
+        )
+    })
+    .collect()
+}
+
+// MCP-93
 #[test]
 fn an_untrusted_server_changes_nothing_when_nobody_can_be_asked() {
     let scenario = calls(&[
         ("mcp__lab__write", json!({})),
         ("mcp__lab__echo", json!({"text": "read"})),
     ]);
-    let lab = Lab::with_server(scenario, "    trust: untrusted\n");
+    // What the server notes lies in the home, where a confined one cannot write.
+    let more = "    trust: untrusted\n    sandbox: 'off'\n";
+    let lab = Lab::with_server(scenario, more);
     go(&lab, &[]);
     let results = lab.results();
     assert!(results[0].contains("nobody gave one"), "{results:?}");
     assert!(results[1].contains("read"), "{results:?}");
     assert_eq!(lab.lines("calls"), ["echo"]);
+    let [(outcome, by, _)] = decisions(&lab).try_into().unwrap();
+    assert_eq!((outcome.as_str(), by.as_str()), ("refused", "runtime"));
+}
+
+// MCP-93
+#[test]
+fn an_untrusted_server_changes_something_when_a_person_says_yes() {
+    let lab = Lab::with_server(
+        calls(&[
+            ("mcp__lab__write", json!({"text": "first"})),
+            ("mcp__lab__write", json!({"text": "second"})),
+        ]),
+        "    trust: untrusted\n    sandbox: 'off'\n",
+    );
+    let screen = Terminal::spawn(&lab.program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends", LONG).unwrap();
+    screen.send("go\r").unwrap();
+    screen.wait_for_text("May I do this?", LONG).unwrap();
+    screen
+        .wait_for_text("MCP server lab is not trusted", LONG)
+        .unwrap();
+    assert_eq!(lab.lines("calls"), [""; 0], "not before there is an answer");
+    screen.send("y\r").unwrap();
+    // A yes is for one call; the next one is asked for again.
+    lab.model.wait_for_requests(2, LONG).unwrap();
+    eventually(LONG, "the second question", || {
+        let asked = screen.screen().text().matches("May I do this?").count();
+        (asked == 2).then_some(())
+    })
+    .unwrap();
+    screen.send("n\r").unwrap();
+    lab.model.wait_for_requests(3, LONG).unwrap();
+    screen.wait_for_text("done", LONG).unwrap();
+    screen.send("/exit\r").unwrap();
+    screen.wait_exit(LONG).unwrap();
+    let results = lab.results();
+    assert!(results[0].contains("first"), "{results:?}");
+    assert!(results[1].contains("the user refused"), "{results:?}");
+    assert_eq!(lab.lines("calls"), ["write"]);
+    let [refused, allowed] = decisions(&lab).try_into().unwrap();
+    assert_eq!(
+        (refused.0.as_str(), allowed.0.as_str()),
+        ("refused", "once")
+    );
+    assert!(
+        refused.1 == allowed.1 && refused.1 != "runtime",
+        "{refused:?}"
+    );
+    let action = r#"mcp__lab__write {"text":"first"}"#;
+    assert_eq!(allowed.2, action);
 }
 
 #[test]
@@ -180,6 +268,24 @@ fn a_server_that_hangs_holds_nobody_up_and_everybody_is_told() {
         "{}",
         output.stderr
     );
+    // A conversation begins at once all the same. A busy machine may be late, but not every time.
+    let begins = || {
+        let started = Instant::now();
+        let screen = Terminal::spawn(&lab.program.command(&["chat", "--plain"]), 120, 60).unwrap();
+        screen.wait_for_text("Ctrl+D ends", LONG).unwrap();
+        let took = started.elapsed();
+        screen.send("/exit\r").unwrap();
+        screen.wait_exit(LONG).unwrap();
+        took
+    };
+    let mut times = Vec::new();
+    while times
+        .last()
+        .is_none_or(|took| *took >= Duration::from_secs(2))
+    {
+        assert!(times.len() < 5, "{times:?}");
+        times.push(begins());
+    }
     let request = lab.model.requests()[0].expect_json().to_string();
     assert!(
         request.contains("MCP server far is unavailable: it is being connected"),
@@ -209,6 +315,7 @@ fn the_model_is_told_what_kind_of_trouble_a_server_has_and_nothing_the_server_sa
         "{request}"
     );
     assert!(!request.contains("text/html"), "{request}");
+    assert!(request.contains("; it is tried again at "), "{request}");
     let (_, status) = lab.mcp(&["status", "--json"]);
     let error = status[0]["servers"][0]["error"].as_str().unwrap();
     assert!(
@@ -221,8 +328,9 @@ fn the_model_is_told_what_kind_of_trouble_a_server_has_and_nothing_the_server_sa
 #[test]
 fn a_late_server_joins_the_next_turn_and_is_known_at_once_the_next_time() {
     let server = McpServer::start(Profile::default()).unwrap();
+    // Held until the first turn is over, however long that takes.
     let hold = Mode::Hold {
-        millis: 4000,
+        millis: 600_000,
         then: None,
     };
     server.arm("initialize", hold, 1);
@@ -236,14 +344,18 @@ fn a_late_server_joins_the_next_turn_and_is_known_at_once_the_next_time() {
     screen.send("one\r").unwrap();
     lab.model.wait_for_requests(1, LONG).unwrap();
     assert!(!lab.offered(0).iter().any(|name| name.starts_with("mcp__")));
-    eventually(LONG, "it is listed", || {
-        (server.stats().of("tools/list") > 0).then_some(())
+    screen.wait_for_text("answered", LONG).unwrap();
+    server.disarm();
+    // That it was asked for its tools does not mean that the answer was read.
+    eventually(LONG, "its tools are offered", || {
+        let before = lab.model.requests().len();
+        screen.send("and now?\r").unwrap();
+        lab.model.wait_for_requests(before + 1, LONG).unwrap();
+        let offered = lab.offered(before);
+        let has = offered.iter().any(|name| name == "mcp__far__echo");
+        has.then_some(())
     })
     .unwrap();
-    screen.wait_for_text("answered", LONG).unwrap();
-    screen.send("two\r").unwrap();
-    lab.model.wait_for_requests(2, LONG).unwrap();
-    assert!(lab.offered(1).iter().any(|name| name == "mcp__far__echo"));
     screen.wait_for_text("available again", LONG).unwrap();
     screen.send("/exit\r").unwrap();
     screen.wait_exit(LONG).unwrap();
@@ -254,7 +366,63 @@ fn a_late_server_joins_the_next_turn_and_is_known_at_once_the_next_time() {
     };
     server.arm("initialize", hold, 100);
     go(&lab, &[]);
-    assert!(lab.offered(2).iter().any(|name| name == "mcp__far__echo"));
+    let last = lab.model.requests().len() - 1;
+    let offered = lab.offered(last);
+    assert!(offered.iter().any(|name| name == "mcp__far__echo"));
+}
+
+// MCP-45
+#[test]
+fn tools_that_change_while_a_conversation_goes_on_are_offered_and_logged() {
+    // More pages than are read.
+    let profile = Profile {
+        page_size: Some(1),
+        ..Profile::default()
+    };
+    let server = McpServer::start(profile).unwrap();
+    let many = (1..=60).map(|number| tool(&format!("many{number}"), json!({})));
+    server.set_tools(many.collect());
+    let lab = Lab::new(Scenario::new().reply(Step::new(text("answered")).repeat()));
+    let url = server.url("/mcp");
+    lab.more(&format!(
+        "mcp_discovery_timeout: 60\nmcp_servers:\n  far:\n    url: '{url}'\n"
+    ));
+    let screen = Terminal::spawn(&lab.program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends", LONG).unwrap();
+    let offered = || {
+        let before = lab.model.requests().len();
+        screen.send("go\r").unwrap();
+        lab.model.wait_for_requests(before + 1, LONG).unwrap();
+        lab.offered(before)
+    };
+    assert!(offered().contains(&"mcp__far__many1".to_owned()));
+    server.set_tools(vec![tool("newcomer", json!({}))]);
+    eventually(LONG, "the change is offered", || {
+        let now = offered();
+        let has = |name: &str| now.iter().any(|one| one == name);
+        (has("mcp__far__newcomer") && !has("mcp__far__many1")).then_some(())
+    })
+    .unwrap();
+    // Some tools were missing before, and the server was never away.
+    let requests = lab.model.requests();
+    let told = requests.last().unwrap().expect_json()["messages"].to_string();
+    for (words, are_said) in [
+        ("MCP server far lacks some of its tools", true),
+        ("MCP server far has all of its tools again", true),
+        ("is available again", false),
+    ] {
+        assert_eq!(told.contains(words), are_said, "{words}: {told}");
+    }
+    screen.send("/exit\r").unwrap();
+    screen.wait_exit(LONG).unwrap();
+    let log = lab.program.home.read("logs/agent.log").unwrap();
+    let mut lines = log.lines().filter(|line| line.contains("WARN"));
+    let told = lines.find(|line| line.contains("MCP server changed its tools"));
+    let told = told.unwrap_or_else(|| panic!("{log}"));
+    assert!(
+        told.contains("newcomer") && told.contains("many1"),
+        "{told}"
+    );
 }
 
 // MCP-30, MCP-77

@@ -244,6 +244,17 @@ fn a_login_with_a_browser_is_kept_and_without_one_the_answer_is_quick() {
     );
     let (_, listed) = lab.mcp(&["list", "--json"]);
     assert_eq!(listed[0]["servers"][0]["auth"], "signed in");
+    // Once more, for this one server: a new token takes the place of the old one.
+    let before = lab.program.home.read("mcp-tokens/far.json").unwrap();
+    let again = lab
+        .program
+        .command(&["mcp", "reauth", "far"])
+        .env("BROWSER", format!("python3 {} %s", browser.display()));
+    again.timeout(LONG).run().unwrap().ok();
+    let after = lab.program.home.read("mcp-tokens/far.json").unwrap();
+    assert_ne!(before, after);
+    assert_eq!(server.stats().visits.len(), visits.len() + 1);
+    assert_eq!(lab.mcp(&["reauth", "nobody"]).0, 1);
     assert_eq!(lab.mcp(&["remove", "far"]).0, 0);
     assert!(lab.program.home.mode("mcp-tokens/far.json").is_err());
     assert_eq!(lab.mcp(&["login", "far"]).0, 1);

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hermes_testkit::eventually;
 use hermes_testkit::model_server::{ModelServer, Scenario};
+use hermes_testkit::{Output, eventually};
 use serde_json::Value as Json;
 
 use super::chat::with_model;
@@ -119,6 +119,24 @@ impl Lab {
         };
         (output.code.unwrap_or(-1), objects)
     }
+}
+
+/// Runs `hermes mcp serve`, says these lines to it, and ends its input when the request of this id is answered.
+pub(crate) fn served(program: &Program, option: &str, said: &[String], last: u32) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let said: String = said.iter().map(|line| format!(" '{line}'")).collect();
+    // A pipe with a name stays open for as long as this shell holds it.
+    let script = format!(
+        "cd '{}' && mkfifo in && : >out\n\
+         \"$HERMES\" mcp serve {option} <in >out & server=$!\n\
+         exec 3>in; printf '%s\\n'{said} >&3\n\
+         until grep -q '\"id\":{last}[,}}]' out || ! kill -0 $server; do sleep 0.05; done\n\
+         exec 3>&-; wait $server; ended=$?; cat out; exit $ended",
+        folder.path().display()
+    );
+    let command = program.home.command("/bin/sh").args(["-c", &script]);
+    let command = command.env("HERMES", env!("CARGO_BIN_EXE_hermes"));
+    command.timeout(LONG).run().unwrap()
 }
 
 /// The server's program.

@@ -1,20 +1,23 @@
 //! MCP servers that nobody here wrote. `scripts/setup` installs them.
 
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hermes_testkit::model_server::{Scenario, Step, text};
 use hermes_testkit::{HermeticCommand, Running, eventually};
 use serde_json::{Value as Json, json};
 
-use super::mcp_lab::Lab;
+use super::mcp_lab::{LONG, Lab};
 
-/// A program of a server written in Python.
+/// A program of others written in Python.
 #[expect(
     clippy::disallowed_methods,
     reason = "scripts/setup puts them where these variables say"
 )]
-fn python(name: &str) -> String {
+pub(super) fn python(name: &str) -> String {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
     let bin = cache.unwrap().join("hermes-tests/strangers/bin");
@@ -27,12 +30,10 @@ fn lab() -> Lab {
 
 #[track_caller]
 fn added(lab: &Lab, arguments: &[&str]) {
-    let all: Vec<&str> = ["add", "stranger"]
-        .iter()
-        .chain(arguments)
-        .copied()
-        .collect();
-    assert_eq!(lab.mcp(&all).0, 0, "scripts/setup installs it");
+    let all = [&["mcp", "add", "stranger"], arguments].concat();
+    let added = lab.program.command(&all).timeout(LONG).run().unwrap();
+    let report = added.report();
+    assert_eq!(added.code, Some(0), "scripts/setup installs it: {report}");
 }
 
 /// Calls a tool and shows what the model would get.
@@ -44,7 +45,7 @@ fn call(lab: &Lab, tool: &str, arguments: &Json) -> String {
         "stranger",
         tool,
         "--elicit",
-        r#"{"String":"Ada"}"#,
+        r#"{"String":"Ada","Clarification":"snake"}"#,
         "--args",
         &arguments,
     ];
@@ -106,28 +107,39 @@ fn everything(lab: &Lab) {
             json!({"prompt": "say something"}),
             "from the model",
         ),
+        (
+            "simulate-research-query",
+            json!({"topic": "rust"}),
+            "Research Report: rust",
+        ),
+        (
+            "simulate-research-query",
+            json!({"topic": "python", "ambiguous": true}),
+            "Research Report: python (snake)",
+        ),
     ];
+    // These two run as tasks, the second with a question in the middle.
     for (tool, arguments, expected) in &called {
         let answer = call(lab, tool, arguments);
         assert!(answer.contains(expected), "{tool}: {answer}");
     }
-    // This one runs only as a task of the protocol's next version, and says so.
-    let research = "simulate-research-query";
-    let topic = r#"{"topic":"rust"}"#;
-    let (code, refused) = lab.mcp(&["call", "stranger", research, "--args", topic]);
-    assert!(
-        code == 1 && refused[0]["answer"].to_string().contains("task"),
-        "{refused:?}"
-    );
-    let mut names: Vec<&str> = called.iter().map(|(tool, ..)| *tool).collect();
-    names.push(research);
+    let names: Vec<&str> = called.iter().map(|(tool, ..)| *tool).collect();
+    // A look shows what a conversation would have, also what is only for clients with a model.
+    assert!(offered.contains(&"trigger-sampling-request"), "{offered:?}");
     offered.retain(|tool| !names.contains(tool));
     assert!(offered.is_empty(), "never called: {offered:?}");
     let listed = call(lab, "list_resources", &json!({}));
     assert!(listed.contains("architecture.md"), "{listed}");
-    let uri = "demo://resource/static/document/architecture.md";
-    let read = call(lab, "read_resource", &json!({"uri": uri}));
-    assert!(read.len() > 500, "{read}");
+    let listed: Json = serde_json::from_str(&listed).unwrap();
+    let resources = listed["resources"].as_array().unwrap();
+    assert!(resources.len() >= 7, "{resources:?}");
+    for resource in resources {
+        let read = call(lab, "read_resource", &json!({ "uri": resource["uri"] }));
+        assert!(read.len() > 100, "{resource}: {read}");
+    }
+    let blob = json!({ "uri": "demo://resource/dynamic/blob/2" });
+    let blob = call(lab, "read_resource", &blob);
+    assert!(blob.contains("saved"), "{blob}");
     let dynamic = call(
         lab,
         "read_resource",
@@ -159,7 +171,7 @@ fn everything(lab: &Lab) {
     }
 }
 
-// MCP-57, MCP-74, MCP-75, MCP-78
+// MCP-57, MCP-74, MCP-75, MCP-78, MCP-88
 #[test]
 fn all_of_server_everything_works_as_a_program() {
     let lab = lab();
@@ -170,7 +182,7 @@ fn all_of_server_everything_works_as_a_program() {
     everything(&lab);
 }
 
-// MCP-57, MCP-74, MCP-75, MCP-78
+// MCP-57, MCP-74, MCP-75, MCP-78, MCP-88
 #[test]
 fn all_of_server_everything_works_at_an_address() {
     let lab = lab();
@@ -206,20 +218,72 @@ fn the_servers_for_times_and_pages_work() {
     assert_eq!(lab.mcp(&["remove", "stranger"]).0, 0);
 
     let fetch = python("mcp-server-fetch");
-    added(
-        &lab,
-        &["--command", &fetch, "--args", "--ignore-robots-txt"],
+    let page = page(
+        "<html><head><title>Beans</title></head><body><article><h1>Beans</h1>\
+         <p>Water them every other day, and never at noon.</p></article></body></html>",
     );
-    let page = format!("{}/models", lab.model.base_url());
-    let (_, fetched) = lab.mcp(&[
-        "call",
-        "stranger",
-        "fetch",
-        "--args",
-        &json!({"url": page}).to_string(),
-    ]);
-    let fetched = fetched[0]["answer"].to_string();
-    assert!(fetched.contains("/models"), "{fetched}");
+    // Addresses of this machine are refused unless it is told otherwise.
+    for (more, works) in [(&["--allow-private-ips"][..], true), (&[], false)] {
+        let mut arguments = vec!["--command", &fetch, "--args", "--ignore-robots-txt"];
+        arguments.extend(more);
+        added(&lab, &arguments);
+        let asked = json!({"url": page.url}).to_string();
+        let (code, fetched) = lab.mcp(&["call", "stranger", "fetch", "--args", &asked]);
+        let answer = fetched[0]["answer"].to_string();
+        assert_eq!(code == 0, works, "{answer}");
+        assert_eq!(answer.contains("every other day"), works, "{answer}");
+        assert_eq!(lab.mcp(&["remove", "stranger"]).0, 0);
+    }
+}
+
+/// A page at an address, for as long as this is kept.
+struct Page {
+    url: String,
+    over: Arc<AtomicBool>,
+}
+
+fn page(html: &'static str) -> Page {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let over = Arc::new(AtomicBool::new(false));
+    let ends = Arc::clone(&over);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            if ends.load(Ordering::Relaxed) {
+                return;
+            }
+            // A client that goes away gets nothing more.
+            let _ = served(stream, html);
+        }
+    });
+    Page {
+        url: format!("http://{address}/beans"),
+        over,
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        let address = self
+            .url
+            .trim_start_matches("http://")
+            .trim_end_matches("/beans");
+        // One more visitor, so that it notices.
+        let _ = std::net::TcpStream::connect(address);
+    }
+}
+
+fn served(mut stream: std::net::TcpStream, html: &str) -> std::io::Result<()> {
+    let mut lines = BufReader::new(stream.try_clone()?).lines();
+    while lines
+        .next()
+        .transpose()?
+        .is_some_and(|line| !line.is_empty())
+    {}
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/html\r\nconnection: close";
+    let length = html.len();
+    write!(stream, "{head}\r\ncontent-length: {length}\r\n\r\n{html}")
 }
 
 const FASTMCP: &str = r#"

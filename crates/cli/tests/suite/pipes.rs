@@ -1,5 +1,11 @@
 //! Output that cannot be written: a reader that goes away is no reason to complain, a full disk is.
 
+use std::time::Duration;
+
+use hermes_testkit::model_server::{Scenario, Step, text};
+use hermes_testkit::pty::Terminal;
+
+use super::chat::served;
 use super::program::Program;
 
 // CL-34
@@ -75,4 +81,24 @@ fn output_that_is_lost_is_said() {
             output.stderr
         );
     }
+}
+
+// CL-3
+#[test]
+fn someone_who_waits_for_a_file_sees_that_there_is_progress() {
+    let limit = Duration::from_secs(30);
+    let slow = Step::new(text("It is done.")).delay(Duration::from_secs(2));
+    let (server, program) = served(Scenario::new().reply(slow));
+    let line = "exec \"$HERMES\" -z 'Take your time' > answer.txt";
+    let command = program.home.command("/bin/sh").args(["-c", line]);
+    let command = command.env("HERMES", env!("CARGO_BIN_EXE_hermes"));
+    let terminal = Terminal::spawn(&command, 80, 10).unwrap();
+    terminal.wait_for_text("thinking", limit).unwrap();
+    assert_eq!(terminal.wait_exit(limit).unwrap().code, 0);
+    // It was only for the time of waiting, and the answer is for the file.
+    let left = terminal.screen().text();
+    assert_eq!(left.trim(), "", "{left}");
+    let answer = program.home.workspace().join("answer.txt");
+    assert_eq!(std::fs::read_to_string(answer).unwrap(), "It is done.\n");
+    server.assert_done();
 }

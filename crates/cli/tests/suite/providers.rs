@@ -119,3 +119,55 @@ fn bedrock_signs_with_the_key_pair_of_a_profile_of_aws() {
         refused.stderr
     );
 }
+
+// PV-14, PV-27: who would have to pose as another program is not offered, and asking for it says so.
+#[test]
+fn a_provider_that_answers_programs_of_others_only_is_not_offered() {
+    let program = Program::new();
+    let keys = "GITHUB_TOKEN=ghp-canary-1234567890\nGH_TOKEN=ghp-canary-1234567890\n\
+                COPILOT_GITHUB_TOKEN=ghp-canary-1234567890\n";
+    program.home.write_env(keys).unwrap();
+    for (name, why) in [
+        ("copilot", "editors that GitHub has registered"),
+        ("github-copilot", "editors that GitHub has registered"),
+        ("openai-codex", "openai-api"),
+        ("xai-oauth", "xai"),
+        ("qwen-oauth", "alibaba"),
+        ("minimax-oauth", "minimax"),
+    ] {
+        for ask in [
+            &["-z", "hello", "--provider", name, "-m", "a-model"][..],
+            &["auth", "add", name],
+        ] {
+            let output = program.run(ask);
+            assert_ne!(output.code, Some(0), "{ask:?}");
+            assert!(output.stderr.contains(why), "{ask:?}: {}", output.stderr);
+            assert!(!output.stderr.contains("canary"), "{}", output.stderr);
+        }
+    }
+}
+
+// AG-21
+#[test]
+fn claude_on_bedrock_is_told_what_to_remember() {
+    let server = ModelServer::start(Scenario::new().reply(Step::new(text("ok")).repeat())).unwrap();
+    let program = Program::new();
+    let keys = format!(
+        "AWS_BEARER_TOKEN_BEDROCK=key-1234567890\nBEDROCK_BASE_URL={}\n",
+        server.origin()
+    );
+    program.home.write_env(&keys).unwrap();
+    let claude = asked(
+        &server,
+        &program,
+        "bedrock",
+        "us.anthropic.claude-sonnet-4-6",
+    );
+    assert!(claude.violations.is_empty(), "{:?}", claude.violations);
+    let point = serde_json::json!({"cachePoint": {"type": "default"}});
+    let body = claude.expect_json();
+    assert_eq!(body["system"][1], point, "{body}");
+    assert_eq!(body["messages"][0]["content"][1], point, "{body}");
+    let nova = asked(&server, &program, "bedrock", "amazon.nova-pro-v1:0");
+    assert!(!nova.expect_json().to_string().contains("cachePoint"));
+}

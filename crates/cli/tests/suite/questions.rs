@@ -67,6 +67,42 @@ fn a_question_can_be_stopped() {
     leave(&screen);
 }
 
+// AG-7, EX-32: what a script may take is counted without the time in which a person is asked for it.
+#[test]
+fn the_time_of_a_script_stands_still_while_a_person_is_asked() {
+    // The words of the command stand elsewhere, so that the question comes from the call and not for the script.
+    let code = "from hermes_tools import terminal\nprint(terminal(open('words').read())['output'])";
+    let scenario = Scenario::new()
+        .reply(tool_call("execute_code", json!({ "code": code })))
+        .reply(Step::new(text("so be it")).when_tools_offered().repeat())
+        .reply(Step::new(text("a title")).repeat());
+    let server = ModelServer::start(scenario).unwrap();
+    let program = with_model(&server.base_url());
+    let config = program.home.read("config.yaml").unwrap();
+    let config = format!("{config}approvals: {{mode: manual}}\ncode_execution: {{timeout: 8}}\n");
+    program.home.write_config(&config).unwrap();
+    let words = "mkdir -p build && rm -rf build && echo gone";
+    program.home.write_work("words", words).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen.send("go\r").unwrap();
+    screen.wait_for_text("May I do this? mkdir", LIMIT).unwrap();
+    std::thread::sleep(Duration::from_secs(9));
+    screen.send("y\r").unwrap();
+    screen.wait_for_text("so be it", LIMIT).unwrap();
+    leave(&screen);
+    let requests = server.requests();
+    let results = requests
+        .iter()
+        .map(|request| request.expect_json()["messages"].to_string());
+    let ran = |messages: String| messages.contains(r#"\"output\":\"gone"#);
+    assert!(
+        results.into_iter().any(ran),
+        "{:?}",
+        requests.last().unwrap().expect_json()["messages"]
+    );
+}
+
 fn leave(screen: &Terminal) {
     screen.send("/exit\r").unwrap();
     screen.wait_exit(LIMIT).unwrap();

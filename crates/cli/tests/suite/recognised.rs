@@ -3,6 +3,7 @@
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, json, text};
 use serde_json::{Value, json};
 
+use super::chat::one_message;
 use super::program::Program;
 
 /// A server with one model, whose list says whom it belongs to.
@@ -67,4 +68,68 @@ fn each_server_is_asked_in_its_own_way_on_any_port() {
     // Nobody we know: the list is all there is.
     let other = server("me", &json!({"context_length": 26_000}), &[]);
     assert_eq!(window(&other), 26_000);
+}
+
+fn with_models(names: &[&str]) -> ModelServer {
+    let scenario = Scenario::new().models(names.iter().copied());
+    ModelServer::start(scenario.reply(Step::new(text("Here I am.")).repeat())).unwrap()
+}
+
+fn asked_for(server: &ModelServer) -> Value {
+    let mut requests = server.requests().into_iter().rev();
+    let asked = requests.find(|request| request.protocol.is_some()).unwrap();
+    asked.expect_json()["model"].clone()
+}
+
+// PV-2
+#[test]
+fn the_only_model_of_a_server_nearby_needs_no_name() {
+    let program = Program::new();
+    let configure = |server: &ModelServer| {
+        let base = server.base_url();
+        let config = format!("model: {{base_url: '{base}', context_length: 100000}}\n");
+        program.home.write_config(&config).unwrap();
+    };
+    let lone = with_models(&["lone"]);
+    configure(&lone);
+    assert_eq!(program.run(&["-z", "hello"]).ok().stdout, "Here I am.\n");
+    assert_eq!(asked_for(&lone), "lone");
+    let why = program.run(&["model", "--why", "--json"]).ok().json();
+    assert_eq!(why["model"], "lone");
+    let why = why["why"].to_string();
+    assert!(why.contains("the only one the server has"), "{why}");
+
+    // Among several nobody but the user chooses.
+    for names in [&["one", "two"][..], &[]] {
+        let server = with_models(names);
+        configure(&server);
+        let output = program.run(&["-z", "hello"]).code(2);
+        one_message(&output, &["no model is named", "--model"]);
+    }
+}
+
+// PV-4
+#[test]
+fn an_endpoint_can_be_changed_to_without_a_name_of_its_model() {
+    let lone = with_models(&["lone"]);
+    let program = Program::new();
+    let config = format!(
+        "model: {{provider: 'custom:lab', default: other, context_length: 100000}}\n\
+         auxiliary: {{title_generation: {{enabled: false}}}}\n\
+         providers: {{lab: {{base_url: '{}', context_length: 100000}}}}\n",
+        lone.base_url()
+    );
+    program.home.write_config(&config).unwrap();
+    for (typed, asked) in [
+        ("/model custom", "lone"),
+        ("/model custom:lab:third", "third"),
+        // The settings name one for it.
+        ("/model custom:lab", "other"),
+    ] {
+        let command = program.command(&["chat", "--plain"]);
+        let output = command.stdin(format!("{typed}\nhello\n")).run().unwrap();
+        let output = output.ok().stdout;
+        assert!(output.contains("Here I am."), "{output}");
+        assert_eq!(asked_for(&lone), asked, "{typed}");
+    }
 }

@@ -10,10 +10,10 @@ use serde_json::json;
 use super::chat::with_model;
 use super::program::Program;
 
-const LIMIT: Duration = Duration::from_secs(30);
-const READY: &str = "ask anything";
+pub(crate) const LIMIT: Duration = Duration::from_secs(30);
+pub(crate) const READY: &str = "ask anything";
 
-fn quiet(server: &ModelServer, more: &str) -> Program {
+pub(crate) fn quiet(server: &ModelServer, more: &str) -> Program {
     let program = with_model(&server.base_url());
     let settings = program.home.read("config.yaml").unwrap();
     let quiet = "auxiliary: {title_generation: {enabled: false}}\n";
@@ -22,7 +22,7 @@ fn quiet(server: &ModelServer, more: &str) -> Program {
     program
 }
 
-fn open(program: &Program, columns: u16, rows: u16) -> Terminal {
+pub(crate) fn open(program: &Program, columns: u16, rows: u16) -> Terminal {
     let mut command = program.command(&["chat"]);
     command = command.env("TERM", "xterm-256color");
     let terminal = Terminal::spawn(&command, columns, rows).unwrap();
@@ -31,7 +31,7 @@ fn open(program: &Program, columns: u16, rows: u16) -> Terminal {
 }
 
 /// What the user said in the last request.
-fn last_said(server: &ModelServer) -> String {
+pub(crate) fn last_said(server: &ModelServer) -> String {
     let requests = server.requests();
     let request = requests.last().unwrap().expect_json();
     let messages = request["messages"].as_array().unwrap().clone();
@@ -42,9 +42,15 @@ fn last_said(server: &ModelServer) -> String {
     said["content"].as_str().unwrap().to_owned()
 }
 
-fn leave(terminal: &Terminal) {
+pub(crate) fn leave(terminal: &Terminal) {
     terminal.send("\x04").unwrap();
     assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+}
+
+/// Takes the draft away and waits until the agent rests. Ctrl+C would do the first only then, and stop it before.
+pub(crate) fn clear(terminal: &Terminal) {
+    terminal.send("\x15").unwrap();
+    terminal.wait_for_text(READY, LIMIT).unwrap();
 }
 
 // CL-17 CL-35
@@ -122,7 +128,7 @@ fn an_approval_is_asked_in_a_panel_and_the_draft_stays() {
         .reply(text("It is gone."));
     let server = ModelServer::start(scenario).unwrap();
     let program = quiet(&server, "approvals: {mode: manual}\n");
-    let terminal = open(&program, 60, 12);
+    let terminal = open(&program, 60, 24);
     terminal.send("delete it\rhalf a thought").unwrap();
     let screen = terminal.wait_for_text("Allow once", LIMIT).unwrap();
     assert!(screen.contains("rm -r gone"), "{}", screen.text());
@@ -134,7 +140,7 @@ fn an_approval_is_asked_in_a_panel_and_the_draft_stays() {
     terminal.wait_for_text("half a thought", LIMIT).unwrap();
     let last = server.requests().last().unwrap().expect_json().to_string();
     assert!(last.contains("exit_code"), "{last}");
-    terminal.send("\x03").unwrap();
+    clear(&terminal);
     leave(&terminal);
 }
 
@@ -153,10 +159,10 @@ fn a_process_that_is_asked_to_end_gives_the_terminal_back() {
 }
 
 /// A tmux of our own, ended with the test.
-struct Tmux(String);
+pub(crate) struct Tmux(pub(crate) String);
 
 impl Tmux {
-    fn run(&self, arguments: &[&str]) -> String {
+    pub(crate) fn run(&self, arguments: &[&str]) -> String {
         let done = Command::new("tmux")
             .args(["-L", &self.0, "-f", "/dev/null"])
             .args(arguments)
@@ -165,11 +171,11 @@ impl Tmux {
         String::from_utf8_lossy(&done.stdout).into_owned()
     }
 
-    fn everything(&self) -> String {
+    pub(crate) fn everything(&self) -> String {
         self.run(&["capture-pane", "-p", "-S", "-"])
     }
 
-    fn wait(&self, shown: &str) {
+    pub(crate) fn wait(&self, shown: &str) {
         let seen = hermes_testkit::eventually(LIMIT, shown, || {
             self.everything().contains(shown).then_some(())
         });

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::chat::with_model;
 use super::program::Program;
+use super::screen::{READY, leave, open, quiet};
 
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -186,4 +187,45 @@ fn the_doctor_names_the_sandbox_and_what_is_wrong() {
     let broken = program.run(&["doctor"]);
     assert_eq!(broken.code, Some(1), "{}", broken.report());
     assert!(broken.stdout.contains("✗ settings"), "{}", broken.report());
+}
+
+// CL-21
+#[test]
+fn retry_asks_the_same_again_and_the_new_answer_stands_in_the_place_of_the_old() {
+    let scenario = Scenario::new()
+        .reply(text("First try."))
+        .reply(text("Second try."));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "");
+    let terminal = open(&program, 100, 30);
+    terminal.send("what is it?\r").unwrap();
+    terminal.wait_for_text("First try.", LIMIT).unwrap();
+    terminal.wait_for_text(READY, LIMIT).unwrap();
+    terminal.send("/retry\r").unwrap();
+    terminal.wait_for_text("Second try.", LIMIT).unwrap();
+    terminal.wait_for_text(READY, LIMIT).unwrap();
+    leave(&terminal);
+    let sent: Vec<Json> = server
+        .requests()
+        .iter()
+        .map(|request| request.expect_json()["messages"].clone())
+        .collect();
+    assert_eq!(sent.len(), 2);
+    assert_eq!(
+        sent[0], sent[1],
+        "the question goes once, without an answer"
+    );
+    let listed = json_of(&program, &["sessions", "list", "--json"]);
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    let session = listed[0]["session_id"].as_str().unwrap().to_owned();
+    let rows = |flags: &[&str]| {
+        let arguments = [&["sessions", "show", &session, "--json"], flags].concat();
+        let shown = json_of(&program, &arguments);
+        let rows = shown["messages"].as_array().unwrap().iter();
+        let said = |row: &Json| row["content"].as_str().unwrap_or_default().to_owned();
+        rows.map(said).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&[]), ["what is it?", "Second try."]);
+    let all = rows(&["--all"]);
+    assert!(all.contains(&"First try.".to_owned()), "{all:?}");
 }

@@ -2,7 +2,7 @@
 
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, bytes, text};
 
-use super::chat::with_model;
+use super::chat::{one_message, served, with_model};
 
 fn told(base_url: &str) -> String {
     let program = with_model(base_url);
@@ -37,4 +37,50 @@ fn what_is_at_the_bottom_of_a_failure_is_named() {
     let server = ModelServer::start(broken).unwrap();
     let cut = told(&server.base_url());
     assert!(cut.contains("broke off"), "{cut}");
+}
+
+// AG-12, AG-16
+#[test]
+fn bytes_that_are_no_answer_are_not_called_an_empty_one() {
+    let noise: &[u8] = b"\xff\xfe\x00\x1b[31m\xc3\x28 noise";
+    let lines: &[u8] = b"noise\n\xff\xff\n\nmore noise\n";
+    let event: &[u8] = b"data: \xff noise\n\n";
+    let cases = [
+        (noise, "application/json", "neither JSON nor events"),
+        (noise, "text/event-stream", "not what was expected"),
+        (
+            lines,
+            "text/event-stream; charset=utf-8",
+            "not what was expected",
+        ),
+        (event, "text/event-stream", "cannot be read"),
+        (noise, "application/x-ndjson", "cannot be read"),
+    ];
+    for (body, kind, cause) in cases {
+        let garbage = Step::new(bytes(body).content_type(kind)).repeat();
+        let (_server, program) = served(Scenario::new().reply(garbage));
+        let output = program.run(&["-z", "Hello"]).code(2);
+        let told = ["custom/scripted", "what came is not an answer", cause];
+        one_message(&output, &told);
+        assert!(!output.stderr.contains("was empty"), "{}", output.stderr);
+        assert!(!output.stderr.contains('\u{1b}'), "{:?}", output.stderr);
+    }
+}
+
+// AG-12, AG-16
+#[test]
+fn without_any_network_that_is_said() {
+    let program = with_model("http://192.0.2.1/v1");
+    let alone = program.home.command("unshare");
+    let alone = alone.args(["-rn", env!("CARGO_BIN_EXE_hermes"), "-z", "Hello"]);
+    let output = alone.run().unwrap().code(2);
+    one_message(
+        &output,
+        &[
+            "custom/scripted",
+            "192.0.2.1",
+            "Network is unreachable",
+            "check the network",
+        ],
+    );
 }

@@ -73,6 +73,36 @@ pub const VARIABLES: &[Variable] = &[
     ),
     Variable::new("NO_COLOR", "Turns colours off", Role::Process),
     Variable::new(
+        "HERMES_IGNORE_RULES",
+        "Leaves AGENTS.md, SOUL.md and what is remembered out for one run",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_YOLO_MODE",
+        "Asks for no approvals; hard blocks still hold",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_SESSION_SOURCE",
+        "What conversations are filed under where --source says nothing",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_TUI",
+        "Uses the whole screen for a conversation; 0 does not",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_TUI_THEME",
+        "light or dark: what the terminal's text stands on",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_TUI_RESUME",
+        "Begins the whole screen with the latest conversation, or the one it names; 0 does not",
+        Role::Process,
+    ),
+    Variable::new(
         "HERMES_DUMP_REQUESTS",
         "Writes every request to a model into cache/requests, with known secrets masked",
         Role::Process,
@@ -139,6 +169,31 @@ pub const VARIABLES: &[Variable] = &[
         Role::Override("security.redact_secrets"),
     ),
     Variable::new(
+        "HERMES_ALLOW_PRIVATE_URLS",
+        "Lets web tools reach private addresses",
+        Role::Override("security.allow_private_urls"),
+    ),
+    Variable::new(
+        "TIRITH_ENABLED",
+        "Has commands checked by Tirith",
+        Role::Override("security.tirith_enabled"),
+    ),
+    Variable::new(
+        "TIRITH_BIN",
+        "Program of Tirith",
+        Role::Override("security.tirith_path"),
+    ),
+    Variable::new(
+        "TIRITH_TIMEOUT",
+        "Seconds Tirith may take",
+        Role::Override("security.tirith_timeout"),
+    ),
+    Variable::new(
+        "TIRITH_FAIL_OPEN",
+        "Lets commands run when Tirith gives no answer",
+        Role::Override("security.tirith_fail_open"),
+    ),
+    Variable::new(
         "HERMES_ACCEPT_HOOKS",
         "Runs shell hooks without asking",
         Role::Override("hooks_auto_accept"),
@@ -162,6 +217,16 @@ pub const VARIABLES: &[Variable] = &[
         "HERMES_ENVIRONMENT_HINT",
         "What the model should know of the machine",
         Role::Override("agent.environment_hint"),
+    ),
+    Variable::new(
+        "HERMES_OPENROUTER_CACHE",
+        "Lets OpenRouter answer a repeated request from its cache",
+        Role::Override("openrouter.response_cache"),
+    ),
+    Variable::new(
+        "HERMES_OPENROUTER_CACHE_TTL",
+        "Seconds such an answer is kept",
+        Role::Override("openrouter.response_cache_ttl"),
     ),
     Variable::new(
         "HERMES_MODEL",
@@ -324,6 +389,36 @@ pub const VARIABLES: &[Variable] = &[
         Role::Fallback("terminal.sandbox_dir"),
     ),
     Variable::new(
+        "TERMINAL_HOME_MODE",
+        "Home directory that commands get: auto, real or profile",
+        Role::Fallback("terminal.home_mode"),
+    ),
+    Variable::new(
+        "TERMINAL_ENV_PASSTHROUGH",
+        "Variables that commands see, as a JSON list",
+        Role::Fallback("terminal.env_passthrough"),
+    ),
+    Variable::new(
+        "TERMINAL_CREDENTIAL_FILES",
+        "Files of the home that sandboxes may read, as a JSON list",
+        Role::Fallback("terminal.credential_files"),
+    ),
+    Variable::new(
+        "TERMINAL_SHELL_INIT_FILES",
+        "Files a shell reads when it starts, as a JSON list",
+        Role::Fallback("terminal.shell_init_files"),
+    ),
+    Variable::new(
+        "TERMINAL_AUTO_SOURCE_BASHRC",
+        "Reads the user's shell files at the start",
+        Role::Fallback("terminal.auto_source_bashrc"),
+    ),
+    Variable::new(
+        "TERMINAL_DAEMON_TERM_GRACE_SECONDS",
+        "Seconds a process in the background gets to end before it is killed",
+        Role::Fallback("terminal.daemon_term_grace_seconds"),
+    ),
+    Variable::new(
         "TERMINAL_PERSISTENT_SHELL",
         "Keeps one shell for all commands",
         Role::Fallback("terminal.persistent_shell"),
@@ -391,6 +486,61 @@ pub const VARIABLES: &[Variable] = &[
     Variable::new(
         "OSV_ENDPOINT",
         "Address of the list of malicious packages that MCP servers are checked against",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_BUNDLED_SKILLS",
+        "Directory of skills in place of those that come with the program",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_BUNDLES_DIR",
+        "Directory of bundles of skills",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_KANBAN_TASK",
+        "Task on the board this run works on",
+        Role::Process,
+    ),
+    Variable::new(
+        "TERMUX_VERSION",
+        "Set on telephones, where other skills work",
+        Role::Process,
+    ),
+    Variable::new(
+        "HERMES_SKILLS_INDEX_URL",
+        "Address of the list of skills",
+        Role::Override("skills.hub.index_url"),
+    ),
+    Variable::new(
+        "HERMES_SKILLS_SH_URL",
+        "Address of skills.sh",
+        Role::Override("skills.hub.skills_sh_url"),
+    ),
+    Variable::new(
+        "HERMES_SKILLS_GITHUB_URL",
+        "Address of GitHub's API for skills",
+        Role::Override("skills.hub.github_url"),
+    ),
+    Variable::new(
+        "HERMES_SKILLS_CLAWHUB_URL",
+        "Address of ClawHub",
+        Role::Override("skills.hub.clawhub_url"),
+    ),
+    Variable::new(
+        "HERMES_SKILLS_LOBEHUB_URL",
+        "Address of LobeHub",
+        Role::Override("skills.hub.lobehub_url"),
+    ),
+    Variable::new(
+        "HERMES_SKILLS_BROWSE_SH_URL",
+        "Address of browse.sh",
+        Role::Override("skills.hub.browse_sh_url"),
+    ),
+    Variable::new(
+        "HERMES_OPTIONAL_SKILLS",
+        "Directory of the official skills that are not installed from the start",
         Role::Process,
     ),
     Variable::new(

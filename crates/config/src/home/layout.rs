@@ -58,6 +58,11 @@ impl Home {
         self.path.join("memories")
     }
 
+    /// Changes of memory and skills that wait for a yes.
+    pub fn pending_dir(&self) -> PathBuf {
+        self.path.join("pending")
+    }
+
     pub fn skills_dir(&self) -> PathBuf {
         self.path.join("skills")
     }

@@ -149,6 +149,17 @@ fn tidy(entry: &mut Node) {
     }
 }
 
+/// Today's spelling of the variable that holds the key.
+pub(super) fn tidy_key(entry: &mut Map) {
+    for (old, now) in ALIASES.into_iter().filter(|(_, now)| *now == "key_env") {
+        if let Some(node) = entry.remove(old)
+            && entry.get(now).is_none_or(super::is_blank)
+        {
+            entry.insert(now, node);
+        }
+    }
+}
+
 /// `models` as a list of names, or of maps with an `id` or `name`.
 fn models_as_map(models: &mut Node) {
     let Value::List(items) = &models.value else {

@@ -1,8 +1,8 @@
 //! Working out what a migration writes, and writing it.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::path::PathBuf;
+use std::time::SystemTime;
 
 use super::difference::difference;
 use super::{CURRENT_VERSION, VERSION_KEY, Version, plugins, rewrite, servers, steps};
@@ -281,9 +281,6 @@ impl Plan {
     /// failure leaves a file that can be migrated again.
     pub fn apply(self, home: &Home, now: SystemTime) -> Result<Report, MigrateError> {
         let mut report = Report::default();
-        let seconds = now
-            .duration_since(UNIX_EPOCH)
-            .map_or(0, |since| since.as_secs());
         let config_file = home.config_file();
         if let Some(config) = &self.config {
             if files::read(&config_file)?.unwrap_or_default() != config.before {
@@ -291,12 +288,12 @@ impl Plan {
             }
             report
                 .backups
-                .push(copy(&config_file, seconds, &config.before)?);
+                .push(files::keep_copy(&config_file, now, &config.before)?);
         }
         if let Some(secrets) = &self.secrets {
             let path = home.env_file();
             let before = files::read(&path)?.unwrap_or_default();
-            report.backups.push(copy(&path, seconds, &before)?);
+            report.backups.push(files::keep_copy(&path, now, &before)?);
             secrets.write(&path)?;
             report.written.push(path);
         }
@@ -306,20 +303,4 @@ impl Plan {
         }
         Ok(report)
     }
-}
-
-fn copy(path: &Path, seconds: u64, bytes: &[u8]) -> Result<PathBuf, FileError> {
-    let named = |tail: String| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(tail);
-        PathBuf::from(name)
-    };
-    let mut backup = named(format!(".bak.{seconds}"));
-    let mut number = 1;
-    while backup.exists() {
-        backup = named(format!(".bak.{seconds}-{number}"));
-        number += 1;
-    }
-    files::replace(&backup, bytes)?;
-    Ok(backup)
 }

@@ -45,7 +45,7 @@ section! {
         restart_drain_timeout: Duration = secs(0);
         /// Attempts of one model call before another provider is tried.
         api_max_retries: u32 = 3, in 0..=100;
-        /// Service tier asked of the provider, such as `priority`; its own when empty.
+        /// Service tier asked of OpenAI, Azure, OpenRouter and endpoints of your own, such as `priority`; theirs when empty.
         service_tier: String = String::new();
         /// Thinking the model does before it answers.
         @unlisted reasoning_effort: Effort = Effort::Unset;

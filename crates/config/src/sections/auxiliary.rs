@@ -19,6 +19,8 @@ section! {
         vision: VisionTask = VisionTask::default();
         /// Summarising web pages.
         web_extract: AuxiliaryTask = task(360);
+        /// Summarising earlier conversations that a search found.
+        @unlisted session_search: AuxiliaryTask = task(60);
         /// Summarising the older part of a conversation.
         compression: AuxiliaryTask = task(120);
         /// Searching and judging skills of the hub.

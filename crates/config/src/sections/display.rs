@@ -21,7 +21,7 @@ use crate::value::Value;
 section! {
     /// What you see in the terminal and in chats.
     pub struct Display {
-        /// Less space between the parts of a conversation.
+        /// A short banner at the start, however wide the terminal is.
         compact: bool = false;
         /// Personality that is on from the start; none when empty.
         personality: String = String::new();
@@ -49,13 +49,13 @@ section! {
         interface: Interface = Interface::Cli;
         /// Resumes the latest session when the full-screen interface starts.
         tui_auto_resume_recent: bool = false;
-        /// Points out the list of running agents when there is more than one.
+        /// Has no effect; the status line counts running agents.
         tui_agents_nudge: bool = true;
         /// Rings the terminal's bell when a turn is done.
         bell_on_complete: bool = false;
         /// Shows what the model thinks.
         show_reasoning: bool = true;
-        /// Shows all of it, without cutting.
+        /// Shows all of it instead of the first lines of each thought; in full screen, thoughts that are unfolded.
         reasoning_full: bool = false;
         /// Says when memories or skills were changed.
         memory_notifications: MemoryNotice = MemoryNotice::On;
@@ -66,10 +66,10 @@ section! {
         /// How the time is written, in `strftime` notation.
         timestamp_format: String = text("%H:%M");
         /// What becomes of Markdown in answers.
-        final_response_markdown: MarkdownMode = MarkdownMode::Strip;
-        /// Draws the latest output again after the screen was cleared.
+        final_response_markdown: MarkdownMode = MarkdownMode::Render;
+        /// Writes the latest output again when the screen is drawn anew with Ctrl+L or `/redraw`.
         persistent_output: bool = true;
-        /// Lines kept for that.
+        /// Lines kept for that, 10,000 at most.
         persistent_output_max_lines: u32 = 200;
         /// Leaves a line in the scrollback for every question that was answered.
         persist_prompts: bool = true;
@@ -77,17 +77,17 @@ section! {
         inline_diffs: bool = true;
         /// Says when an edit failed and was not repaired by the end of the turn.
         file_mutation_verifier: bool = true;
-        /// Says when credits run low.
+        /// Has no effect; a provider that refuses for lack of credit is always named.
         credits_notices: bool = true;
-        /// Explains a turn that ended without an answer.
+        /// Explains a turn that ended without an answer, and says what can be done.
         turn_completion_explainer: bool = true;
         /// Shows what a turn cost.
         show_cost: bool = false;
         /// Colours and words of the interface, by name.
         skin: String = text("default");
-        /// Language of the interface.
+        /// Has no effect; the interface is in English. Answers are in the language you write in.
         language: String = text("en");
-        /// How the full-screen interface shows that it works.
+        /// What moves while the agent works.
         tui_status_indicator: StatusIndicator = StatusIndicator::Kaomoji;
         /// Where the full-screen interface has its status line.
         @unlisted tui_statusbar: Option<StatusBar> = None;
@@ -97,13 +97,13 @@ section! {
         @unlisted sections: BTreeMap<String, DetailsMode> = BTreeMap::new();
         /// What the full-screen interface uses the mouse for.
         @unlisted mouse_tracking: Option<MouseTracking> = None;
-        /// Seconds between two redraws of the status line.
+        /// Seconds between two redraws of the status line while nothing happens; 0 is never.
         cli_refresh_interval: Duration = secs(1);
         /// What is shown of your own message once it is sent.
         user_message_preview: MessagePreview = MessagePreview::default();
         /// Shows in chats what the model says between tool calls.
         interim_assistant_messages: bool = true;
-        /// Shows the model's remarks on what it is doing.
+        /// Shows what the model says before it calls tools; otherwise only answers are shown, when they are complete.
         show_commentary: bool = true;
         /// What is shown of tool calls.
         @unlisted tool_progress: ToolProgress = ToolProgress::All;
@@ -117,7 +117,7 @@ section! {
         friendly_tool_labels: bool = true;
         /// How tool calls are shown in chats.
         tool_progress_grouping: ProgressGrouping = ProgressGrouping::Accumulate;
-        /// Words for the status line, in place of the built-in ones.
+        /// Has no effect; a skin has the words (`spinner.thinking_verbs`).
         status_phrases: BTreeMap<String, Value> = BTreeMap::new();
         /// How thinking is set off in chats.
         reasoning_style: ReasoningStyle = ReasoningStyle::Code;
@@ -132,9 +132,9 @@ section! {
         ]);
         /// A line of facts below every answer.
         runtime_footer: RuntimeFooter = RuntimeFooter::default();
-        /// Keys that copy the selected text.
+        /// Has no effect; the terminal's own keys copy what is selected in it.
         copy_shortcut: CopyShortcut = CopyShortcut::Auto;
-        /// An animal that keeps you company.
+        /// Has no effect; there are no companions.
         pet: Pet = Pet::default();
     }
 }

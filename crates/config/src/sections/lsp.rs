@@ -17,13 +17,13 @@ choice! {
 }
 
 choice! {
-    /// Who installs a missing language server.
+    /// What happens when a language server is missing. Hermes never installs one by itself.
     pub enum InstallStrategy {
-        /// Hermes.
+        /// The same as `off`.
         Auto = "auto",
-        /// You, when told which one is missing.
+        /// You are told once which one is missing.
         Manual = "manual",
-        /// Nobody; only servers that are there are used.
+        /// Nothing; only servers that are there are used.
         Off = "off",
     }
 }
@@ -37,9 +37,9 @@ section! {
         wait_mode: WaitMode = WaitMode::Document;
         /// Seconds an edit waits for the findings.
         wait_timeout: Duration = secs(5);
-        /// Who installs a missing server.
+        /// What happens when a server is missing; none is ever installed by itself.
         install_strategy: InstallStrategy = InstallStrategy::Auto;
-        /// Settings of single servers, by name.
+        /// Single servers by name: `command` (a list), `extensions` (a list), `disabled`.
         servers: BTreeMap<String, Value> = BTreeMap::new();
     }
 }

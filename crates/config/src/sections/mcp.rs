@@ -1,12 +1,14 @@
 //! `mcp_servers` and `mcp`: tools of other programs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::names::NameList;
+use crate::environment::Environment;
+use crate::expand;
 use crate::macros::{choice, secs, section, text};
-use crate::setting::{Either, SecretText};
-use crate::value::Value;
+use crate::setting::{Either, Reader, SecretText, Setting as _};
+use crate::value::{KeyPath, Node, Value};
 
 section! {
     /// How MCP servers are kept up.
@@ -25,6 +27,18 @@ choice! {
         Trusted = "trusted",
         /// Calls of tools that do not declare themselves read-only are asked about first.
         Untrusted = "untrusted",
+    }
+}
+
+choice! {
+    /// What the program of an MCP server may touch.
+    pub enum McpSandbox {
+        /// Everything that you may.
+        Off = "off",
+        /// What commands may with the same word in `terminal.sandbox.mode`.
+        WorkspaceWrite = "workspace-write",
+        /// Nothing but temporary files may be changed, and keys cannot be read.
+        ReadOnly = "read-only",
     }
 }
 
@@ -81,7 +95,10 @@ section! {
         @unlisted lifecycle: Option<McpLifecycle> = None;
         /// Whether its tools may change things without a question.
         @unlisted trust: McpTrust = McpTrust::Trusted;
-        /// Connects without looking first whether the address is an MCP server.
+        /// What its program may touch; without a word everything for trusted servers, and what commands may
+        /// in `workspace-write` for others.
+        @unlisted sandbox: Option<McpSandbox> = None;
+        /// Accepted and not used: no address is looked at before it is connected to.
         @unlisted skip_preflight: bool = false;
         /// Lets its tools run at the same time.
         @unlisted supports_parallel_tool_calls: bool = false;
@@ -91,6 +108,36 @@ section! {
         @unlisted sampling: Option<McpSampling> = None;
         /// Questions it may put to you.
         @unlisted elicitation: Option<McpElicitation> = None;
+    }
+}
+
+/// Parts of an entry that count as not written when their value cannot be used. What is wrong with any other
+/// part leaves nothing to go by: a server with half its settings may do what nobody wanted.
+const FORGIVEN: [&[&str]; 8] = [
+    &["enabled"],
+    &["supports_parallel_tool_calls"],
+    &["idle_timeout_seconds"],
+    &["max_lifetime_seconds"],
+    &["lifecycle", "idle_timeout_seconds"],
+    &["lifecycle", "max_lifetime_seconds"],
+    &["tools", "resources"],
+    &["tools", "prompts"],
+];
+
+impl McpServer {
+    /// Whether the entry can be used although the value of this key, which is one of its own, cannot.
+    pub fn forgives(key: &KeyPath) -> bool {
+        let part: Vec<&str> = key.segments().skip(2).collect();
+        FORGIVEN.contains(&part.as_slice())
+    }
+
+    /// The entry as it would be read from the settings, with the variables it refers to filled in, and their
+    /// names.
+    pub fn filled_in(&self, environment: &Environment) -> (Self, BTreeSet<String>) {
+        let mut node = Node::from(self.to_value());
+        let names = expand::expand_server(&mut node, environment);
+        let filled = Self::read(&node, &mut Reader::default());
+        (filled.unwrap_or_else(|| self.clone()), names)
     }
 }
 

@@ -1,6 +1,8 @@
 //! `memory`: what the agent remembers between sessions.
 
-use crate::macros::section;
+use std::time::Duration;
+
+use crate::macros::{secs, section};
 
 section! {
     /// What the agent remembers between sessions.
@@ -17,5 +19,9 @@ section! {
         user_char_limit: u32 = 1375, in 1..=10_000_000;
         /// External memory used beside the files, such as `honcho`; none when empty.
         provider: String = String::new();
+        /// Seconds a message waits for what the external memory knows about it.
+        @unlisted recall_timeout: Duration = secs(8), in secs(1)..=secs(8);
+        /// Messages of yours after which the agent looks back for something to remember; 0 is never.
+        @unlisted nudge_interval: u32 = 10;
     }
 }

@@ -61,7 +61,7 @@ section! {
         @unlisted extra_headers: BTreeMap<String, String> = BTreeMap::new();
         /// HTTP headers added to every request unless the provider sets them itself.
         @unlisted default_headers: BTreeMap<String, String> = BTreeMap::new();
-        /// `codex_app_server` runs OpenAI models through an installed `codex` program.
+        /// `codex_app_server` would run OpenAI's models through the `codex` program; Hermes does not and says so.
         @unlisted openai_runtime: String = String::new();
         /// Context window in tokens asked of Ollama.
         @unlisted ollama_num_ctx: Option<u32> = None;

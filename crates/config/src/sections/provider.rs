@@ -33,13 +33,13 @@ section! {
         @unlisted max_output_tokens: Option<u32> = None;
         /// Most tokens of one answer, by its older name.
         @unlisted max_tokens: Option<u32> = None;
-        /// Seconds to wait between two requests.
+        /// Seconds to wait between two requests. Not used: waits follow what the provider answers.
         @unlisted rate_limit_delay: Option<Duration> = None;
         /// Seconds one request may take.
         @unlisted request_timeout_seconds: Option<Duration> = None;
         /// Seconds a stream may be silent before it is given up.
         @unlisted stale_timeout_seconds: Option<Duration> = None;
-        /// Asks the endpoint which models it has.
+        /// Whether lists of models ask the endpoint; `false` shows those that are named here.
         @unlisted discover_models: Option<bool> = None;
         /// Fields added to every request body.
         @unlisted extra_body: BTreeMap<String, Value> = BTreeMap::new();
@@ -85,6 +85,8 @@ section! {
         @unlisted api_mode: ApiMode = ApiMode::Unset;
         /// Most tokens of one answer.
         @unlisted max_tokens: Option<u32> = None;
+        /// HTTP headers added to every request.
+        @unlisted extra_headers: BTreeMap<String, String> = BTreeMap::new();
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::macros::{choice, secs, section, texts};
 
 section! {
-    /// How long conversations are kept.
+    /// How long conversations are kept, and how they are found again.
     pub struct Sessions {
         /// Deletes old conversations by itself.
         auto_prune: bool = false;
@@ -17,6 +17,10 @@ section! {
         min_interval_hours: f64 = 24.0, in 0.0..=1_000_000.0;
         /// Also writes every conversation to a JSON file.
         write_json_snapshots: bool = false;
+        /// GGUF file of an embedding model, for searches that find other words for the same; a bare name is in `models`.
+        @unlisted embedding_model: String = String::new();
+        /// Text put in front of what is searched for, where the model was trained with one.
+        @unlisted embedding_query_prefix: String = String::new();
     }
 }
 

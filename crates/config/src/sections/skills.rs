@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use super::skills_hub::SkillsHub;
 use crate::macros::{secs, section};
 use crate::value::Value;
 
@@ -21,6 +22,10 @@ section! {
         guard_agent_created: bool = false;
         /// Asks you before the agent changes a skill.
         write_approval: bool = false;
+        /// Where skills of others are looked for.
+        hub: SkillsHub = SkillsHub::default();
+        /// Model calls after which the agent looks back for a skill to write or mend; 0 is never.
+        @unlisted creation_nudge_interval: u32 = 10;
         /// Settings of single skills.
         @unlisted config: BTreeMap<String, Value> = BTreeMap::new();
         /// Skills that are never offered.

@@ -89,7 +89,7 @@ section! {
 }
 
 section! {
-    /// The list of recommended models that is fetched from the web.
+    /// The list of recommended models of the reference. Hermes asks the providers themselves and does not fetch it.
     pub struct ModelCatalog {
         /// Fetches it.
         enabled: bool = true;

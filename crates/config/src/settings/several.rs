@@ -3,6 +3,7 @@
 use super::target::{self, Target, UnknownKey};
 use super::{Change, SetError, Settings, put, take_out};
 use crate::value::{KeyPath, Value};
+use crate::yaml::Document;
 
 /// What becomes of one key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,25 @@ pub enum Edit<'a> {
 }
 
 impl Settings<'_> {
+    /// Whether `change` would take a value for a key of `config.yaml`; nothing is written.
+    pub fn check(&self, key: &str, raw: &str) -> Result<(), SetError> {
+        self.check_owner()?;
+        match Target::of(key)? {
+            Target::Setting(path) => {
+                self.check_pin(&path)?;
+                let value = target::value_for(&path, raw, UnknownKey::Refuse)?;
+                let failed = |source| SetError::Edit {
+                    path: self.home.config_file(),
+                    source,
+                };
+                let mut alone = Document::new("").map_err(failed)?;
+                put(&mut alone, &path, &value).map_err(failed)?;
+                target::check_types(&alone, &path).map_err(|error| *error)
+            }
+            Target::Variable(key) => Err(SetError::BadKey { key }),
+        }
+    }
+
     /// Changes several keys of `config.yaml` at once. A kill at any moment leaves all or none of them.
     pub fn change(&self, edits: &[(&str, Edit<'_>)]) -> Result<Vec<Change>, SetError> {
         self.check_owner()?;

@@ -15,6 +15,24 @@ fn intended() -> BTreeMap<String, (Value, Value)> {
         ("model".to_owned(), (json!(""), json!({}))),
         // The reference has two loaders that disagree; its terminal interface streams.
         ("display.streaming".to_owned(), (json!(false), json!(true))),
+        // The screen draws Markdown; stripping it is for terminals that cannot.
+        (
+            "display.final_response_markdown".to_owned(),
+            (json!("strip"), json!("render")),
+        ),
+        // Looking back has a budget of its own here.
+        (
+            "learning".to_owned(),
+            (none.clone(), json!({ "daily_tokens": 200_000 })),
+        ),
+        // Where skills of others are looked for can be said here.
+        (
+            "skills.hub".to_owned(),
+            (
+                none.clone(),
+                Config::default().skills.hub.to_value().to_json(),
+            ),
+        ),
         // Every task on the side has the same keys.
         (
             "auxiliary.memory_query_rewrite.reasoning_effort".to_owned(),

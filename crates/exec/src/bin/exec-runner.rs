@@ -47,6 +47,7 @@ async fn run() -> Outcome {
         startup: Startup::Nothing,
         output_limit: 10_000,
         folder: folder.join("scratch"),
+        ready: None,
         random: Arc::new(SystemRandom),
     });
     let command = Command {
@@ -73,6 +74,7 @@ async fn run() -> Outcome {
             vfs: None,
         })?,
         redactor: RedactorHandle::default(),
+        masking: hermes_exec::guidance::Masking::default(),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
         logs: folder.join("logs"),

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bollard::errors::Error;
-use bollard::models::{ContainerCreateBody, ContainerSummary, ContainerSummaryStateEnum};
+use bollard::models::{
+    ContainerCreateBody, ContainerInspectResponse, ContainerSummary, ContainerSummaryStateEnum,
+};
 use bollard::query_parameters::{
     CreateContainerOptions, InspectContainerOptions, ListContainersOptions, RemoveContainerOptions,
     StartContainerOptions, StopContainerOptions,
@@ -175,12 +177,7 @@ impl Engine {
             Err(ExecError::Gone(_)) => return Ok(false),
             look => look?,
         };
-        let networks = look.network_settings.and_then(|settings| settings.networks);
-        let connected = networks
-            .unwrap_or_default()
-            .keys()
-            .any(|name| name != "none");
-        if !config.network && connected {
+        if !config.network && is_connected(&look) {
             self.remove(&found.id).await?;
             return Ok(false);
         }
@@ -273,12 +270,19 @@ impl Inventory for Engine {
         let known = all.into_iter().filter_map(|one| {
             let found = self.name(&one)?;
             let labels = one.labels.unwrap_or_default().into_iter().collect();
-            let sandbox = Sandbox {
+            let mut sandbox = Sandbox {
                 image: one.image.unwrap_or_default(),
                 running: one.state == Some(ContainerSummaryStateEnum::RUNNING),
                 created_at: one.created.unwrap_or(0),
                 ..Sandbox::from_labels(found.name, &labels)
             };
+            let mounts = one.mounts.unwrap_or_default().into_iter();
+            let kept = mounts.filter_map(|mount| {
+                let (source, target) = (mount.source?, mount.destination?);
+                spec::is_kept(&source, &target, &sandbox.task).then(|| PathBuf::from(source))
+            });
+            sandbox.kept = kept.collect();
+            sandbox.kept.sort();
             Some((found.id, sandbox))
         });
         Ok(known.collect())
@@ -305,6 +309,16 @@ impl Inventory for Engine {
     }
 }
 
+/// Whether a container has a network, by its making or because somebody connected it later.
+fn is_connected(container: &ContainerInspectResponse) -> bool {
+    let settings = container.network_settings.as_ref();
+    let networks = settings.and_then(|settings| settings.networks.as_ref());
+    networks
+        .into_iter()
+        .flat_map(|networks| networks.keys())
+        .any(|name| name != "none")
+}
+
 fn gone_is_fine(result: Result<(), ExecError>) -> Result<(), ExecError> {
     match result {
         Err(ExecError::Gone(_)) => Ok(()),
@@ -325,4 +339,29 @@ pub(super) fn chain(error: &Error) -> String {
         cause = inner.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // EX-24: made without a network, and connected to one behind our back.
+    #[test]
+    fn a_container_that_was_connected_later_does_not_count_as_offline() {
+        for (networks, connected) in [
+            (r#"{"none": {}}"#, false),
+            ("{}", false),
+            ("null", false),
+            (r#"{"none": {}, "bridge": {}}"#, true),
+            (r#"{"host": {}}"#, true),
+            (r#"{"company": {}}"#, true),
+        ] {
+            let text = format!(
+                r#"{{"HostConfig": {{"NetworkMode": "none"}}, "NetworkSettings": {{"Networks": {networks}}}}}"#
+            );
+            let container = serde_json::from_str(&text).unwrap();
+            assert_eq!(is_connected(&container), connected, "{networks}");
+        }
+        assert!(!is_connected(&ContainerInspectResponse::default()));
+    }
 }

@@ -1,14 +1,21 @@
 //! What a container is made of.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bollard::models::{ContainerCreateBody, HostConfig, SystemInfo};
 
-use super::{DockerConfig, arguments, unavailable};
+use super::{DockerConfig, KIND, arguments, unavailable};
 use crate::{ExecError, labels};
 
+/// Keeps the container running while somebody uses it, and for its lifetime after that, whatever becomes of us.
+const REST: &str = include_str!("rest.sh");
+/// The longest time in seconds between two looks at whether somebody uses it.
+const LONGEST_LOOK: u64 = 30;
+/// How many seconds may pass until whoever started it uses it.
+const ARRIVAL: u64 = 60;
 const MAX_PROCESSES: i64 = 256;
+const ROOT: &str = "/root";
 const WORKSPACE: &str = "/workspace";
 
 /// What is known about the image and the engine when a container is made.
@@ -21,7 +28,7 @@ pub(super) struct Surroundings {
 pub(super) fn folder(config: &DockerConfig) -> PathBuf {
     config
         .sandboxes
-        .join("docker")
+        .join(KIND)
         .join(labels::value(&config.task))
 }
 
@@ -29,6 +36,16 @@ pub(super) fn folder(config: &DockerConfig) -> PathBuf {
 pub(super) fn kept(config: &DockerConfig) -> [PathBuf; 2] {
     let base = folder(config);
     [base.join("home"), base.join("workspace")]
+}
+
+/// Whether such a directory is what is mounted, by its name.
+pub(super) fn is_kept(source: &str, target: &str, task: &str) -> bool {
+    let own = |name: &str| Path::new(source).ends_with(Path::new(KIND).join(task).join(name));
+    match target {
+        ROOT => own("home"),
+        WORKSPACE => own("workspace"),
+        _ => false,
+    }
 }
 
 /// The container to make, with the hash of its making among its labels.
@@ -59,7 +76,7 @@ pub(super) fn container(
     limits(config, &surroundings.engine, &mut host);
     let mut body = ContainerCreateBody {
         image: Some(config.image.clone()),
-        cmd: Some(vec!["sleep".to_owned(), "infinity".to_owned()]),
+        cmd: Some(main_program(config)),
         working_dir: Some(config.directory.clone()),
         user: config.run_as.map(|(user, group)| format!("{user}:{group}")),
         env: Some(
@@ -86,6 +103,16 @@ pub(super) fn container(
     Ok(body)
 }
 
+fn main_program(config: &DockerConfig) -> Vec<String> {
+    let lifetime = config.lifetime.as_secs().clamp(1, u64::from(u32::MAX));
+    let look = (lifetime / 4).clamp(1, LONGEST_LOOK);
+    let mut words = ["/bin/sh", "-c", REST, "hermes"]
+        .map(str::to_owned)
+        .to_vec();
+    words.extend([lifetime, look, ARRIVAL].map(|seconds| seconds.to_string()));
+    words
+}
+
 fn storage(config: &DockerConfig, own_init: bool) -> (Vec<String>, HashMap<String, String>) {
     let run = if own_init {
         "size=64m,nosuid,exec"
@@ -106,7 +133,7 @@ fn storage(config: &DockerConfig, own_init: bool) -> (Vec<String>, HashMap<Strin
     let own_workspace = config.workspace.is_some() || targets.contains(&WORKSPACE);
     if config.persistent {
         let [home, workspace] = kept(config);
-        binds.push(format!("{}:/root", home.display()));
+        binds.push(format!("{}:{ROOT}", home.display()));
         if !own_workspace {
             binds.push(format!("{}:{WORKSPACE}", workspace.display()));
         }
@@ -126,7 +153,7 @@ fn storage(config: &DockerConfig, own_init: bool) -> (Vec<String>, HashMap<Strin
     if let Some(workspace) = &config.workspace {
         binds.push(format!("{}:{WORKSPACE}", workspace.display()));
     }
-    for offer in &config.offers {
+    for offer in config.offers.list() {
         binds.push(format!("{}:{}:ro", offer.from.display(), offer.to));
     }
     binds.extend(config.volumes.iter().cloned());
@@ -159,5 +186,83 @@ fn limits(config: &DockerConfig, engine: &SystemInfo, host: &mut HostConfig) {
     if config.disk_mb > 0 && engine.driver.as_deref() == Some("overlay2") && backing("xfs") {
         let size = format!("{}m", config.disk_mb);
         host.storage_opt = Some(HashMap::from([("size".to_owned(), size)]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn config() -> DockerConfig {
+        DockerConfig {
+            engine: String::new(),
+            image: "image".to_owned(),
+            directory: "/root".to_owned(),
+            task: "default".to_owned(),
+            profile: "main".to_owned(),
+            cpus: 1.0,
+            memory_mb: 512,
+            disk_mb: 1024,
+            persistent: false,
+            across_processes: true,
+            reaper: true,
+            lifetime: Duration::from_secs(300),
+            network: true,
+            run_as: None,
+            workspace: None,
+            volumes: Vec::new(),
+            offers: Vec::new().into(),
+            environment: BTreeMap::new(),
+            forwarded: Vec::new(),
+            arguments: Vec::new(),
+            sandboxes: PathBuf::from("/sandboxes"),
+            clock: std::sync::Arc::new(hermes_core::SystemClock),
+        }
+    }
+
+    fn made(engine: SystemInfo, entrypoint: &[&str]) -> HostConfig {
+        let surroundings = Surroundings {
+            engine,
+            entrypoint: entrypoint.iter().map(|&word| word.to_owned()).collect(),
+        };
+        let body = container(&config(), &surroundings).unwrap();
+        body.host_config.unwrap()
+    }
+
+    // EX-20
+    #[test]
+    fn an_image_with_an_init_of_its_own_gets_none_of_ours_and_may_run_from_run() {
+        for (entrypoint, ours) in [
+            (&["/init"][..], false),
+            (&["/init", "x"], false),
+            (&["sh"], true),
+            (&[], true),
+        ] {
+            let host = made(SystemInfo::default(), entrypoint);
+            assert_eq!(host.init == Some(true), ours, "{entrypoint:?}");
+            let run = host.tmpfs.unwrap().remove("/run").unwrap();
+            assert_eq!(run.contains("noexec"), ours, "{entrypoint:?}: {run}");
+        }
+    }
+
+    // EX-20
+    #[test]
+    fn the_disk_is_limited_only_where_the_engine_can_do_so() {
+        let engine = |driver: &str, backing: &str| SystemInfo {
+            driver: Some(driver.to_owned()),
+            driver_status: Some(vec![vec![
+                "Backing Filesystem".to_owned(),
+                backing.to_owned(),
+            ]]),
+            ..SystemInfo::default()
+        };
+        let limited = made(engine("overlay2", "xfs"), &[]).storage_opt.unwrap();
+        assert_eq!(limited.get("size").map(String::as_str), Some("1024m"));
+        for (driver, backing) in [("overlay2", "extfs"), ("vfs", "xfs")] {
+            let host = made(engine(driver, backing), &[]);
+            assert_eq!(host.storage_opt, None, "{driver} on {backing}");
+        }
     }
 }

@@ -1,18 +1,24 @@
 //! Files of this machine.
 
 mod batch;
+mod journal;
 mod lines;
+mod pinned;
 mod place;
 mod search;
+mod tidy;
 
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, File, Metadata};
 use std::io::Read;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use rustix::fs::OFlags;
 use tokio_util::sync::CancellationToken;
 
+use self::pinned::Folder;
 use super::{
     Applied, Edit, FileEntry, FileKind, FileStamp, FileStat, FileState, Files, FilesError,
     LineWindow, Lines, Loaded, Located, Search, SearchFound,
@@ -22,12 +28,24 @@ use super::{
 #[derive(Debug, Clone, Default)]
 pub struct NativeFiles {
     home: Option<PathBuf>,
+    tidy: Arc<tidy::Tidy>,
 }
 
 impl NativeFiles {
     /// All of them; `home` is what `~` stands for.
     pub fn new(home: Option<PathBuf>) -> Self {
-        Self { home }
+        Self {
+            home,
+            tidy: Arc::default(),
+        }
+    }
+
+    /// The same, where changes of several files are written down in this folder first. What a program that was killed
+    /// had begun is taken back before the first file is looked for.
+    #[must_use]
+    pub fn with_journals(mut self, folder: PathBuf) -> Self {
+        self.tidy = Arc::new(tidy::Tidy::with_journals(folder));
+        self
     }
 }
 
@@ -38,7 +56,11 @@ impl Files for NativeFiles {
         path: &'a str,
     ) -> BoxFuture<'a, Result<Located, FilesError>> {
         let named = place::named(path, directory, self.home.as_deref());
-        Box::pin(blocking(move || place::locate(&named)))
+        let tidy = self.tidy.clone();
+        Box::pin(blocking(move || {
+            tidy.recover();
+            place::locate(&named)
+        }))
     }
 
     fn stat<'a>(&'a self, path: &'a Path) -> BoxFuture<'a, Result<FileStat, FilesError>> {
@@ -74,7 +96,17 @@ impl Files for NativeFiles {
     }
 
     fn apply(&self, edits: Vec<Edit>) -> BoxFuture<'_, Result<Applied, FilesError>> {
-        Box::pin(blocking(move || batch::apply(&edits)))
+        let tidy = self.tidy.clone();
+        Box::pin(async move {
+            let work = move || {
+                tidy.recover();
+                batch::apply(&edits, &tidy)
+            };
+            let (applied, replaced) = blocking(work).await?;
+            // Nobody has to wait for their space.
+            tokio::task::spawn_blocking(move || drop(replaced));
+            Ok(applied)
+        })
     }
 
     fn search(&self, search: Search) -> BoxFuture<'_, Result<SearchFound, FilesError>> {
@@ -94,12 +126,8 @@ async fn blocking<T: Send + 'static>(
 /// Opens a file that is a plain one. A pipe must not hold us up, so nothing is waited for.
 fn open(path: &Path) -> Result<(File, Metadata), FilesError> {
     let failed = |error| FilesError::new(path, error);
-    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
-    let opened = OpenOptions::new()
-        .read(true)
-        .custom_flags(flags.bits().cast_signed())
-        .open(path);
-    let file = match opened {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match pinned::open(path, flags) {
         Ok(file) => file,
         // Sockets and some devices cannot be opened at all; what they are says more than that.
         Err(error) => return Err(plain(path).err().unwrap_or_else(|| failed(error))),
@@ -151,6 +179,8 @@ fn load(path: &Path, limit: u64) -> Result<Loaded, FilesError> {
 
 fn list(path: &Path, limit: usize) -> Result<Vec<FileEntry>, FilesError> {
     let failed = |error| FilesError::new(path, error);
+    // Names alone are told here: that no link stands in the way when it begins is enough.
+    Folder::open(path)?;
     let mut entries = Vec::new();
     for entry in fs::read_dir(path).map_err(failed)? {
         let entry = entry.map_err(failed)?;

@@ -2,22 +2,34 @@
 
 use hermes_secrets::RedactorHandle;
 
+use super::ProcessesOptions;
 use super::rolling::Rolling;
-use crate::guidance::output_scope;
+use crate::guidance::Masking;
 use crate::strip_ansi;
 
 /// Characters looked at in front of those that are told: what begins there must be recognised.
 const MARGIN: usize = 8_192;
 
 /// Masks what processes print.
-pub(super) struct Cleaner(pub(super) RedactorHandle);
+pub(super) struct Cleaner {
+    redactor: RedactorHandle,
+    masking: Masking,
+}
 
 impl Cleaner {
+    /// What the registry's settings ask for.
+    pub(super) fn new(options: &ProcessesOptions) -> Self {
+        Self {
+            redactor: options.redactor.clone(),
+            masking: options.masking,
+        }
+    }
+
     /// The whole text.
     pub(super) fn all(&self, command: &str, text: &str) -> String {
-        self.0
+        self.redactor
             .snapshot()
-            .redact_in(output_scope(command), &strip_ansi(text))
+            .redact_in(self.masking.of_command(command), &strip_ansi(text))
             .into_owned()
     }
 

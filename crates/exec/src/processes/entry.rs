@@ -16,6 +16,14 @@ use super::watch::Watch;
 use super::{ProcessInfo, ProcessLog, ProcessState, Reach};
 use crate::Control;
 
+/// Characters of a command that are told with what becomes of it: a script of a megabyte is a command too.
+const TOLD_COMMAND: usize = 1_000;
+
+/// A command, as events tell it.
+pub(super) fn told_of(command: &str) -> String {
+    command.chars().take(TOLD_COMMAND).collect()
+}
+
 /// One process, as its owner knows it.
 pub(super) struct Entry {
     pub(super) row: ProcessRow,
@@ -50,7 +58,8 @@ impl Entry {
 
     /// What an event says about every process, and more.
     pub(super) fn body(&self, more: serde_json::Value) -> serde_json::Value {
-        let mut body = json!({ "session_id": self.row.id, "command": self.row.command });
+        let command = told_of(&self.row.command);
+        let mut body = json!({ "session_id": self.row.id, "command": command });
         if let (Some(body), serde_json::Value::Object(more)) = (body.as_object_mut(), more) {
             body.extend(more);
         }

@@ -13,6 +13,8 @@ use nix::sys::signal::Signal;
 use serde_json::json;
 
 use super::cleaned::Cleaner;
+use super::entry::told_of;
+use super::logs;
 use super::owner::{Message, Owner};
 use super::{EndReason, ProcessError, Processes};
 use crate::warden::{RunKey, Scope, Seen, signal_all};
@@ -41,7 +43,7 @@ impl Processes {
     pub async fn recover(&self) -> Result<Recovered, ProcessError> {
         let options = &self.shared.options;
         let store = &options.store;
-        let cleaner = Cleaner(options.redactor.clone());
+        let cleaner = Cleaner::new(options);
         let mut recovered = Recovered::default();
         for row in store.unended_processes().await? {
             if row.owner == self.shared.name || is_alive(&row.owner) {
@@ -69,7 +71,19 @@ impl Processes {
         }
         let before = options.clock.now().as_duration().as_secs_f64() - REMEMBERED_FOR;
         store.forget_processes(before).await?;
+        self.clear_logs(before).await?;
         Ok(recovered)
+    }
+
+    /// Nobody reads what a process printed once it has been forgotten.
+    async fn clear_logs(&self, before: f64) -> Result<(), ProcessError> {
+        let options = &self.shared.options;
+        let rows = options.store.unended_processes().await?;
+        let running = rows.into_iter().map(|row| row.id).collect();
+        let before = Duration::try_from_secs_f64(before).unwrap_or_default();
+        let folder = options.logs.clone();
+        let cleared = tokio::task::spawn_blocking(move || logs::clear(&folder, &running, before));
+        Ok(cleared.await.map_err(|_| ExecError::Cancelled)?)
     }
 
     async fn adopt(
@@ -137,7 +151,7 @@ fn lost_body(row: &ProcessRow, output: &str, cleaner: &Cleaner) -> String {
     let tail = cleaner.end(&row.command, output, TOLD);
     json!({
         "session_id": row.id,
-        "command": row.command,
+        "command": told_of(&row.command),
         "exit_code": null,
         "completion_reason": EndReason::Lost.word(),
         "output": tail,

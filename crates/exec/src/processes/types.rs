@@ -8,6 +8,7 @@ use hermes_core::{Clock, Random};
 use hermes_secrets::RedactorHandle;
 use hermes_store::Store;
 
+use crate::guidance::Masking;
 use crate::{Backend, ExecError, Launch};
 
 /// What the registry needs.
@@ -16,6 +17,8 @@ pub struct ProcessesOptions {
     pub store: Store,
     /// Masks secrets in what is told of their output.
     pub redactor: RedactorHandle,
+    /// How much of it is masked.
+    pub masking: Masking,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
     /// Makes names.
@@ -118,6 +121,15 @@ impl EndReason {
             Self::Exited => "exited",
             Self::Killed => "killed",
             Self::Lost => "lost",
+        }
+    }
+
+    /// Who ended it, in the word results use.
+    pub fn source(self) -> &'static str {
+        match self {
+            Self::Exited => "process",
+            Self::Killed => "hermes",
+            Self::Lost => "unknown",
         }
     }
 }

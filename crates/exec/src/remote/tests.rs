@@ -1,7 +1,7 @@
 use hermes_config::ModalMode;
 
 use super::*;
-use crate::WardenProgram;
+use crate::{Growing, WardenProgram};
 use hermes_core::SystemClock;
 
 fn around() -> Surroundings {
@@ -22,7 +22,7 @@ fn around() -> Surroundings {
         user: (1, 2),
         task: "default".to_owned(),
         profile: "main".to_owned(),
-        offers: Vec::new(),
+        offers: Growing::default(),
         clock: Arc::new(SystemClock),
         local: LocalOptions {
             warden: WardenProgram {
@@ -54,6 +54,53 @@ fn settings(backend: Choice) -> Terminal {
         backend,
         ..Terminal::default()
     }
+}
+
+// EX-20, EX-30: a directory of this machine is not looked for in a container; another machine may well have it.
+#[test]
+fn shells_elsewhere_start_where_the_settings_say_unless_that_is_here() {
+    let start = |backend, cwd: &str| {
+        let settings = Terminal {
+            cwd: cwd.to_owned(),
+            ..settings(backend)
+        };
+        let here = [Path::new("/srv/project"), Path::new("/data/.hermes")];
+        directory_there(&settings, &here).display().to_string()
+    };
+    for container in [
+        Choice::Docker,
+        Choice::Singularity,
+        Choice::Modal,
+        Choice::Daytona,
+    ] {
+        for ours in ["/home/someone/proj", "/srv/project/sub", "sub", "."] {
+            assert_eq!(start(container, ours), "~", "{ours}");
+        }
+        assert_eq!(start(container, "/workspace"), "/workspace");
+    }
+    assert_eq!(
+        start(Choice::Ssh, "/home/someone/proj"),
+        "/home/someone/proj"
+    );
+    assert_eq!(start(Choice::Ssh, "auto"), "~");
+}
+
+// EX-20: an engine without root is found where it puts its socket.
+#[test]
+fn the_first_socket_of_an_engine_that_is_there_is_used_unless_one_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let podman = folder.path().join("podman/podman.sock");
+    std::fs::create_dir_all(podman.parent().unwrap()).unwrap();
+    let _engine = std::os::unix::net::UnixListener::bind(&podman).unwrap();
+    let runtime = folder.path().display().to_string();
+    let mut environment = BTreeMap::from([("XDG_RUNTIME_DIR".to_owned(), runtime)]);
+    if !Path::new(DOCKER_SOCKET).exists() {
+        let address = format!("unix://{}", podman.display());
+        assert_eq!(engine(&environment), address);
+        assert_eq!(engine(&BTreeMap::new()), format!("unix://{DOCKER_SOCKET}"));
+    }
+    environment.insert("DOCKER_HOST".to_owned(), "unix:///named".to_owned());
+    assert_eq!(engine(&environment), "unix:///named");
 }
 
 // EX-30
@@ -181,7 +228,7 @@ fn a_container_gets_what_the_settings_say_and_no_directory_of_this_machine() {
         config.sandboxes,
         Path::new(concat!("/root", "/.hermes/sandboxes"))
     );
-    assert_eq!(config.engine, DOCKER_SOCKET);
+    assert_eq!(config.engine, engine(&BTreeMap::new()));
 }
 
 #[test]

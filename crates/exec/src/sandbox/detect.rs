@@ -103,6 +103,8 @@ fn attempt(helper: &Helper, mechanism: &Mechanism) -> Result<(), String> {
         mode: Mode::ReadOnly,
         writable: vec!["/tmp".into()],
         protected: Vec::new(),
+        sealed: Vec::new(),
+        temporary: Vec::new(),
         hidden: vec!["/etc/ssl".into(), "/etc/shadow".into()],
         exposed: Vec::new(),
         network: Network::On,

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 /// Most entries of a directory that are looked at in search of sockets.
 const MOST_ENTRIES: usize = 20_000;
 
+/// Most entries of a sealed directory that can be written.
+const MOST_UNSEALED: usize = 150;
+
 /// What may be done with a path and everything below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,12 +47,20 @@ pub(super) fn survey(confinement: &Confinement, needed: &[PathBuf]) -> Vec<Place
     for root in &roots {
         found.insert(root.clone(), Access::Write);
     }
+    for path in existing(&confinement.sealed) {
+        seal(&path, &roots, &mut found);
+    }
     for path in existing(&confinement.protected) {
         pin_parents(&path, &roots, &mut found);
         found.insert(path, Access::Read);
     }
-    for root in &roots {
-        found.extend(doors_in(root, &roots));
+    // A socket is reached on a mount that cannot be written, too.
+    for folder in roots
+        .iter()
+        .cloned()
+        .chain(existing(&confinement.temporary))
+    {
+        found.extend(doors_in(&folder, &roots));
     }
     found.extend(existing(&confinement.hidden).map(|path| (path, Access::Hidden)));
     for path in existing(&confinement.exposed).chain(existing(needed)) {
@@ -114,6 +125,23 @@ fn pin_parents(path: &Path, roots: &[PathBuf], found: &mut BTreeMap<PathBuf, Acc
             return;
         }
         found.entry(parent.to_owned()).or_insert(Access::Write);
+    }
+}
+
+/// Makes a directory one in which nothing new is made: it is read, and what is in it is written.
+fn seal(directory: &Path, roots: &[PathBuf], found: &mut BTreeMap<PathBuf, Access>) {
+    if !roots.iter().any(|root| directory.starts_with(root)) {
+        return;
+    }
+    found.insert(directory.to_owned(), Access::Read);
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let plain = entries.filter(|entry| {
+        let kind = entry.file_type();
+        kind.is_ok_and(|kind| kind.is_dir() || kind.is_file())
+    });
+    // Each becomes a word of a command line, so that there cannot be many; the rest is only read.
+    for entry in plain.take(MOST_UNSEALED) {
+        found.entry(entry.path()).or_insert(Access::Write);
     }
 }
 
@@ -215,6 +243,8 @@ mod tests {
             protected: vec![root.join("work/.git/hooks"), root.join("work/absent")],
             hidden: vec![root.join("own"), root.join("work/own/deeper")],
             exposed: vec![root.join("own/skills")],
+            sealed: vec![root.join("work/seal")],
+            temporary: Vec::new(),
             network: Network::On,
         }
     }
@@ -232,6 +262,7 @@ mod tests {
         let root = fs::canonicalize(directory.path())?;
         fs::create_dir_all(root.join("work/.git/hooks"))?;
         fs::create_dir_all(root.join("elsewhere/skills"))?;
+        fs::create_dir_all(root.join("work/seal/notes"))?;
         std::os::unix::fs::symlink(root.join("elsewhere"), root.join("own"))?;
         let places = survey(&confinement(&root), &[]);
         assert_eq!(access(&places, &root.join("work")), Some(Access::Write));
@@ -252,6 +283,11 @@ mod tests {
             Some(Access::Read)
         );
         assert_eq!(access(&places, &root.join("work/absent")), None);
+        assert_eq!(access(&places, &root.join("work/seal")), Some(Access::Read));
+        assert_eq!(
+            access(&places, &root.join("work/seal/notes")),
+            Some(Access::Write)
+        );
         Ok(())
     }
 

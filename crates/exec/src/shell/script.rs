@@ -5,12 +5,14 @@
 
 use std::path::Path;
 
-use crate::ExecError;
 use crate::supervise::quote;
 use crate::warden::MARKER;
 
-/// A longer script does not fit into one argument; the command then arrives on standard input.
+/// What does not fit into one argument comes in a file: all arguments together have a limit too.
 const LONGEST_ARGUMENT: usize = 96 << 10;
+
+/// Prints the state. Fails when any part of it could not be written: half a state is none.
+pub(super) const STATE: &str = "\\builtin export -p && \\builtin declare -f && \\builtin alias -p";
 
 /// How a command is put together.
 pub(super) struct Script<'a> {
@@ -22,8 +24,8 @@ pub(super) struct Script<'a> {
     pub(super) to: &'a Path,
     pub(super) start: Start<'a>,
     pub(super) command: &'a str,
-    /// Whether something else comes on standard input.
-    pub(super) has_input: bool,
+    /// The file the command stands in, when it is too long for an argument.
+    pub(super) file: Option<&'a Path>,
 }
 
 /// Where a command starts.
@@ -31,14 +33,13 @@ pub(super) enum Start<'a> {
     /// There or not at all.
     At(&'a str),
     /// There, or as near to it as still exists.
-    Near(&'a str),
+    Near(&'a Path),
 }
 
 /// What is started.
 pub(super) struct Built {
-    pub(super) script: String,
-    /// What has to come on standard input before everything else.
-    pub(super) ahead: Option<Vec<u8>>,
+    /// What bash is given.
+    pub(super) arguments: Vec<String>,
     /// Whether something of the command may still speak after the trailer.
     pub(super) goes_on: bool,
 }
@@ -56,26 +57,8 @@ impl Script<'_> {
             script.push_str(&format!("__hermes_end={}\n", quote(AT_END)));
             script.push_str(CARE);
         }
-        let inline = format!("{script}\\builtin eval -- {}\n", quote(self.command));
-        if inline.len() <= LONGEST_ARGUMENT {
-            return Built {
-                script: inline,
-                ahead: None,
-                goes_on: careful,
-            };
-        }
-        script.push_str(&format!(
-            "__hermes_c=$(head -c {})\n{}\\builtin eval -- \"$__hermes_c\"\n",
-            self.command.len(),
-            if self.has_input {
-                ""
-            } else {
-                "\\builtin exec </dev/null\n"
-            },
-        ));
         Built {
-            script,
-            ahead: Some(self.command.as_bytes().to_vec()),
+            arguments: arguments(script, self.command, self.file),
             goes_on: careful,
         }
     }
@@ -85,7 +68,7 @@ impl Script<'_> {
     fn leave(&self, careful: bool) -> String {
         let to = quote(&self.to.to_string_lossy());
         let save = format!(
-            "if {{ \\builtin export -p; \\builtin declare -f; \\builtin alias -p; }} >| {to} 2>/dev/null; \
+            "if {{ {STATE}; }} 2>/dev/null >| {to}; \
              then __hermes_k=1; else __hermes_k=0; fi\n\
              \\builtin printf '\\036{}\\037%s\\037%s\\037%s\\036' \"$__hermes_k\" \"$__hermes_l\" \"$PWD\"",
             self.word
@@ -125,7 +108,7 @@ fn begin(from: Option<&Path>, start: &Start<'_>) -> String {
             "__hermes_d={}\nuntil \\builtin cd -- \"${{__hermes_d:-/}}\" 2>/dev/null; do \
              __hermes_l=1; [[ $__hermes_d == */* ]] || __hermes_d=; \
              __hermes_d=${{__hermes_d%/*}}; done\n",
-            quote_path(directory)
+            quote_directory(directory)
         ),
     });
     // `cd -` means where the command before this one came from.
@@ -138,19 +121,38 @@ pub(super) fn detached(
     from: Option<&Path>,
     start: Start<'_>,
     command: &str,
-) -> Result<String, ExecError> {
-    let script = format!(
-        "{}\\builtin eval -- {}\n",
-        begin(from, &start),
-        quote(command)
-    );
-    if script.len() > LONGEST_ARGUMENT {
-        return Err(ExecError::Io {
-            what: "starting a command in the background".to_owned(),
-            source: std::io::ErrorKind::ArgumentListTooLong.into(),
-        });
+    file: Option<&Path>,
+) -> Vec<String> {
+    arguments(begin(from, &start), command, file)
+}
+
+/// Whether a command has to be put into a file first.
+pub(super) fn is_long(command: &str) -> bool {
+    quote(command).len() > LONGEST_ARGUMENT
+}
+
+/// What puts a command into a file: it comes on standard input.
+pub(super) fn put(file: &Path) -> Vec<String> {
+    let file = quote(&file.to_string_lossy());
+    let script = format!("\\builtin umask 077\n\\builtin exec cat >| {file}\n");
+    vec!["-c".to_owned(), script]
+}
+
+/// What bash is given to run a command after the script that prepares it. Only what follows a zero byte would be
+/// lost of a file, and no argument could hold one either.
+fn arguments(mut script: String, command: &str, file: Option<&Path>) -> Vec<String> {
+    match file {
+        None => script.push_str(&format!("\\builtin eval -- {}\n", quote(command))),
+        Some(file) => {
+            let file = quote(&file.to_string_lossy());
+            script.push_str(&format!(
+                "IFS= \\builtin read -r -d '' __hermes_c <{file}\n\
+                 \\builtin command rm -f -- {file}\n\
+                 \\builtin eval -- \"$__hermes_c\"\n"
+            ));
+        }
     }
-    Ok(script)
+    vec!["-c".to_owned(), script]
 }
 
 /// What the shell does when it ends. A command that shows what it does must not show this.
@@ -179,6 +181,16 @@ fn needs_care(command: &str) -> bool {
     command
         .split(|c: char| !(c.is_alphanumeric() || c == '_'))
         .any(|word| matches!(word, "exec" | "trap"))
+}
+
+/// The same for a path that may be no text: bytes by their numbers, which arrive as they are everywhere.
+fn quote_directory(path: &Path) -> String {
+    if let Some(text) = path.to_str() {
+        return quote_path(text);
+    }
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let numbers: String = bytes.map(|byte| format!("\\x{byte:02x}")).collect();
+    format!("$'{numbers}'")
 }
 
 /// A path as one word; a tilde in front still means the home directory there.

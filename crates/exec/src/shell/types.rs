@@ -27,9 +27,14 @@ pub struct ShellOptions {
     /// The directory, where commands run, in which it keeps its state. Who can write there decides what its
     /// commands mean.
     pub folder: PathBuf,
+    /// Called before the first command, by whoever has to make the directory or to look after it.
+    pub ready: Option<Ready>,
     /// Makes names nobody else has.
     pub random: Arc<dyn Random>,
 }
+
+/// What is done before the first command.
+pub type Ready = Arc<dyn Fn() + Send + Sync>;
 
 /// What is read before the first command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +79,9 @@ pub struct Finished {
     pub directory: PathBuf,
     /// Where it should have started, when that is gone.
     pub missing_directory: Option<PathBuf>,
+    /// Where what it exported and defined should have been written, when that was not possible. The next command
+    /// starts from what was there before.
+    pub unsaved: Option<PathBuf>,
     /// Where it ran.
     pub place: Place,
 }

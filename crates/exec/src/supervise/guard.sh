@@ -5,19 +5,31 @@
 
 umask 077
 mkdir -p "${hermes_home%/*}" && mkdir "$hermes_home" && mkfifo "$hermes_home/events" || exit 1
+# For those who want to know whether somebody is here.
+printf '%s\n' "$$" >"$hermes_home/guard" || exit 1
 hermes_pump='' hermes_watch='' hermes_grep=''
 
 # What happens is written to a pipe with a name, so that commands can report without a connection of
-# their own. Opened for both directions nobody waits for the other side.
-cat <>"$hermes_home/events" &
+# their own. Opened for both directions nobody waits for the other side. Only this shell holds it open, so the
+# pump comes to the end of it when the shell is gone, also when somebody killed it.
+exec 8<>"$hermes_home/events"
+cat <"$hermes_home/events" 8>&- &
 hermes_pump=$!
 
 if [ "$hermes_patience" -gt 0 ]; then
     while sleep "$hermes_patience"; do
         rm "$hermes_home/beat" || { kill -TERM "$$"; break; }
-    done >/dev/null 2>&1 </dev/null &
+    done >/dev/null 2>&1 </dev/null 8>&- &
     hermes_watch=$!
     : >"$hermes_home/beat"
+fi
+
+# Whether launchers can have what loses its parent adopted.
+if env PERL_BADLANG=0 perl -e 'exit !-e "/proc/self/exe"' >/dev/null 2>&1 </dev/null; then
+    : >"$hermes_home/perl"
+elif env python3 -I -S -c 'import ctypes, os, sys
+sys.exit(not os.path.exists("/proc/self/exe"))' >/dev/null 2>&1 </dev/null; then
+    : >"$hermes_home/python"
 fi
 
 # Some greps stop at the first zero byte; only one that does not can search environments.
@@ -58,10 +70,26 @@ hermes_roots() {
     done
 }
 
-# hermes_victims MARK: everything that carries the mark or descends from, or shares a session or process
-# group with, one of hermes_found.
+# hermes_holders RUN: who holds the record of this run, or of any when there is none, gone or not.
+hermes_holders() {
+    hermes_name="hermes-$hermes_guard-[^/]*/run\.${1:-[^ ]*}\( (deleted)\)\{0,1\}"
+    # shellcheck disable=SC2012
+    ls -l /proc/[0-9]*/fd/9 2>/dev/null | sed -n "s#.* /proc/\([0-9]*\)/fd/9 -> .*/$hermes_name\$#\1#p"
+}
+
+# hermes_victims MARK: everything that carries the mark, holds a record, or descends from, or shares a session
+# or process group with, one of hermes_found.
 hermes_victims() {
     hermes_list=' ' hermes_marked=' '
+    hermes_what=${1#"HERMES_RUN=$hermes_guard"}
+    case $hermes_what in
+    .*)
+        hermes_what=${hermes_what#.}
+        for hermes_pid in $(hermes_holders "${hermes_what%.}"); do
+            hermes_marked="$hermes_marked$hermes_pid "
+        done
+        ;;
+    esac
     if [ -n "$hermes_grep" ]; then
         for hermes_pid in $(grep -slF "$1" /proc/[0-9]*/environ); do
             hermes_pid=${hermes_pid#/proc/}

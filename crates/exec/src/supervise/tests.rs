@@ -12,6 +12,8 @@ struct Here {
     scratch: PathBuf,
     patience: Duration,
     every: Duration,
+    /// Where programs are, when it is not where they are for us.
+    programs: Option<PathBuf>,
 }
 
 impl Carrier for Here {
@@ -36,6 +38,12 @@ impl Carrier for Here {
     fn open(&self, role: Role, crew: &Crew) -> BoxFuture<'_, Result<Channel, ExecError>> {
         let mut command = Command::new(self.shell[0]);
         command.args(&self.shell[1..]).args(["-c", role.boot()]);
+        if let Some(programs) = &self.programs {
+            command.env("PATH", programs);
+            for name in ["LANG", "LC_ALL", "LC_CTYPE"] {
+                command.env_remove(name);
+            }
+        }
         let channel = start_program(command, crew);
         Box::pin(async move {
             channel.map_err(|source| ExecError::Io {
@@ -67,8 +75,24 @@ fn backend(shell: &'static [&'static str], scratch: &Path) -> Supervised<Here> {
         scratch: scratch.to_owned(),
         patience: Duration::ZERO,
         every: Duration::from_secs(3600),
+        programs: None,
     };
     Supervised::new(carrier, &SystemRandom)
+}
+
+/// A directory with all programs of this machine but perl.
+fn without_perl() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for entry in ["/usr/bin", "/bin"].map(std::fs::read_dir) {
+        for program in entry.unwrap().flatten() {
+            let name = program.file_name();
+            let link = folder.path().join(&name);
+            if !name.to_string_lossy().starts_with("perl") && link.symlink_metadata().is_err() {
+                std::os::unix::fs::symlink(program.path(), link).unwrap();
+            }
+        }
+    }
+    folder
 }
 
 fn launch(id: &str, argv: &[&str], input: Input) -> Launch {
@@ -188,6 +212,113 @@ async fn ending_a_command_ends_also_what_left_its_group_or_dropped_its_environme
     }
 }
 
+// EX-23
+#[tokio::test]
+async fn what_gave_up_session_environment_and_parent_still_ends_with_its_command_alone() {
+    for shell in SHELLS {
+        let scratch = tempfile::tempdir().unwrap();
+        let backend = backend(shell, scratch.path());
+        let away = |seconds: u32| {
+            format!(
+                "(env -i setsid sleep {seconds} >/dev/null 2>&1 </dev/null &); echo up; sleep {seconds}"
+            )
+        };
+        let mut runs = Vec::new();
+        for (id, seconds) in [("ended", 98_611), ("kept", 98_612)] {
+            let run = launch(id, &["sh", "-c", &away(seconds)], Input::None);
+            let mut process = backend.spawn(run).await.unwrap();
+            process.output.read_exact(&mut [0; 3]).await.unwrap();
+            eventually(LONG, "the one that went away", || {
+                (sleeping(seconds).len() == 2).then_some(())
+            })
+            .unwrap();
+            runs.push(process);
+        }
+        let (kept, ended) = (runs.pop().unwrap(), runs.pop().unwrap());
+        ended.control.end(Ending::Kill).await.unwrap();
+        assert_eq!(ended.exit.await.unwrap(), Exit::Code(137), "{shell:?}");
+        assert!(sleeping(98_611).is_empty(), "{shell:?}");
+        assert_eq!(sleeping(98_612).len(), 2, "{shell:?}");
+        // What outlives its command ends with the connection.
+        kept.control.end(Ending::Terminate).await.unwrap();
+        backend.close().await.unwrap();
+        assert!(sleeping(98_612).is_empty(), "{shell:?}");
+    }
+}
+
+/// Starts a process that gives up parent, session, environment and every descriptor.
+fn nowhere(seconds: u32) -> String {
+    format!(
+        "python3 -c \"import subprocess as s; n = s.DEVNULL; s.Popen(['sleep', '{seconds}'], env={{}}, \
+         start_new_session=True, close_fds=True, stdin=n, stdout=n, stderr=n)\""
+    )
+}
+
+/// Whatever gives up everything ends with its command. The three numbers are slept by nobody else.
+async fn nothing_gets_away(backend: &Supervised<Here>, [alone, left, held]: [u32; 3]) {
+    let shell = backend.carrier.shell;
+    let stopped = format!("{}; echo up; sleep {alone}", nowhere(alone));
+    let run = launch("stopped", &["sh", "-c", &stopped], Input::None);
+    let mut process = backend.spawn(run).await.unwrap();
+    process.output.read_exact(&mut [0; 3]).await.unwrap();
+    eventually(LONG, "both", || (sleeping(alone).len() == 2).then_some(())).unwrap();
+    process.control.end(Ending::Kill).await.unwrap();
+    assert_eq!(process.exit.await.unwrap(), Exit::Code(137), "{shell:?}");
+    assert!(sleeping(alone).is_empty(), "{shell:?}");
+
+    // What holds the record lives on until the connection ends; what holds nothing does not.
+    let over = format!("{}; sleep {held} & exit 3", nowhere(left));
+    let run = launch("over", &["sh", "-c", &over], Input::None);
+    let process = backend.spawn(run).await.unwrap();
+    assert_eq!(process.exit.await.unwrap(), Exit::Code(3), "{shell:?}");
+    assert!(sleeping(left).is_empty(), "{shell:?}");
+    assert_eq!(sleeping(held).len(), 1, "{shell:?}");
+    backend.close().await.unwrap();
+    assert!(sleeping(held).is_empty(), "{shell:?}");
+}
+
+// EX-23
+#[tokio::test]
+async fn what_gave_up_everything_ends_with_its_command_where_there_is_perl() {
+    for shell in SHELLS {
+        let scratch = tempfile::tempdir().unwrap();
+        let backend = backend(shell, scratch.path());
+        nothing_gets_away(&backend, [98_621, 98_622, 98_623]).await;
+    }
+}
+
+// EX-23
+#[tokio::test]
+async fn what_gave_up_everything_ends_with_its_command_where_there_is_python_and_no_perl() {
+    let programs = without_perl();
+    for shell in SHELLS {
+        let scratch = tempfile::tempdir().unwrap();
+        let mut backend = backend(shell, scratch.path());
+        if let Some(carrier) = Arc::get_mut(&mut backend.carrier) {
+            carrier.programs = Some(programs.path().to_owned());
+        }
+        // The command sees nothing of who watches over it.
+        let plain = "yes | head -1; env | grep -c '^LC_'; command -v perl; kill -9 $$";
+        let run = launch("plain", &["sh", "-c", plain], Input::None);
+        let mut process = backend.spawn(run).await.unwrap();
+        assert_eq!(text(&mut process).await, "y\n0\n", "{shell:?}");
+        assert_eq!(process.exit.await.unwrap(), Exit::Code(137), "{shell:?}");
+        nothing_gets_away(&backend, [98_631, 98_632, 98_633]).await;
+    }
+}
+
+/// Who sleeps for so long, anywhere.
+fn sleeping(seconds: u32) -> Vec<i32> {
+    let wanted = format!("sleep\0{seconds}\0");
+    let all = std::fs::read_dir("/proc").unwrap();
+    all.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|pid| {
+            std::fs::read(format!("/proc/{pid}/cmdline"))
+                .is_ok_and(|line| line == wanted.as_bytes())
+        })
+        .collect()
+}
+
 #[tokio::test]
 async fn a_held_pipe_does_not_hold_up_the_end() {
     let scratch = tempfile::tempdir().unwrap();
@@ -224,7 +355,7 @@ async fn what_is_started_ends_when_nobody_holds_the_connection_or_nothing_is_hea
             let process = backend.spawn(run).await.unwrap();
             let all = eventually(LONG, "the tree", || {
                 let all = survivors(&backend, "left");
-                (all.len() == 3).then_some(all)
+                (all.len() >= 3).then_some(all)
             })
             .unwrap();
             // Without patience the end of the connection has to do it, with it the silence.
@@ -265,6 +396,10 @@ async fn a_guard_that_was_killed_is_replaced_and_what_it_left_is_ended() {
             })
     })
     .unwrap();
+    let pump = process::descendants(guard.pid)
+        .into_iter()
+        .find(|child| child.to_string().ends_with("(cat)"))
+        .unwrap();
     let pid = nix::unistd::Pid::from_raw(guard.pid);
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
     assert!(matches!(process.exit.await, Err(ExecError::Gone(_))));
@@ -275,6 +410,10 @@ async fn a_guard_that_was_killed_is_replaced_and_what_it_left_is_ended() {
     assert_eq!(text(&mut next).await, "again\n");
     eventually(LONG, "the old command's end", || {
         (!old.alive()).then_some(())
+    })
+    .unwrap();
+    eventually(LONG, "the end of what carried its reports", || {
+        (!pump.alive()).then_some(())
     })
     .unwrap();
 }

@@ -46,8 +46,22 @@ struct Inner {
 enum Source {
     /// We start it.
     Program(WardenProgram),
-    /// Another one starts it, with this command line, and it keeps a cell.
-    Within { outer: Handle, argv: Vec<String> },
+    /// Another one starts it, with this name and command line, for one run at a time.
+    Within {
+        outer: Handle,
+        within: Within,
+        marker: String,
+        argv: Vec<String>,
+    },
+}
+
+/// What a warden that another one starts keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Within {
+    /// A sandbox.
+    Cell,
+    /// Nothing but what its run starts.
+    Nest,
 }
 
 /// What is to be started.
@@ -68,9 +82,15 @@ impl Handle {
         Self::of(Source::Program(program))
     }
 
-    /// A way to a warden that keeps a cell, which `argv` makes. `outer` ends it when it is lost.
-    pub(crate) fn within(outer: Self, argv: Vec<String>) -> Self {
-        Self::of(Source::Within { outer, argv })
+    /// A way to a warden of one run at a time, which `argv` makes. `outer` ends it, known by its marker, when it is
+    /// lost.
+    pub(crate) fn within(outer: Self, within: Within, marker: String, argv: Vec<String>) -> Self {
+        Self::of(Source::Within {
+            outer,
+            within,
+            marker,
+            argv,
+        })
     }
 
     fn of(source: Source) -> Self {
@@ -148,7 +168,12 @@ impl Handle {
         }
         let (socket, keeper) = match &self.inner.source {
             Source::Program(program) => launch(program).map_err(|source| unavailable(&source))?,
-            Source::Within { outer, argv } => confined(outer, argv).await?,
+            Source::Within {
+                outer,
+                within,
+                marker,
+                argv,
+            } => inner(outer, *within, marker, argv).await?,
         };
         let (asks, inbox) = mpsc::channel(QUEUE);
         self.inner
@@ -172,9 +197,11 @@ fn launch(program: &WardenProgram) -> io::Result<(UnixStream, Keeper)> {
     Ok((ours, Keeper::Child(child)))
 }
 
-/// Has a warden started that keeps a cell. Boxed, because its own start is one of ours.
-fn confined<'a>(
+/// Has a warden started by another one. Boxed, because its own start is one of ours.
+fn inner<'a>(
     outer: &'a Handle,
+    within: Within,
+    marker: &'a str,
     argv: &'a [String],
 ) -> BoxFuture<'a, Result<(UnixStream, Keeper), ExecError>> {
     Box::pin(async move {
@@ -185,7 +212,7 @@ fn confined<'a>(
         };
         let (complaints, writer) = complaints().map_err(|source| unavailable(&source))?;
         let order = Order {
-            marker: "cell".to_owned(),
+            marker: marker.to_owned(),
             argv: argv.to_vec(),
             directory: Some("/".into()),
             environment: Vec::new(),
@@ -195,11 +222,21 @@ fn confined<'a>(
         let started = outer.start(order).await?;
         match tokio::time::timeout(ANSWER_WITHIN, ready(&ours)).await {
             Ok(true) => {}
-            Ok(false) => return Err(ExecError::Confinement(complaint(complaints).await)),
+            Ok(false) => {
+                let said = complaint(complaints).await;
+                return Err(match within {
+                    Within::Cell => ExecError::Confinement(said),
+                    Within::Nest => unavailable(&io::Error::other(said)),
+                });
+            }
             Err(_) => {
                 outer.end(started.key, Ending::Kill).await?;
                 return Err(ExecError::TimedOut {
-                    what: "making a sandbox".to_owned(),
+                    what: match within {
+                        Within::Cell => "making a sandbox",
+                        Within::Nest => "preparing a command",
+                    }
+                    .to_owned(),
                     limit: ANSWER_WITHIN,
                 });
             }
@@ -207,6 +244,7 @@ fn confined<'a>(
         let keeper = Keeper::Warden {
             outer: outer.clone(),
             run: started.key,
+            within,
         };
         Ok((ours, keeper))
     })
@@ -235,7 +273,7 @@ async fn complaint(said: pipe::Receiver) -> String {
     // Whatever can be read of it is better than nothing.
     let _ = said.take(COMPLAINT_BYTES).read_to_end(&mut text).await;
     match String::from_utf8_lossy(&text).trim() {
-        "" => "the sandbox could not be made".to_owned(),
+        "" => "it ended at once".to_owned(),
         said => said.to_owned(),
     }
 }

@@ -4,14 +4,15 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 use tokio::process::Child;
 use tokio::sync::{mpsc, oneshot};
 
-use super::client::Handle;
-use super::tree::{Scope, signal_all};
+use super::client::{Handle, Within};
+use super::tree::{Scope, Seen, signal_all};
 use super::wire::{Inbox, Report, Request, RunKey, Stdio, frame, send};
 use crate::{Ending, ExecError, Exit};
 
@@ -23,7 +24,14 @@ pub(crate) struct Started {
     /// Our side of its terminal, when it has one.
     pub(crate) screen: Option<OwnedFd>,
     /// Fails when the warden was lost.
-    pub(crate) exit: oneshot::Receiver<Exit>,
+    pub(crate) exit: oneshot::Receiver<Ended>,
+}
+
+/// How a run ended.
+pub(crate) struct Ended {
+    pub(crate) exit: Exit,
+    /// Whether something it started still runs.
+    pub(crate) left: bool,
 }
 
 /// What the task is asked for.
@@ -48,7 +56,11 @@ pub(super) enum Keeper {
     /// We did.
     Child(Child),
     /// Another one did: it is a run of that.
-    Warden { outer: Handle, run: RunKey },
+    Warden {
+        outer: Handle,
+        run: RunKey,
+        within: Within,
+    },
 }
 
 impl Keeper {
@@ -56,28 +68,45 @@ impl Keeper {
     async fn end(self, lost: Vec<RunKey>) {
         match self {
             Self::Child(mut child) => {
-                // The work is short and must happen; whoever waits for the runs has been told by the drop.
-                let swept = tokio::task::spawn_blocking(move || {
-                    for run in lost {
-                        signal_all(Signal::SIGKILL, |table| {
-                            table.members(&run, Scope::Everywhere)
-                        });
-                    }
-                });
-                if swept.await.is_err() {
-                    tracing::warn!("what a lost warden left behind could not be ended");
-                }
+                sweep(lost).await;
                 // Reaps it; when it is busy ending what it started, the runtime does so later.
                 if let Err(error) = child.start_kill() {
                     tracing::debug!(%error, "the warden was gone already");
                 }
             }
-            Self::Warden { outer, run } => {
+            Self::Warden { outer, run, within } => {
                 if let Err(error) = outer.end(run, Ending::Kill).await {
-                    tracing::warn!(%error, "a cell could not be ended");
+                    tracing::warn!(%error, "a lost warden's commands could not be ended");
+                }
+                // What a lost nest looked after goes on below the one that started it, which does not know it.
+                if within == Within::Nest {
+                    sweep(lost).await;
                 }
             }
         }
+    }
+}
+
+/// Ends what is left of runs whose warden is gone.
+async fn sweep(lost: Vec<RunKey>) {
+    // The work is short and must happen.
+    let swept = tokio::task::spawn_blocking(move || {
+        // A root that is itself a warden must not tell of ends that we cause.
+        for run in lost
+            .iter()
+            .filter(|run| Seen::is_running(run.root, run.started))
+        {
+            // What ended in between needs no signal.
+            let _ = kill(Pid::from_raw(run.root), Signal::SIGKILL);
+        }
+        for run in lost {
+            signal_all(Signal::SIGKILL, |table| {
+                table.members(&run, Scope::Everywhere)
+            });
+        }
+    });
+    if swept.await.is_err() {
+        tracing::warn!("what a lost warden left behind could not be ended");
     }
 }
 
@@ -104,7 +133,7 @@ pub(super) struct Connection {
     outgoing: VecDeque<(Vec<u8>, Vec<OwnedFd>)>,
     last: u64,
     starting: HashMap<u64, Starting>,
-    running: HashMap<u64, (RunKey, oneshot::Sender<Exit>)>,
+    running: HashMap<u64, (RunKey, oneshot::Sender<Ended>)>,
     ending: HashMap<u64, oneshot::Sender<()>>,
 }
 
@@ -153,8 +182,10 @@ impl Connection {
         if !broken {
             return;
         }
-        let lost = self.running.drain().map(|(_, (key, _))| key).collect();
+        // Whoever waits for a run hears that it is lost when nothing of it is left.
+        let (lost, waiting): (Vec<_>, Vec<_>) = self.running.drain().map(|(_, run)| run).unzip();
         self.keeper.end(lost).await;
+        drop(waiting);
     }
 
     fn ask(&mut self, ask: Ask) {
@@ -251,8 +282,11 @@ impl Connection {
                 };
                 let pid = match &self.keeper {
                     Keeper::Child(_) => key.root,
-                    // Ids inside mean nothing out here, and a cell has one run.
-                    Keeper::Warden { run, .. } => run.root,
+                    Keeper::Warden { run, within, .. } => match within {
+                        Within::Nest => key.root,
+                        // Ids inside mean nothing out here, and a cell has one run.
+                        Within::Cell => run.root,
+                    },
                 };
                 let (tell, exit) = oneshot::channel();
                 self.running.insert(number, (key.clone(), tell));
@@ -285,13 +319,14 @@ impl Connection {
                 number,
                 code,
                 signal,
+                left,
             } => {
                 if let Some((_, tell)) = self.running.remove(&number) {
                     let exit = match signal {
                         Some(signal) => Exit::Signal(signal),
                         None => Exit::Code(code.unwrap_or_default()),
                     };
-                    let _ = tell.send(exit);
+                    let _ = tell.send(Ended { exit, left });
                 }
             }
             Report::Signalled { number } => {

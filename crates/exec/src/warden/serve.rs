@@ -9,16 +9,20 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
+use rustix::process::{WaitOptions, wait};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::tree::{MARKER, Scope, Seen, Table, signal_all};
+use super::tree::{BADGE, MARKER, Scope, Seen, Table, signal_all};
 use super::wire::{Inbox, Report, Request, RunKey, Stdio, frame, send};
 
 /// The program a terminal's process starts as, whatever happened to our file since.
 const OURSELVES: &str = "/proc/self/exe";
+/// Far from the numbers that scripts use.
+const BADGE_FD: i32 = 64;
 /// How long what was killed may take to be gone.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -26,10 +30,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// What a warden looks after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Any number of runs. What one leaves behind stays until it is ended.
-    Open,
+    /// Wardens of one run each, and what runs left behind that had no cell.
+    First,
     /// One run after the other in the same sandbox. What one leaves behind ends with it.
     Cell,
+    /// One run after the other, as long as none leaves anything behind. What the last one leaves goes to the first
+    /// warden when this one ends.
+    Nest,
 }
 
 /// Serves until the socket on standard input closes; then ends everything, giving it `grace` to do so by
@@ -85,8 +92,8 @@ struct Serving<'a> {
     mask: SigSet,
     launcher: &'a [String],
     pid: i32,
-    /// The first process of each run that has not ended, what the run is called, and what it is.
-    running: HashMap<i32, (u64, Stdio)>,
+    /// The first process of each run that has not ended, and what the run is called.
+    running: HashMap<i32, u64>,
 }
 
 impl Serving<'_> {
@@ -152,18 +159,24 @@ impl Serving<'_> {
                     }
                 };
                 command.args(argv.iter().skip(1));
+                let badge = environment
+                    .iter()
+                    .find(|(name, _)| name == MARKER)
+                    .filter(|_| self.kind == Kind::Nest)
+                    .and_then(|(_, runs)| badge(runs).ok());
                 command.env_clear().envs(environment);
                 if let Some(directory) = directory {
                     command.current_dir(directory);
                 }
                 let started = connect(&mut command, stdio, files)
                     .and_then(|screen| Ok((self.spawn(&mut command)?, screen)));
+                drop(badge);
                 let mut screens = Vec::new();
                 let report = match started {
                     Ok((child, screen)) => {
                         screens.extend(screen);
                         let pid = i32::try_from(child.id()).unwrap_or_default();
-                        self.running.insert(pid, (number, stdio));
+                        self.running.insert(pid, number);
                         let started = Seen::of(pid).map_or(0, |seen| seen.started);
                         Report::Started {
                             number,
@@ -201,45 +214,57 @@ impl Serving<'_> {
     }
 
     fn end(&self, run: &RunKey, kill: bool) {
-        // What is in a cell never comes to us.
-        let open = |(_, stdio): &&(u64, Stdio)| *stdio != Stdio::Cell;
-        let alone = self.running.values().filter(open).count() == 1
-            && self.running.get(&run.root).filter(open).is_some();
-        let scope = Scope::Below {
-            warden: self.pid,
-            only_run: alone,
-        };
         let signal = if kill {
             Signal::SIGKILL
         } else {
             Signal::SIGTERM
         };
-        signal_all(signal, |table| table.members(run, scope));
+        let warden = self.pid;
+        match self.kind {
+            Kind::First => {
+                signal_all(signal, |table| table.members(run, Scope::Below { warden }));
+            }
+            // Whoever still holds on to an earlier run does not mean the one that is here now.
+            Kind::Cell | Kind::Nest if self.is_after(run) => {}
+            Kind::Cell | Kind::Nest => signal_all(signal, |table| table.below(warden)),
+        }
+    }
+
+    /// Whether another run came after this one.
+    fn is_after(&self, run: &RunKey) -> bool {
+        !self.running.is_empty() && !self.running.contains_key(&run.root)
     }
 
     /// Takes notice of every child that ended, orphans of runs included.
     fn reap(&mut self) -> io::Result<()> {
         self.drain();
-        loop {
-            let (pid, code, signal) = match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Ok(WaitStatus::Exited(pid, code)) => (pid, Some(code), None),
-                Ok(WaitStatus::Signaled(pid, signal, _)) => (pid, None, Some(signal as i32)),
-                Ok(WaitStatus::StillAlive) | Err(nix::errno::Errno::ECHILD) => return Ok(()),
-                Ok(_) | Err(nix::errno::Errno::EINTR) => continue,
+        let mut ended = Vec::new();
+        let left = loop {
+            // Of rustix, because nix takes a signal that has only a number for a failure.
+            let (pid, status) = match wait(WaitOptions::NOHANG) {
+                Ok(Some(ended)) => ended,
+                Ok(None) => break true,
+                Err(rustix::io::Errno::CHILD) => break false,
+                Err(rustix::io::Errno::INTR) => continue,
                 Err(error) => return Err(error.into()),
             };
-            if let Some((number, _)) = self.running.remove(&pid.as_raw()) {
+            if let Some(number) = self.running.remove(&pid.as_raw_pid()) {
                 if self.kind == Kind::Cell {
                     self.clear();
                 }
-                let ended = Report::Exited {
-                    number,
-                    code,
-                    signal,
-                };
-                self.report(&ended, &[])?;
+                ended.push((number, status.exit_status(), status.terminating_signal()));
             }
+        };
+        for (number, code, signal) in ended {
+            let report = Report::Exited {
+                number,
+                code,
+                signal,
+                left,
+            };
+            self.report(&report, &[])?;
         }
+        Ok(())
     }
 
     /// Ends whatever a run left behind. Everything that lost its parent is a child of ours, so there is nothing
@@ -247,15 +272,15 @@ impl Serving<'_> {
     fn clear(&self) {
         let deadline = Instant::now() + GONE_WITHIN;
         while Instant::now() < deadline {
-            match waitpid(None, Some(WaitPidFlag::WNOHANG)) {
-                Err(nix::errno::Errno::ECHILD) => return,
-                Ok(WaitStatus::StillAlive) => {
+            match wait(WaitOptions::NOHANG) {
+                Err(rustix::io::Errno::CHILD) => return,
+                Ok(None) => {
                     signal_all(Signal::SIGKILL, |table| table.below(self.pid));
                     // Returns with the next child that ends.
                     let _ = self.wait(Some(LOOK_EVERY));
                     self.drain();
                 }
-                Ok(_) | Err(_) => {}
+                Ok(Some(_)) | Err(_) => {}
             }
         }
     }
@@ -278,6 +303,10 @@ impl Serving<'_> {
     }
 
     fn end_everything(&mut self, grace: Duration) {
+        if self.kind == Kind::Nest && self.running.is_empty() {
+            // What its run left behind goes to the first warden, which ends it with us.
+            return;
+        }
         self.running.clear();
         let pid = self.pid;
         for (signal, limit) in [(Signal::SIGTERM, grace), (Signal::SIGKILL, GONE_WITHIN)] {
@@ -297,6 +326,15 @@ impl Serving<'_> {
             }
         }
     }
+}
+
+/// An open file with the name of the innermost run, for a child to inherit: it must be gone before the next one.
+fn badge(runs: &str) -> io::Result<OwnedFd> {
+    let run = runs.rsplit(':').next().unwrap_or_default();
+    let file = memfd_create(format!("{BADGE}{run}"), MemfdFlags::CLOEXEC)?;
+    let file = fcntl_dupfd_cloexec(file, BADGE_FD)?;
+    fcntl_setfd(&file, FdFlags::empty())?;
+    Ok(file)
 }
 
 /// Gives a command its descriptors. Answers our side of its terminal, if it gets one.

@@ -12,6 +12,9 @@ use super::wire::RunKey;
 /// The variable that says which runs a process belongs to, outermost first, separated by colons.
 pub(crate) const MARKER: &str = "HERMES_RUN";
 
+/// What the open file is called that a run's processes inherit, before the run's own name.
+pub(crate) const BADGE: &str = "hermes-run-";
+
 /// A tree that still grows after this many looks is growing faster than it can be ended.
 const MOST_LOOKS: usize = 64;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
@@ -50,6 +53,20 @@ impl Seen {
         Self::of(pid).is_some_and(|seen| !seen.ended && seen.started == started)
     }
 
+    /// Whether it holds the file that goes with a run: who drops the environment and leaves the session
+    /// still has what was open.
+    fn wears(&self, marker: &str) -> bool {
+        let wanted = format!("/memfd:{BADGE}{marker} (deleted)");
+        fs::read_dir(format!("/proc/{}/fd", self.pid))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .any(|entry| {
+                fs::read_link(entry.path())
+                    .is_ok_and(|target| target.as_os_str() == wanted.as_str())
+            })
+    }
+
     /// Started on its own, or outside every run.
     fn marks(&self) -> Marks {
         let Ok(environment) = fs::read(format!("/proc/{}/environ", self.pid)) else {
@@ -86,11 +103,7 @@ impl Marks {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Scope {
     /// Below the warden: whatever loses its parent comes to it.
-    Below {
-        warden: i32,
-        /// Whether a process that hides where it comes from can only be this run's.
-        only_run: bool,
-    },
+    Below { warden: i32 },
     /// Anywhere: the warden itself is gone.
     Everywhere,
 }
@@ -135,9 +148,9 @@ impl Table {
 
     /// What runs and belongs to the run.
     pub(crate) fn members(&self, run: &RunKey, scope: Scope) -> Vec<Seen> {
-        let (stop, only_run) = match scope {
-            Scope::Below { warden, only_run } => (warden, only_run),
-            Scope::Everywhere => (0, false),
+        let stop = match scope {
+            Scope::Below { warden } => warden,
+            Scope::Everywhere => 0,
         };
         let mut known = HashMap::new();
         self.0
@@ -148,7 +161,7 @@ impl Table {
                     line.iter().any(|one| {
                         *known
                             .entry(one.pid)
-                            .or_insert_with(|| claims(one, run, stop, only_run))
+                            .or_insert_with(|| claims(one, run, stop))
                     })
                 })
             })
@@ -158,7 +171,7 @@ impl Table {
 }
 
 /// Whether a process by itself, whoever its parent is, belongs to the run.
-fn claims(seen: &Seen, run: &RunKey, stop: i32, only_run: bool) -> bool {
+fn claims(seen: &Seen, run: &RunKey, stop: i32) -> bool {
     if seen.pid == run.root && seen.started == run.started {
         return true;
     }
@@ -169,17 +182,15 @@ fn claims(seen: &Seen, run: &RunKey, stop: i32, only_run: bool) -> bool {
     if marks.name(&run.marker) {
         return true;
     }
-    if stop == 0 {
-        return false;
-    }
-    // Without its marker it is known by the group or session it was born into. One that left those too
-    // and lost its parent can only be told by time.
-    match marks {
+    // Without its marker, or with one that it made up, it is known by what it holds, and by the group or session it
+    // was born into.
+    let born = match marks {
         Marks::Runs(_) => false,
         Marks::None | Marks::Unknown => {
-            seen.group == run.root || seen.session == run.root || (only_run && seen.parent == stop)
+            stop != 0 && (seen.group == run.root || seen.session == run.root)
         }
-    }
+    };
+    born || seen.wears(&run.marker)
 }
 
 /// Sends a signal to everything `find` finds, youngest first, and looks again until nothing new turns up.

@@ -63,7 +63,7 @@ pub(crate) enum Stdio {
     /// None: the warden makes a terminal of this size, where the command will look for it, and sends our side of
     /// it along with `Started`.
     Terminal { rows: u16, columns: u16 },
-    /// The socket of a warden that keeps a cell, then what it complains to.
+    /// The socket of a warden that looks after one run, then what it complains to.
     Cell,
 }
 
@@ -98,6 +98,8 @@ pub(super) enum Report {
         number: u64,
         code: Option<i32>,
         signal: Option<i32>,
+        /// Whether something it started still runs.
+        left: bool,
     },
     Signalled {
         number: u64,

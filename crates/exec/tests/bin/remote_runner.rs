@@ -12,7 +12,7 @@ use std::time::Duration;
 use hermes_core::{SystemClock, SystemRandom};
 use hermes_exec::{
     Backend, BackendConfig, CloudConfig, DaytonaConfig, DockerConfig, Input, Launch,
-    ManagedModalConfig, ModalConfig, RunId, SshConfig, TetherProgram, open,
+    ManagedModalConfig, ModalConfig, RunId, SingularityConfig, SshConfig, TetherProgram, open,
 };
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use tokio::io::AsyncReadExt;
@@ -50,10 +50,32 @@ fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
                 run_as: None,
                 workspace: None,
                 volumes: Vec::new(),
-                offers: Vec::new(),
+                offers: Vec::new().into(),
                 environment: BTreeMap::new(),
                 forwarded: Vec::new(),
                 arguments: Vec::new(),
+                sandboxes: PathBuf::from(sandboxes),
+                clock: Arc::new(SystemClock),
+            }))
+        }
+        [kind, program, record, scratch, sandboxes] if kind == "singularity" => {
+            let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+            Ok(BackendConfig::Singularity(SingularityConfig {
+                programs: vec![PathBuf::from(program)],
+                environment: vec![
+                    variable("PATH", "/usr/bin:/bin"),
+                    variable("RECORD", record),
+                ],
+                image: "docker://debian:12".to_owned(),
+                directory: "/root".to_owned(),
+                task: "default".to_owned(),
+                profile: "main".to_owned(),
+                cpus: 0.0,
+                memory_mb: 0,
+                persistent: false,
+                lifetime: Duration::from_secs(300),
+                offers: Vec::new().into(),
+                scratch: PathBuf::from(scratch),
                 sandboxes: PathBuf::from(sandboxes),
                 clock: Arc::new(SystemClock),
             }))

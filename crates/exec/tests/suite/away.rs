@@ -1,6 +1,7 @@
 //! What tests of backends that are not this machine have in common.
 
 use std::ffi::OsStr;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -54,16 +55,49 @@ pub(crate) async fn wait_for(
         .unwrap();
 }
 
-/// A process that left its parent, one that left its session, and one that ignores polite requests.
+/// A process that left its parent, one that left its session, one that dropped its environment too, and one that
+/// ignores polite requests.
 pub(crate) fn stubborn(mark: &str) -> String {
     format!(
-        "export TREE={mark}; trap '' TERM HUP; setsid sleep 975 & (nohup sleep 975 >/dev/null 2>&1 &); echo up; \
-         while :; do sleep 1; done"
+        "export TREE={mark}; trap '' TERM HUP; setsid sleep 975 & (nohup sleep 975 >/dev/null 2>&1 &); \
+         (env -i setsid sleep {} >/dev/null 2>&1 </dev/null &); echo up; while :; do sleep 1; done",
+        own_time(mark)
     )
 }
 
-fn marked(mark: &str) -> usize {
-    process::find_by_env_marker("TREE", mark).len()
+/// So long sleeps only what belongs to the mark: without an environment it is known by its command line alone.
+fn own_time(mark: &str) -> u64 {
+    let mut hash = DefaultHasher::new();
+    mark.hash(&mut hash);
+    100_000_000 + hash.finish() % 100_000_000
+}
+
+/// How many processes of the tree run, with and without an environment.
+fn marked(mark: &str) -> (usize, usize) {
+    let wanted = format!("sleep\0{}\0", own_time(mark));
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let bare = all.filter(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline"));
+        line.is_ok_and(|line| line == wanted.as_bytes())
+    });
+    let marked = process::find_by_env_marker("TREE", mark).len();
+    (marked, bare.count())
+}
+
+/// Waits until the whole tree runs.
+async fn grown(mark: &str) {
+    let wanted = mark.to_owned();
+    wait_for("the tree", move || {
+        let (marked, bare) = marked(&wanted);
+        marked >= 3 && bare == 1
+    })
+    .await;
+}
+
+/// Waits until nothing of the tree runs.
+async fn silent(mark: &str) {
+    let wanted = mark.to_owned();
+    wait_for("silence", move || marked(&wanted) == (0, 0)).await;
 }
 
 /// A whole tree ends when it is told to. Its processes must be visible from here.
@@ -72,13 +106,11 @@ pub(crate) async fn a_tree_ends(backend: &Arc<dyn Backend>, mark: &str) {
     let process = backend.spawn(tree).await.unwrap();
     let mut lines = BufReader::new(process.output).lines();
     assert_eq!(lines.next_line().await.unwrap().unwrap(), "up");
-    let wanted = mark.to_owned();
-    wait_for("the tree", move || marked(&wanted) >= 3).await;
+    grown(mark).await;
     process.control.end(Ending::Terminate).await.unwrap();
     process.control.end(Ending::Kill).await.unwrap();
     assert_eq!(process.exit.await.unwrap(), Exit::Code(137));
-    let wanted = mark.to_owned();
-    wait_for("silence", move || marked(&wanted) == 0).await;
+    silent(mark).await;
 }
 
 /// Bytes of every kind go in and come out as they are.
@@ -178,13 +210,11 @@ pub(crate) async fn nothing_outlives_us(backend: &[&OsStr], mark: &str) {
     let output = runner.stdout.take().unwrap();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
     assert_eq!(line, "up\n");
-    let wanted = mark.to_owned();
-    wait_for("the tree", move || marked(&wanted) >= 3).await;
+    grown(mark).await;
     runner.kill().unwrap();
     let killed = Instant::now();
     runner.wait().unwrap();
-    let wanted = mark.to_owned();
-    wait_for("silence", move || marked(&wanted) == 0).await;
+    silent(mark).await;
     let took = killed.elapsed();
     assert!(took < Duration::from_secs(5), "{took:?}");
 }

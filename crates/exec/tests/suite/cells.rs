@@ -37,6 +37,8 @@ impl Confined {
             protected: vec![work.join(".git/hooks")],
             hidden: Vec::new(),
             exposed: Vec::new(),
+            sealed: Vec::new(),
+            temporary: Vec::new(),
             network: Network::On,
         });
         Ok(Self { local, confinement })

@@ -23,14 +23,17 @@ fn runner(home: &TempHome, mode: &str, command: &str) -> Running {
         .unwrap()
 }
 
-fn warden_of(runner: &Running) -> Process {
-    descendants(runner.pid())
-        .into_iter()
-        .find(|process| {
+/// The first warden and those of single runs.
+fn wardens_of(runner: &Running) -> Vec<Process> {
+    let all = descendants(runner.pid()).into_iter();
+    let wardens: Vec<Process> = all
+        .filter(|process| {
             std::fs::read(format!("/proc/{}/cmdline", process.pid))
                 .is_ok_and(|line| String::from_utf8_lossy(&line).contains("hermes-warden"))
         })
-        .unwrap()
+        .collect();
+    assert!(wardens.len() >= 2, "{wardens:?}");
+    wardens
 }
 
 fn marked(mark: &str) -> Vec<Process> {
@@ -59,10 +62,36 @@ fn a_killed_program_leaves_nothing_of_a_command() {
         (!marked("crash-foreground").is_empty()).then_some(())
     })
     .unwrap();
-    let warden = warden_of(&runner);
+    let wardens = wardens_of(&runner);
     runner.signal(Signal::SIGKILL).unwrap();
     eventually(FIVE_SECONDS, "nothing is left", || {
-        (marked("crash-foreground").is_empty() && !warden.alive()).then_some(())
+        let gone = wardens.iter().all(|warden| !warden.alive());
+        (marked("crash-foreground").is_empty() && gone).then_some(())
+    })
+    .unwrap();
+}
+
+// EX-5
+#[test]
+fn a_program_killed_together_with_its_first_warden_leaves_nothing_either() {
+    let home = TempHome::new().unwrap();
+    let runner = runner(&home, "foreground", &stubborn("crash-both"));
+    assert_eq!(
+        runner.next_line(PATIENCE).unwrap().as_deref(),
+        Some("begun")
+    );
+    eventually(PATIENCE, "the tree stands", || {
+        (marked("crash-both").len() >= 5).then_some(())
+    })
+    .unwrap();
+    let mut wardens = wardens_of(&runner);
+    wardens.sort_by_key(|warden| warden.start_time);
+    let first = nix::unistd::Pid::from_raw(wardens[0].pid);
+    runner.signal(Signal::SIGSTOP).unwrap();
+    nix::sys::signal::kill(first, Signal::SIGKILL).unwrap();
+    runner.signal(Signal::SIGKILL).unwrap();
+    eventually(FIVE_SECONDS, "nothing is left", || {
+        marked("crash-both").is_empty().then_some(())
     })
     .unwrap();
 }
@@ -81,11 +110,17 @@ async fn what_ended_with_a_killed_program_is_told_once() {
     })
     .unwrap();
     let after = processes(&home.path());
+    let old = home.path().join("logs/proc_000000000000.log");
+    let long_ago = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000);
+    let file = std::fs::File::create(&old).unwrap();
+    file.set_modified(long_ago).unwrap();
     // Its program is alive, so it is none of our business.
     assert_eq!(
         after.recover().await.unwrap(),
         hermes_exec::Recovered::default()
     );
+    assert!(!old.exists(), "the log of a process nobody knows is kept");
+    assert!(home.path().join("logs").join(format!("{id}.log")).exists());
     runner.signal(Signal::SIGKILL).unwrap();
     eventually(FIVE_SECONDS, "nothing is left", || {
         marked("crash-background").is_empty().then_some(())
@@ -124,14 +159,23 @@ async fn what_survived_is_listed_and_can_be_ended() {
         (marked("crash-survivor").len() >= 5).then_some(())
     })
     .unwrap();
-    // Both at once, the program unable to do anything about it.
-    let warden = warden_of(&runner);
+    // All at once, nobody able to do anything about it.
+    let wardens = wardens_of(&runner);
+    let tell = |process: &Process, signal| {
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(process.pid), signal).unwrap();
+    };
     runner.signal(Signal::SIGSTOP).unwrap();
-    nix::sys::signal::kill(nix::unistd::Pid::from_raw(warden.pid), Signal::SIGKILL).unwrap();
+    for warden in &wardens {
+        tell(warden, Signal::SIGSTOP);
+    }
+    for warden in &wardens {
+        tell(warden, Signal::SIGKILL);
+    }
     runner.signal(Signal::SIGKILL).unwrap();
     let after = processes(&home.path());
     eventually(PATIENCE, "the program is gone", || {
-        (!warden.alive() && Process::of(runner.pid()).is_none()).then_some(())
+        let gone = wardens.iter().all(|warden| !warden.alive());
+        (gone && Process::of(runner.pid()).is_none()).then_some(())
     })
     .unwrap();
     let recovered = after.recover().await.unwrap();

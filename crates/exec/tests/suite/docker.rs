@@ -6,8 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hermes_core::{ManualClock, SystemClock, SystemRandom};
-use hermes_exec::sandboxes::{self, Reclaimed};
+use hermes_core::{SystemClock, SystemRandom};
 use hermes_exec::{Backend, BackendConfig, DockerConfig, Ending, Exit, Input, Leases, Offer, open};
 use hermes_testkit::{Dockerd, process};
 use serde_json::{Value, json};
@@ -33,7 +32,7 @@ pub(crate) fn config(engine: &Dockerd, folder: &Path) -> DockerConfig {
         run_as: None,
         workspace: None,
         volumes: Vec::new(),
-        offers: Vec::new(),
+        offers: Vec::new().into(),
         environment: BTreeMap::from([("SHOWN".to_owned(), "yes".to_owned())]),
         forwarded: vec![("FORWARDED".to_owned(), "quietly".to_owned())],
         arguments: Vec::new(),
@@ -46,7 +45,7 @@ pub(crate) fn backend(config: DockerConfig) -> Arc<dyn Backend> {
     open(BackendConfig::Docker(config), &SystemRandom).unwrap()
 }
 
-fn inspect(engine: &Dockerd) -> Value {
+pub(crate) fn inspect(engine: &Dockerd) -> Value {
     let id = engine
         .docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"])
         .unwrap();
@@ -66,7 +65,8 @@ async fn a_container_is_made_as_the_settings_say() {
         offers: vec![Offer {
             from: offered,
             to: concat!("/root", "/.hermes/skill").to_owned(),
-        }],
+        }]
+        .into(),
         volumes: vec![format!("{}:/data", folder.path().display())],
         arguments: vec![
             "--hostname=box".to_owned(),
@@ -89,7 +89,9 @@ async fn a_container_is_made_as_the_settings_say() {
     assert_eq!(labels["hermes-agent"], "1");
     assert_eq!(labels["hermes-task-id"], "atask1");
     assert_eq!(labels["hermes-profile"], "main");
-    assert_eq!(inner["Cmd"], json!(["sleep", "infinity"]));
+    let main = inner["Cmd"].as_array().unwrap();
+    assert_eq!(main[..2], [json!("/bin/sh"), json!("-c")]);
+    assert_eq!(main[3..], ["hermes", "300", "30", "60"].map(Value::from));
     assert_eq!(inner["WorkingDir"], "/root");
     assert!(!container.to_string().contains("quietly"));
     assert_eq!(host["CapDrop"], json!(["ALL"]));
@@ -255,7 +257,7 @@ async fn a_container_without_network_has_none_even_if_one_with_network_is_there(
 async fn a_tree_inside_ends_when_it_is_told_to_and_when_we_are_killed() {
     let (engine, folder) = (Dockerd::start().unwrap(), tempfile::tempdir().unwrap());
     let backend = backend(config(&engine, folder.path()));
-    let tree = "trap '' TERM HUP; setsid sleep 965 & (nohup sleep 965 >/dev/null 2>&1 &); env -i sleep 965 & echo up; while :; do wait; done";
+    let tree = "trap '' TERM HUP; setsid sleep 965 & (nohup sleep 965 >/dev/null 2>&1 &); env -i sleep 965 & (env -i setsid sleep 965 >/dev/null 2>&1 </dev/null &); echo up; while :; do wait; done";
     let mut process = backend
         .spawn(launch("tree", tree, Input::None))
         .await
@@ -282,84 +284,24 @@ async fn a_tree_inside_ends_when_it_is_told_to_and_when_we_are_killed() {
     )
     .unwrap();
     assert_eq!(line, "up\n");
+    // The container itself is left for others, so its processes are looked for from outside.
+    let sleeping = || {
+        let all = process::descendants(1);
+        let found = all
+            .iter()
+            .filter(|one| one.to_string().contains("(sleep 965)"));
+        found.count()
+    };
+    wait_for("the tree", move || sleeping() >= 3).await;
     let before = Instant::now();
     runner.kill().unwrap();
     runner.wait().unwrap();
-    // The container itself is left for others, so its processes are looked for from outside.
-    wait_for("silence", move || {
-        let all = process::descendants(1);
-        !all.iter()
-            .any(|one| one.to_string().contains("(sleep 965)"))
-    })
-    .await;
+    wait_for("silence", move || sleeping() == 0).await;
     assert!(
         before.elapsed() < Duration::from_secs(5),
         "{:?}",
         before.elapsed()
     );
-}
-
-// EX-22, EX-31
-#[tokio::test(flavor = "multi_thread")]
-async fn an_idle_container_stops_unless_something_runs_in_it_and_is_removed_later() {
-    let (engine, folder) = (Dockerd::start().unwrap(), tempfile::tempdir().unwrap());
-    let config = DockerConfig {
-        lifetime: Duration::from_secs(2),
-        ..config(&engine, folder.path())
-    };
-    let backend = backend(config.clone());
-    let job = backend
-        .spawn(launch("job", "sleep 964", Input::None))
-        .await
-        .unwrap();
-    run(&backend, "echo short").await;
-    tokio::time::sleep(Duration::from_secs(5)).await;
-    assert_eq!(inspect(&engine)["State"]["Running"], true);
-    job.control.end(Ending::Kill).await.unwrap();
-    job.exit.await.unwrap();
-    let engine = Arc::new(engine);
-    let watched = Arc::clone(&engine);
-    wait_for("stopped", move || {
-        inspect(&watched)["State"]["Running"] == false
-    })
-    .await;
-
-    // It comes back for the next command.
-    assert_eq!(run(&backend, "echo again").await.0, "again\n");
-    let all = sandboxes::list(&config.engine, &config.sandboxes)
-        .await
-        .unwrap();
-    assert_eq!(all.len(), 1);
-    assert_eq!(
-        (all[0].task.as_str(), all[0].running, all[0].leases.len()),
-        ("default", true, 1)
-    );
-    backend.close().await.unwrap();
-
-    let now = hermes_core::Clock::now(&SystemClock);
-    let clock = ManualClock::new(now);
-    let reclaim = async || {
-        sandboxes::reclaim(&config.engine, &config.sandboxes, "main", &clock)
-            .await
-            .unwrap()
-    };
-    clock.advance(Duration::from_secs(60));
-    assert_eq!(reclaim().await, [Reclaimed::Stopped(all[0].name.clone())]);
-    assert_eq!(reclaim().await, []);
-    clock.advance(Duration::from_secs(300));
-    assert_eq!(
-        sandboxes::reclaim(&config.engine, &config.sandboxes, "other", &clock)
-            .await
-            .unwrap(),
-        []
-    );
-    assert_eq!(reclaim().await, [Reclaimed::Removed(all[0].name.clone())]);
-    assert!(
-        !sandboxes::remove(&config.engine, &config.sandboxes, &all[0].name)
-            .await
-            .unwrap()
-    );
-    assert!(Leases::new(&config.sandboxes).all().unwrap().is_empty());
 }
 
 // EX-20, EX-30
@@ -427,44 +369,4 @@ async fn bytes_terminals_and_sizes_go_through_unchanged() {
     let backend = backend(config(&engine, folder.path()));
     bytes_go_through(&backend, 3_000_000).await;
     terminals_work(&backend).await;
-}
-
-// EX-31: who leaves does not take away what another process still uses.
-#[tokio::test(flavor = "multi_thread")]
-async fn a_container_that_another_process_uses_stays_when_we_leave() {
-    let (engine, folder) = (Dockerd::start().unwrap(), tempfile::tempdir().unwrap());
-    let config = DockerConfig {
-        across_processes: false,
-        ..config(&engine, folder.path())
-    };
-    let ours = backend(config.clone());
-    run(&ours, "true").await;
-    let leases = Leases::new(&folder.path().join("sandboxes"));
-    let mine = leases
-        .all()
-        .unwrap()
-        .into_values()
-        .flatten()
-        .next()
-        .unwrap();
-    let mut other = Command::new("sleep").arg("600").spawn().unwrap();
-    let owner = hermes_exec::Owner {
-        pid: other.id(),
-        started: 0,
-    };
-    leases.write(&hermes_exec::Lease { owner, ..mine }).unwrap();
-    ours.close().await.unwrap();
-    let left = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
-    other.kill().unwrap();
-    other.wait().unwrap();
-    assert_eq!(left.unwrap().lines().count(), 1);
-    let alone = backend(config);
-    run(&alone, "true").await;
-    let before = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
-    alone.close().await.unwrap();
-    let after = engine.docker(&["ps", "-aq", "--filter", "label=hermes-agent=1"]);
-    assert_eq!(
-        before.unwrap().lines().count(),
-        after.unwrap().lines().count() + 1
-    );
 }

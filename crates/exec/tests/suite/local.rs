@@ -67,6 +67,7 @@ impl Local {
             startup,
             output_limit: OUTPUT_LIMIT,
             folder: self.backend.scratch(),
+            ready: None,
             random: Arc::new(SystemRandom),
         })
     }

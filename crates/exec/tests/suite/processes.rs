@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{SessionId, SystemClock, SystemRandom};
+use hermes_core::{Clock, ManualClock, SessionId, SystemClock, SystemRandom};
 use hermes_exec::{
     Command, EndReason, Killed, Place, ProcessError, ProcessState, Processes, ProcessesOptions,
     Shell, StartProcess, StartedProcess, Waited,
@@ -29,10 +29,15 @@ pub(crate) fn store(folder: &Path) -> Store {
 }
 
 pub(crate) fn processes(folder: &Path) -> Processes {
+    processes_at(folder, Arc::new(SystemClock))
+}
+
+fn processes_at(folder: &Path, clock: Arc<dyn Clock>) -> Processes {
     Processes::new(ProcessesOptions {
         store: store(folder),
         redactor: RedactorHandle::default(),
-        clock: Arc::new(SystemClock),
+        masking: hermes_exec::guidance::Masking::default(),
+        clock,
         random: Arc::new(SystemRandom),
         logs: folder.join("logs"),
         grace: Duration::from_millis(500),
@@ -133,6 +138,14 @@ fn exited(exit_code: i32) -> ProcessState {
     }
 }
 
+#[tokio::test]
+async fn a_command_of_a_megabyte_runs_in_the_background() {
+    let background = Background::new();
+    let text = format!("x='{}'; echo ${{#x}} $# over", "ä".repeat(500_000));
+    let started = background.start(&text).await;
+    background.output_with(&started.id, "500000 0 over").await;
+}
+
 // EX-14
 #[tokio::test]
 async fn a_server_is_followed_and_ends_with_all_its_children() {
@@ -218,7 +231,7 @@ async fn a_process_behind_a_pipe_can_be_written_to() {
     let started = background.start("cat; echo closed").await;
     let id = &started.id;
     assert_eq!(background.processes.write(id, b"one ").await.unwrap(), 4);
-    assert_eq!(background.processes.submit(id, "two").await.unwrap(), 4);
+    assert_eq!(background.processes.write(id, b"two\n").await.unwrap(), 4);
     background.output_with(id, "one two\n").await;
     background.processes.close_input(id).await.unwrap();
     let waited = background.wait(id).await;
@@ -245,7 +258,7 @@ async fn a_program_on_a_terminal_can_be_talked_to() {
     background.output_with(id, ">>>").await;
     background
         .processes
-        .submit(id, "print(6 * 7)")
+        .write(id, b"print(6 * 7)\n")
         .await
         .unwrap();
     background.output_with(id, "42").await;
@@ -373,6 +386,109 @@ async fn a_line_that_is_watched_for_is_told() {
     let info = background.processes.poll(&started.id, 10).await.unwrap();
     assert!(info.watch_hit && info.watch_patterns == ["ready"]);
     background.processes.kill(&started.id, 10).await.unwrap();
+}
+
+/// Processes that repeat what they are told, watched for `hit`, at times that a test sets.
+struct Watched {
+    background: Background,
+    clock: Arc<ManualClock>,
+}
+
+impl Watched {
+    fn new() -> Self {
+        let clock = Arc::new(ManualClock::new(jiff::Timestamp::UNIX_EPOCH));
+        let mut background = Background::new();
+        background.processes = processes_at(background.local.path(), clock.clone());
+        Self { background, clock }
+    }
+
+    async fn start(&self) -> String {
+        let request = self.background.request(command("cat")).await;
+        let request = StartProcess {
+            watch_patterns: vec!["hit".to_owned()],
+            ..request
+        };
+        self.background.processes.start(request).await.unwrap().id
+    }
+
+    /// Has a process say a line and waits until that was taken in.
+    async fn say(&self, id: &str, line: &str) {
+        let processes = &self.background.processes;
+        let line = format!("{line}\n");
+        processes.write(id, line.as_bytes()).await.unwrap();
+        self.background.output_with(id, &line).await;
+    }
+
+    /// Waits until so many events are rows, and gives their kinds.
+    async fn told(&self, count: usize) -> Vec<String> {
+        let mut changed = self.background.processes.changed();
+        loop {
+            let kinds = self.kinds().await;
+            if kinds.len() >= count {
+                return kinds;
+            }
+            tokio::time::timeout(PATIENCE, changed.changed())
+                .await
+                .unwrap()
+                .unwrap();
+        }
+    }
+
+    async fn kinds(&self) -> Vec<String> {
+        let events = self.background.processes.events("one").await.unwrap();
+        events.into_iter().map(|event| event.kind).collect()
+    }
+}
+
+// EX-17
+#[tokio::test]
+async fn a_process_that_prints_too_often_is_only_told_of_at_its_end() {
+    let watched = Watched::new();
+    let id = watched.start().await;
+    for window in 0..3 {
+        watched.say(&id, &format!("hit {window} told")).await;
+        watched.clock.advance(Duration::from_secs(1));
+        watched.say(&id, &format!("hit {window} dropped")).await;
+        watched.clock.advance(Duration::from_secs(15));
+    }
+    watched.say(&id, "hit nobody hears").await;
+    let told = [
+        "watch_match",
+        "watch_match",
+        "watch_match",
+        "watch_disabled",
+    ];
+    assert_eq!(watched.told(told.len()).await, told);
+    let processes = &watched.background.processes;
+    let info = processes.poll(&id, 10).await.unwrap();
+    assert!(
+        info.notify_on_complete && info.watch_patterns.is_empty(),
+        "{info:?}"
+    );
+    processes.close_input(&id).await.unwrap();
+    assert_eq!(watched.told(5).await.last().unwrap(), "completion");
+}
+
+// EX-17
+#[tokio::test]
+async fn all_processes_together_fall_silent_and_are_heard_again() {
+    let watched = Watched::new();
+    let mut ids = Vec::new();
+    for number in 0..17 {
+        let id = watched.start().await;
+        watched.say(&id, &format!("hit {number}")).await;
+        ids.push(id);
+    }
+    let mut told = vec!["watch_match"; 15];
+    told.push("watch_overflow_tripped");
+    assert_eq!(watched.told(told.len()).await, told);
+    watched.clock.advance(Duration::from_secs(31));
+    watched.say(&ids[0], "hit again").await;
+    told.extend(["watch_overflow_released", "watch_match"]);
+    assert_eq!(watched.told(told.len()).await, told);
+    let events = watched.background.processes.events("one").await.unwrap();
+    let released: serde_json::Value = serde_json::from_str(&events[16].body).unwrap();
+    assert!(released.to_string().contains('2'), "{released}");
 }
 
 // EX-31

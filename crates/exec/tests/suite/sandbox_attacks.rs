@@ -323,13 +323,22 @@ fn disks_are_not_read() -> Result<()> {
     Ok(())
 }
 
-// EX-68
+/// Sockets whose other end acts outside: engines, agents, multiplexers, and connections of other sessions of ours.
+const DOORS: [&str; 5] = [
+    "run/docker.sock",
+    "temporary/ssh-abc/agent.1",
+    "temporary/tmux-0/default",
+    "temporary/hermes-ssh-0/abc-0",
+    "temporary/hermes-proxy-0123456789abcdef",
+];
+
+// EX-68, EX-25
 #[test]
 fn sockets_that_lead_out_are_not_reached() -> Result<()> {
     const CONNECT: &str = r#"
-import os, socket
+import os, socket, sys
 root = os.environ['ROOT']
-for path in ['run/docker.sock', 'temporary/ssh-abc/agent.1', 'temporary/tmux-0/default']:
+for path in sys.argv[1:]:
     try:
         socket.socket(socket.AF_UNIX).connect(root + '/' + path)
         print('passed', path)
@@ -337,13 +346,11 @@ for path in ['run/docker.sock', 'temporary/ssh-abc/agent.1', 'temporary/tmux-0/d
         print('refused', path, error)
 a, b = socket.socketpair(); a.send(b'x'); print('pair', b.recv(1))
 "#;
+    let mut words = vec!["python3", "-c", CONNECT];
+    words.extend(DOORS);
     for cell in cells()? {
         let mut listeners = Vec::new();
-        for path in [
-            "run/docker.sock",
-            "temporary/ssh-abc/agent.1",
-            "temporary/tmux-0/default",
-        ] {
+        for path in DOORS {
             let path = cell.root.join(path);
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
@@ -355,19 +362,14 @@ a, b = socket.socketpair(); a.send(b'x'); print('pair', b.recv(1))
                 .arg(&cell.root)
                 .status()?;
         }
-        let ran = cell.python(Network::On, CONNECT)?;
-        assert!(
-            !ran.text.contains("passed"),
-            "{}: {}",
-            cell.mechanism(),
-            ran.text
-        );
-        assert!(
-            ran.text.contains("pair"),
-            "{}: {}",
-            cell.mechanism(),
-            ran.text
-        );
+        for mode in [Mode::WorkspaceWrite, Mode::ReadOnly] {
+            let ran = cell.run_with(mode, Network::On, &words)?;
+            let (cell, text) = (cell.mechanism(), ran.text);
+            let refused = text.lines().filter(|line| line.starts_with("refused "));
+            assert_eq!(refused.count(), DOORS.len(), "{cell} {mode}: {text}");
+            assert!(!text.contains("passed"), "{cell} {mode}: {text}");
+            assert!(text.contains("pair"), "{cell} {mode}: {text}");
+        }
     }
     Ok(())
 }

@@ -134,7 +134,9 @@ async fn listed_hosts_are_reached_through_the_proxy_and_others_are_not() -> Resu
     for rights in roots {
         let mut cell = Cell::new(bubblewrap(rights))?;
         let hosts = vec![format!("127.0.0.1:{port}")];
-        let proxy = Proxy::bind(cell.root.join("scratch/proxy.sock"), &hosts)?;
+        // Where those of other sessions are hidden from it.
+        let place = cell.root.join("temporary/hermes-proxy-00000000000000aa");
+        let proxy = Proxy::bind(place, &hosts)?;
         let socket = proxy.socket().to_owned();
         cell.sandbox = Sandbox::of(helper(), bubblewrap(rights)).with_proxy(socket.clone());
         let cancel = CancellationToken::new();

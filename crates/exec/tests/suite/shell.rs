@@ -174,6 +174,116 @@ async fn time_up_keeps_the_output_and_leaves_nobody() {
     assert_eq!(output(&shell, "echo next").await, "next");
 }
 
+// EX-5
+#[tokio::test]
+async fn what_gave_up_everything_but_an_open_file_ends_with_its_command_and_no_other() {
+    let local = Local::new();
+    let (one, other) = (local.shell(), local.shell());
+    let away = |seconds: u32| format!("env -i setsid -f sleep {seconds}; sleep {seconds}");
+    let timed = |text: &str, limit| Command {
+        timeout: limit,
+        ..command(text)
+    };
+    let (first, second) = (away(61_811), away(61_812));
+    let short = run_command(&one, timed(&first, Duration::from_secs(2)));
+    let long = run_command(&other, timed(&second, Duration::from_secs(6)));
+    let look = async {
+        until(|| sleeping(61_811) == 2 && sleeping(61_812) == 2).await;
+        until(|| sleeping(61_811) == 0).await;
+        sleeping(61_812)
+    };
+    let (short, long, left) = tokio::join!(short, long, look);
+    assert_eq!(
+        (short.ended, long.ended),
+        (Ended::TimedOut, Ended::TimedOut)
+    );
+    assert_eq!(left, 2, "the other command lost a process");
+    until(|| sleeping(61_812) == 0).await;
+}
+
+// EX-5, EX-23
+#[tokio::test]
+async fn what_gave_up_everything_ends_with_its_command_while_another_runs() {
+    let python = |seconds: u32| {
+        format!(
+            "python3 -c \"import subprocess; subprocess.Popen(['/bin/sleep', '{seconds}'], env={{}}, \
+             start_new_session=True, close_fds=True)\"; exec sleep {seconds}"
+        )
+    };
+    let forged = |seconds: u32| {
+        format!("env -i HERMES_RUN=x setsid -f /bin/sleep {seconds} 64>&-; exec sleep {seconds}")
+    };
+    type Escape<'a> = (&'a dyn Fn(u32) -> String, [u32; 2]);
+    let escapes: [Escape<'_>; 2] = [(&python, [61_821, 61_822]), (&forged, [61_823, 61_824])];
+    for (away, [first, second]) in escapes {
+        let local = Local::new();
+        let (one, other) = (local.shell(), local.shell());
+        let timed = |text: &str, limit| Command {
+            timeout: limit,
+            ..command(text)
+        };
+        let texts = (away(first), away(second));
+        let short = run_command(&one, timed(&texts.0, Duration::from_secs(3)));
+        let long = run_command(&other, timed(&texts.1, Duration::from_secs(7)));
+        let look = async {
+            until(|| running(first) == 2 && running(second) == 2).await;
+            until(|| running(first) == 0).await;
+            running(second)
+        };
+        let (short, long, left) = tokio::join!(short, long, look);
+        assert_eq!(
+            (short.ended, long.ended),
+            (Ended::TimedOut, Ended::TimedOut)
+        );
+        assert_eq!(left, 2, "the other command lost a process: {}", texts.1);
+        until(|| running(second) == 0).await;
+    }
+}
+
+/// How many processes anywhere sleep for so long.
+fn running(seconds: u32) -> usize {
+    let ends = format!("sleep\0{seconds}\0");
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    entries
+        .filter(|entry| {
+            std::fs::read(entry.path().join("cmdline"))
+                .is_ok_and(|line| line.ends_with(ends.as_bytes()) && line.len() < 32)
+        })
+        .count()
+}
+
+// EX-7
+#[tokio::test]
+async fn what_a_command_leaves_behind_goes_on_beside_the_next_one_and_ends_with_us() {
+    let local = Local::new();
+    let shell = local.shell();
+    assert_eq!(output(&shell, "(sleep 61831 &) ; echo ok").await, "ok");
+    assert_eq!(running(61_831), 1);
+    // The next command gets a nest of its own, and being stopped does not touch what is older.
+    let stopped = run_command(
+        &shell,
+        Command {
+            timeout: Duration::from_millis(300),
+            ..command("env -i setsid -f sleep 61832; sleep 61832")
+        },
+    )
+    .await;
+    assert_eq!(stopped.ended, Ended::TimedOut);
+    until(|| running(61_832) == 0).await;
+    assert_eq!(running(61_831), 1);
+    drop((shell, local));
+    until(|| running(61_831) == 0).await;
+}
+
+async fn until(true_now: impl Fn() -> bool) {
+    let wait = async {
+        while !true_now() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, wait).await.unwrap();
+}
+
 /// How many processes below us sleep for so long.
 fn sleeping(seconds: u32) -> usize {
     let wanted = format!("sleep\0{seconds}\0");
@@ -455,43 +565,102 @@ async fn start_up_files_that_fail_do_not_keep_anybody_from_working() {
 
 #[tokio::test]
 async fn a_lost_warden_is_noticed_and_replaced() {
+    let me = std::process::id().cast_signed();
+    // Of the wardens above a command, the one it has for itself and the one of all.
+    for of_all in [false, true] {
+        let local = Local::new();
+        let shell = local.shell();
+        let text = "export MARK=lost-$$; echo $MARK; setsid sleep 999 & \
+                    (trap '' TERM HUP; setsid env -u HERMES_RUN sleep 998 &) ; sleep 999";
+        let mut said = String::new();
+        let never = CancellationToken::new();
+        let outcome = shell
+            .run(command(text), &never, &mut |piece| {
+                let before = said.contains('\n');
+                said.push_str(piece);
+                if said.contains('\n') && !before {
+                    let mark = said.lines().next().unwrap().to_owned();
+                    let root: i32 = mark.rsplit_once('-').unwrap().1.parse().unwrap();
+                    let nest = parent(root);
+                    let first = parent(nest);
+                    assert_eq!(parent(first), me);
+                    // All three sleepers are there.
+                    eventually(PATIENCE, "what it runs", || {
+                        (find_by_env_marker("MARK", &mark).len() >= 3).then_some(())
+                    })
+                    .unwrap();
+                    let lost = nix::unistd::Pid::from_raw(if of_all { first } else { nest });
+                    nix::sys::signal::kill(lost, nix::sys::signal::Signal::SIGKILL).unwrap();
+                }
+            })
+            .await;
+        assert!(matches!(outcome, Err(ExecError::Gone(_))), "{outcome:?}");
+        let mark = said.lines().next().unwrap();
+        eventually(PATIENCE, "what it ran is gone", || {
+            find_by_env_marker("MARK", mark).is_empty().then_some(())
+        })
+        .unwrap();
+        assert_eq!(output(&shell, "echo again").await, "again");
+    }
+    assert!(Process::of(me).is_some());
+}
+
+fn parent(pid: i32) -> i32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields = stat.rsplit_once(')').unwrap().1;
+    fields.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_lost_warden_ends_nothing_that_others_run() {
+    let (one, other) = (Local::new(), Local::new());
+    let (losing, keeping) = (one.shell(), other.shell());
+    let done = other.path().join("done");
+    let never = CancellationToken::new();
+    let (tell, told) = tokio::sync::oneshot::channel::<i32>();
+    let mut tell = Some(tell);
+    let lost = async {
+        let outcome = losing
+            .run(command("echo $$; sleep 999"), &never, &mut |piece| {
+                if let Some(tell) = tell.take() {
+                    tell.send(piece.trim().parse().unwrap()).unwrap();
+                }
+            })
+            .await;
+        assert!(matches!(outcome, Err(ExecError::Gone(_))), "{outcome:?}");
+        std::fs::write(&done, "").unwrap();
+    };
+    // Begun later, as whatever belongs to the lost command would be.
+    let kept = async {
+        let first = parent(parent(told.await.unwrap()));
+        let text = format!(
+            "echo begun; while [ ! -e {} ]; do sleep 0.02; done; echo whole",
+            done.display()
+        );
+        let mut said = String::new();
+        keeping
+            .run(command(&text), &never, &mut |piece| {
+                let before = said.len();
+                said.push_str(piece);
+                if before == 0 {
+                    let first = nix::unistd::Pid::from_raw(first);
+                    nix::sys::signal::kill(first, nix::sys::signal::Signal::SIGKILL).unwrap();
+                }
+            })
+            .await
+            .unwrap()
+    };
+    let ((), kept) = tokio::join!(lost, kept);
+    assert_eq!(kept.output.text, "begun\nwhole\n");
+}
+
+// A signal without a name ends a command like any other.
+#[tokio::test]
+async fn a_command_may_end_by_any_signal() {
     let local = Local::new();
     let shell = local.shell();
-    let me = std::process::id().cast_signed();
-    let text = "export MARK=lost-$$; echo $MARK; setsid sleep 999 & sleep 999";
-    let mut said = String::new();
-    let never = CancellationToken::new();
-    let outcome = shell
-        .run(command(text), &never, &mut |piece| {
-            said.push_str(piece);
-            if said.contains('\n') {
-                let parent = |pid: i32| {
-                    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-                    let fields = stat.rsplit_once(')').unwrap().1;
-                    fields
-                        .split_whitespace()
-                        .nth(1)
-                        .unwrap()
-                        .parse::<i32>()
-                        .unwrap()
-                };
-                let mark = said.lines().next().unwrap().to_owned();
-                let root: i32 = mark.rsplit_once('-').unwrap().1.parse().unwrap();
-                let warden = parent(root);
-                assert_eq!(parent(warden), me);
-                let warden = nix::unistd::Pid::from_raw(warden);
-                nix::sys::signal::kill(warden, nix::sys::signal::Signal::SIGKILL).unwrap();
-            }
-        })
-        .await;
-    assert!(matches!(outcome, Err(ExecError::Gone(_))), "{outcome:?}");
-    let mark = said.lines().next().unwrap();
-    eventually(PATIENCE, "what it ran is gone", || {
-        find_by_env_marker("MARK", mark).is_empty().then_some(())
-    })
-    .unwrap();
+    assert_eq!(run(&shell, "kill -s RTMIN+2 $$").await.exit_code, 128 + 36);
     assert_eq!(output(&shell, "echo again").await, "again");
-    assert!(Process::of(me).is_some());
 }
 
 #[tokio::test]

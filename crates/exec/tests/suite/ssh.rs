@@ -1,5 +1,6 @@
 //! The machine behind a real SSH server.
 
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -90,6 +91,17 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
         .unwrap()
         .port();
     let marker = server.path().join("marker");
+    // Whoever made the directory for sockets before us could put one there in the place of ours.
+    let open_to_all = server.path().join("open");
+    let link = server.path().join("link");
+    std::fs::create_dir(&open_to_all).unwrap();
+    let everybody = std::fs::Permissions::from_mode(0o777);
+    std::fs::set_permissions(&open_to_all, everybody).unwrap();
+    let private = std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(server.path().join("private"));
+    private.unwrap();
+    std::os::unix::fs::symlink("private", &link).unwrap();
     let cases = [
         (
             SshConfig {
@@ -123,9 +135,35 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
             "too long",
             "shorter",
         ),
+        (
+            SshConfig {
+                sockets: open_to_all,
+                ..good.clone()
+            },
+            "is open to other users",
+            "TMPDIR",
+        ),
+        (
+            SshConfig {
+                sockets: link,
+                ..good.clone()
+            },
+            "is a link",
+            "TMPDIR",
+        ),
     ];
     for (config, cause, next) in cases {
         is_unavailable(&backend(config), "ssh", cause, next, &marker).await;
+    }
+    if nix::unistd::geteuid().is_root() {
+        let foreign = server.path().join("private");
+        std::os::unix::fs::chown(&foreign, Some(65_534), Some(65_534)).unwrap();
+        let config = SshConfig {
+            sockets: foreign,
+            ..good.clone()
+        };
+        let cause = "belongs to another user";
+        is_unavailable(&backend(config), "ssh", cause, "TMPDIR", &marker).await;
     }
     assert!(
         open(

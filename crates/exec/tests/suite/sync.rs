@@ -2,11 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
+use futures_core::future::BoxFuture;
 use hermes_core::SystemRandom;
-use hermes_exec::{Backend, Change, FileSync, Pushed, Source, SourceKind, SyncedBackend, Urgency};
+use hermes_exec::{
+    Backend, Change, Difference, ExecError, FileSync, Launch, Place, Process, Pushed, Source,
+    SourceKind, SyncedBackend, Urgency, returned,
+};
 use hermes_testkit::Sshd;
 
 use super::away::run;
@@ -127,27 +132,101 @@ async fn changes_go_up_and_what_comes_back_is_only_looked_at() {
             .map(|(name, change)| (name.to_owned(), change))
             .into()
     );
-    let returned = [
+    let files = [
         ("cache/image", "picture\n"),
         ("skills/evil.md", "planted\n"),
         ("skills/one/SKILL.md", "worse\n"),
     ];
     assert_eq!(
         tree(&pulled.quarantine),
-        returned
+        files
             .map(|(name, text)| (name.to_owned(), text.to_owned()))
             .into()
     );
     assert_eq!(tree(&home), before, "our own files changed");
     assert!(pulled.quarantine.starts_with(folder.path().join("work")));
-    assert_eq!(
-        std::fs::read_dir(folder.path().join("work"))
-            .unwrap()
-            .count(),
-        1,
-        "archives are left"
-    );
+    // A note lies beside it, and nothing else.
+    let waiting = returned(&folder.path().join("work")).unwrap();
+    let [one] = waiting.as_slice() else {
+        panic!("{waiting:?}")
+    };
+    assert_eq!(one.folder, pulled.quarantine);
+    assert!(one.note.from.starts_with("ssh: "), "{}", one.note.from);
+    let worse = Difference {
+        change: Change::Changed,
+        ours: Some(home.join("skills/one/SKILL.md")),
+    };
+    assert_eq!(one.note.changes.len(), 4);
+    assert_eq!(one.note.changes["skills/one/SKILL.md"], worse);
+    one.remove().unwrap();
+    let left = std::fs::read_dir(folder.path().join("work")).unwrap();
+    assert_eq!(left.count(), 0, "archives are left");
     backend.close().await.unwrap();
+}
+
+/// Loses the connection so many times while files come back.
+struct Losing {
+    inner: Arc<dyn Backend>,
+    times: AtomicU32,
+}
+
+impl Backend for Losing {
+    fn place(&self) -> Place {
+        self.inner.place()
+    }
+
+    fn scratch(&self) -> PathBuf {
+        self.inner.scratch()
+    }
+
+    fn spawn(&self, launch: Launch) -> BoxFuture<'_, Result<Process, ExecError>> {
+        let fetching = launch.argv.iter().any(|word| word.contains("tar -cf"));
+        let less = |left: u32| left.checked_sub(1);
+        let order = Ordering::SeqCst;
+        if fetching && self.times.fetch_update(order, order, less).is_ok() {
+            return Box::pin(async { Err(ExecError::Gone("lost".to_owned())) });
+        }
+        self.inner.spawn(launch)
+    }
+
+    fn close(&self) -> BoxFuture<'_, Result<(), ExecError>> {
+        self.inner.close()
+    }
+}
+
+// EX-27
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_fetched_is_fetched_again_a_moment_later() {
+    let server = Sshd::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("home");
+    put(&home.join("skills/one"), "one");
+    let there = folder.path().join("there");
+    let inner = ssh::backend(ssh::config(&server));
+    let source = Source {
+        from: home.join("skills"),
+        to: "skills".to_owned(),
+        kind: SourceKind::Shared,
+    };
+    for (times, comes) in [(2, true), (3, false)] {
+        let losing: Arc<dyn Backend> = Arc::new(Losing {
+            inner: Arc::clone(&inner),
+            times: AtomicU32::new(times),
+        });
+        let sync = FileSync::new(
+            losing,
+            Arc::new(SystemRandom),
+            there.to_str().unwrap(),
+            vec![source.clone()],
+            folder.path().join("work"),
+        );
+        sync.push(Urgency::Now).await.unwrap();
+        put(&there.join("skills/two"), "planted");
+        let pulled = sync.pull().await;
+        assert_eq!(pulled.is_ok(), comes, "{pulled:?}");
+        assert!(pulled.is_err() || pulled.unwrap().changes.contains_key("skills/two"));
+    }
+    inner.close().await.unwrap();
 }
 
 // EX-26
@@ -213,7 +292,9 @@ async fn commands_find_our_files_and_what_they_change_waits_to_be_looked_at() {
     assert!(user.join(".hermes/skills/evil.md").exists());
     backend.close().await.unwrap();
     assert_eq!(tree(&home).len(), 1, "our own files changed");
-    let returned = tree(&folder.path().join("work"));
-    assert_eq!(returned.len(), 1, "{returned:?}");
-    assert!(returned.values().all(|text| text == "planted\n"));
+    let waiting = returned(&folder.path().join("work")).unwrap();
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+    let files = tree(&waiting[0].folder);
+    assert_eq!(files.len(), 1, "{files:?}");
+    assert!(files.values().all(|text| text == "planted\n"));
 }

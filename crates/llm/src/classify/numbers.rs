@@ -111,9 +111,12 @@ pub(super) fn wait(text: &str) -> Option<Duration> {
 }
 
 /// A span such as `1h 20m`, `38.5s`, `250ms` or `20 seconds`.
-fn span(text: &str) -> Option<Duration> {
+pub(crate) fn span(text: &str) -> Option<Duration> {
     let mut total = 0.0;
     let mut rest = text.trim();
+    if rest.is_empty() {
+        return None;
+    }
     while !rest.is_empty() {
         let end = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
         let (amount, tail) = rest.split_at(end);

@@ -221,6 +221,8 @@ pub(super) const RATE_LIMIT: Phrases = &[
     "concurrency limit",
 ];
 
+pub(super) const BAD_CALL: Phrases = &["tool_use_failed"];
+
 pub(super) const TOOL_TEXT_ONLY: Phrases = &[
     "tool*must be a string",
     "tool*must be string",

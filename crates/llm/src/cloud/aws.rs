@@ -1,4 +1,4 @@
-//! Key pairs of AWS that end: of a role, of a sign-in, of the container or the machine.
+//! Key pairs of AWS that end: of a role, of a sign-in, of a program, of the container or the machine.
 
 pub(crate) mod files;
 mod lent;
@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use url::Url;
 
 use super::exchange::{Exchange, secret};
+use super::program::Program;
 use super::{MintError, Minted};
 use crate::oauth::OAuthError;
 
@@ -39,6 +40,8 @@ pub(crate) enum AwsSource {
         account: String,
         role: String,
     },
+    /// What a program prints that a profile names.
+    Program(Program),
     /// The role of a container.
     Container { url: Url, token: ContainerToken },
     /// The role of a machine.
@@ -81,6 +84,7 @@ impl AwsSource {
             Self::Role(role) => role.arn.clone(),
             Self::WebIdentity { arn, .. } => arn.clone(),
             Self::SingleSignOn { account, role, .. } => format!("{role} of {account}"),
+            Self::Program(program) => program.file().display().to_string(),
             Self::Container { .. } => "role of the container".to_owned(),
             Self::Instance { .. } => "role of the machine".to_owned(),
         }
@@ -98,6 +102,7 @@ impl Pair {
         Ok(Minted {
             secret: secret("aws_key_pair", value, None)?,
             until: self.until,
+            project: None,
         })
     }
 
@@ -139,6 +144,7 @@ pub(super) fn pair<'a>(
                 account,
                 role,
             } => lent::signed_in(exchange, portal, kept, account, role).await,
+            AwsSource::Program(program) => lent::printed(exchange, program).await,
             AwsSource::Container { url, token } => lent::container(exchange, url, token).await,
             AwsSource::Instance { service } => lent::instance(exchange, service).await,
         }

@@ -1,14 +1,17 @@
 //! Tokens of Microsoft Entra for Azure: for an application with a secret, for a workload with a token of
-//! its platform, for the identity of the machine.
+//! its platform, for the identity of the machine, for whoever signed in with `az login`.
 
 use std::path::PathBuf;
 
 use hermes_http::{AuthScheme, BaseUrl};
 use hermes_secrets::Secret;
 use http::{HeaderName, HeaderValue, Method};
+use jiff::Timestamp;
+use serde::Deserialize;
 use url::Url;
 
 use super::exchange::{Exchange, Far, read, secret};
+use super::program::Program;
 use super::{MintError, Minted};
 
 /// What tokens are asked for.
@@ -37,8 +40,16 @@ pub(crate) enum Entra {
     Managed {
         service: ManagedService,
         client: Option<String>,
+        /// Azure's own program, for machines that turn out to have no identity.
+        otherwise: Option<Program>,
     },
+    /// Whoever signed in to Azure's own program.
+    CommandLine(Program),
 }
+
+/// What to do on a machine that has no identity.
+const WITHOUT_IDENTITY: &str = "run `az login`, or set AZURE_TENANT_ID, AZURE_CLIENT_ID and \
+                                AZURE_CLIENT_SECRET";
 
 /// The service that gives a machine's identity.
 #[derive(Debug, Clone)]
@@ -59,6 +70,7 @@ impl Entra {
                 ..
             } => format!("managed identity {client}"),
             Self::Managed { client: None, .. } => "managed identity".to_owned(),
+            Self::CommandLine(_) => "sign-in of az".to_owned(),
         }
     }
 }
@@ -102,29 +114,104 @@ pub(super) async fn token(exchange: &Exchange<'_>, identity: &Entra) -> Result<M
                 .auth(&proof, AuthScheme::FormField("client_assertion".to_owned()));
             exchange.token(request, Some(&proof)).await
         }
-        Entra::Managed { service, client } => {
-            let mut query = vec![("resource", RESOURCE)];
-            query.extend(client.as_deref().map(|client| ("client_id", client)));
-            let request = match service {
-                ManagedService::Machine(endpoint) => exchange
-                    .request(Method::GET, endpoint.clone(), Far::Machine)
-                    .query([("api-version", "2018-02-01")])
-                    .header(
-                        HeaderName::from_static("metadata"),
-                        HeaderValue::from_static("true"),
-                    ),
-                ManagedService::App { endpoint, header } => exchange
-                    .request(Method::GET, endpoint.clone(), Far::Machine)
-                    .query([("api-version", "2019-08-01")])
-                    .auth(
-                        header,
-                        AuthScheme::Header(HeaderName::from_static("x-identity-header")),
-                    ),
+        Entra::Managed {
+            service,
+            client,
+            otherwise,
+        } => {
+            let error = match managed(exchange, service, client.as_deref()).await {
+                Ok(minted) => return Ok(minted),
+                Err(error) => error,
             };
-            exchange.token(request.query(query), None).await
+            let looked = match otherwise {
+                Some(az) => match printed(exchange, az).await {
+                    Ok(minted) => return Ok(minted),
+                    Err(_) => {
+                        "Azure's credentials were looked for in variables, at the identity service of \
+                         this machine and in the sign-in of az"
+                    }
+                },
+                None => {
+                    "Azure's credentials were looked for in variables and at the identity service of \
+                     this machine"
+                }
+            };
+            Err(error.of_machine(looked, WITHOUT_IDENTITY))
         }
+        Entra::CommandLine(program) => printed(exchange, program).await,
     }
 }
+
+/// The token of a machine or an app.
+async fn managed(
+    exchange: &Exchange<'_>,
+    service: &ManagedService,
+    client: Option<&str>,
+) -> Result<Minted, MintError> {
+    let mut query = vec![("resource", RESOURCE)];
+    query.extend(client.map(|client| ("client_id", client)));
+    let request = match service {
+        ManagedService::Machine(endpoint) => exchange
+            .request(Method::GET, endpoint.clone(), Far::Machine)
+            .query([("api-version", "2018-02-01")])
+            .header(
+                HeaderName::from_static("metadata"),
+                HeaderValue::from_static("true"),
+            ),
+        ManagedService::App { endpoint, header } => exchange
+            .request(Method::GET, endpoint.clone(), Far::Machine)
+            .query([("api-version", "2019-08-01")])
+            .auth(
+                header,
+                AuthScheme::Header(HeaderName::from_static("x-identity-header")),
+            ),
+    };
+    exchange.token(request.query(query), None).await
+}
+
+/// The token that `az` prints. Its older versions say when it ends in local time only, so theirs is asked
+/// for again when it is turned down.
+async fn printed(exchange: &Exchange<'_>, program: &Program) -> Result<Minted, MintError> {
+    #[derive(Deserialize)]
+    struct Printed {
+        #[serde(rename = "accessToken")]
+        access_token: String,
+        expires_on: Option<i64>,
+    }
+    let wrong = |why: &str| MintError::File {
+        file: program.file().to_owned(),
+        why: format!("{why}; run `az login`"),
+    };
+    let text = match program.output().await {
+        Ok(text) => text,
+        Err(MintError::File { why, .. }) => return Err(wrong(&why)),
+        Err(error) => return Err(error),
+    };
+    // The parser's words are left out, they may quote the token.
+    let printed: Printed =
+        serde_json::from_str(&text).map_err(|_| wrong("it prints no token as JSON"))?;
+    let until = printed
+        .expires_on
+        .and_then(|seconds| Timestamp::from_second(seconds).ok());
+    if until.is_some_and(|until| until <= exchange.now) {
+        return Err(wrong("the token it prints has ended"));
+    }
+    Ok(Minted {
+        secret: secret("access_token", printed.access_token, None)?,
+        until,
+        project: None,
+    })
+}
+
+/// What makes `az` print a token.
+pub(crate) const PRINT: [&str; 6] = [
+    "account",
+    "get-access-token",
+    "--resource",
+    RESOURCE,
+    "--output",
+    "json",
+];
 
 fn tokens_at(authority: &BaseUrl, tenant: &str) -> Url {
     authority.join(&format!("{tenant}/oauth2/v2.0/token"))

@@ -78,6 +78,7 @@ impl Exchange<'_> {
         Ok(Minted {
             secret: secret("access_token", tokens.access_token, None)?,
             until,
+            project: None,
         })
     }
 

@@ -1,12 +1,12 @@
 //! Tokens of Google Cloud: a service account signs for itself, a person who used `gcloud` has a refresh
-//! token.
+//! token, a machine asks its metadata server.
 
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use hermes_http::AuthScheme;
-use http::Method;
+use hermes_http::{AuthScheme, BaseUrl, RequestBuilder};
+use http::{HeaderName, HeaderValue, Method};
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use url::Url;
 
 use super::exchange::{Exchange, Far, read, secret, small};
 use super::{MintError, Minted};
-use crate::oauth::is_private;
+use crate::oauth::{OAuthError, is_private};
 
 const TOKEN_URL: &str = "https://oauth2.googleapis.com/token";
 const SCOPE: &str = "https://www.googleapis.com/auth/cloud-platform";
@@ -23,10 +23,45 @@ const GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 /// Seconds that an assertion may be used; Google allows no more.
 const ASSERTION_LIFE: i64 = 3_600;
 
-/// The account that a file describes.
+/// What to do on a machine that has no account.
+const WITHOUT_ACCOUNT: &str = "run `gcloud auth application-default login`, or name a service account's \
+                               file with GOOGLE_APPLICATION_CREDENTIALS";
+
+/// What to do on a machine whose project cannot be used.
+const WITHOUT_PROJECT: &str = "set VERTEX_PROJECT_ID";
+
+/// An account.
 #[derive(Debug, Clone)]
-pub(crate) struct Google {
-    pub(crate) file: PathBuf,
+pub(crate) enum Google {
+    /// The one that a file describes.
+    File(PathBuf),
+    /// The one of the machine, which its metadata server speaks for.
+    Machine { service: BaseUrl, project: Project },
+}
+
+/// Whether the project of the machine is wanted too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Project {
+    /// It is known, or the address has no place for it.
+    Known,
+    /// It belongs into the address.
+    Asked,
+}
+
+impl Google {
+    pub(super) fn label(&self) -> String {
+        match self {
+            Self::File(file) => file.display().to_string(),
+            Self::Machine {
+                project: Project::Known,
+                ..
+            } => "account of the machine".to_owned(),
+            Self::Machine {
+                project: Project::Asked,
+                ..
+            } => "account and project of the machine".to_owned(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -62,11 +97,72 @@ pub(crate) fn project(file: &Path) -> Option<String> {
 
 /// An access token for the account.
 pub(super) async fn token(exchange: &Exchange<'_>, account: &Google) -> Result<Minted, MintError> {
+    match account {
+        Google::File(file) => of_file(exchange, file).await,
+        Google::Machine { service, project } => {
+            let server = service.join("").authority().to_owned();
+            let minted = of_machine(exchange, service).await.map_err(|error| {
+                let looked = format!(
+                    "no file of Google credentials was found, and the metadata server at {server} gave none"
+                );
+                error.of_machine(looked, WITHOUT_ACCOUNT)
+            })?;
+            let project = match project {
+                Project::Known => None,
+                Project::Asked => {
+                    let found = project_of_machine(exchange, service).await;
+                    Some(found.map_err(|error| {
+                        let looked =
+                            format!("the metadata server at {server} gave no project to work in");
+                        error.of_machine(looked, WITHOUT_PROJECT)
+                    })?)
+                }
+            };
+            Ok(Minted { project, ..minted })
+        }
+    }
+}
+
+/// The token of the machine's account.
+async fn of_machine(exchange: &Exchange<'_>, service: &BaseUrl) -> Result<Minted, MintError> {
+    let token = ask(exchange, service, "instance/service-accounts/default/token");
+    exchange.token(token, None).await
+}
+
+/// The project of the machine. It becomes a part of an address, so not every answer will do.
+async fn project_of_machine(
+    exchange: &Exchange<'_>,
+    service: &BaseUrl,
+) -> Result<String, MintError> {
+    let said = exchange.text(ask(exchange, service, "project/project-id"));
+    let said = said.await?;
+    let name = said.trim();
+    match is_project(name) {
+        true => Ok(name.to_owned()),
+        false => Err(OAuthError::BadAnswer("project-id").into()),
+    }
+}
+
+fn ask(exchange: &Exchange<'_>, service: &BaseUrl, path: &str) -> RequestBuilder {
+    let url = service.join(&format!("computeMetadata/v1/{path}"));
+    exchange.request(Method::GET, url, Far::Machine).header(
+        HeaderName::from_static("metadata-flavor"),
+        HeaderValue::from_static("Google"),
+    )
+}
+
+/// Whether this can be the name of a project.
+fn is_project(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:".contains(&byte);
+    !name.is_empty() && name.len() <= 64 && name.bytes().all(fits)
+}
+
+async fn of_file(exchange: &Exchange<'_>, file: &Path) -> Result<Minted, MintError> {
     let wrong = |why: &str| MintError::File {
-        file: account.file.clone(),
+        file: file.to_owned(),
         why: why.to_owned(),
     };
-    let text = read(&account.file).await?;
+    let text = read(file).await?;
     // The parser's words are left out, they may quote a key.
     let parsed: Account =
         serde_json::from_str(&text).map_err(|_| wrong("it is not a file of Google credentials"))?;

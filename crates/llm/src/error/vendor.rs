@@ -8,6 +8,8 @@ use jiff::Timestamp;
 use serde_json::Value as Json;
 
 use super::VendorError;
+use crate::classify::span;
+use crate::keys;
 
 /// Most characters of a body without any structure that are quoted.
 const MOST_QUOTED: usize = 300;
@@ -20,7 +22,10 @@ impl VendorError {
     /// The failure in an answer whose status is not a success.
     pub fn from_status(error: &StatusError, now: Timestamp) -> Self {
         let mut found = Self::from_excerpt(error);
-        found.retry_after = error.retry_after(now).or(found.retry_after);
+        found.retry_after = error
+            .retry_after(now)
+            .or(found.retry_after)
+            .or_else(|| until_reset(error, now));
         found.request_id = request_id(&error.headers);
         if found.code.is_none() {
             // AWS names the exception in a header, with an address behind a colon.
@@ -81,16 +86,16 @@ impl VendorError {
                     .is_ok_and(|code: u32| (400..600).contains(&code));
                 !code.is_empty() && !repeats
             });
-        let status = error
-            .get("code")
-            .and_then(Json::as_u64)
-            .and_then(|code| u16::try_from(code).ok())
-            .filter(|code| (400..600).contains(code));
+        let status = ["code", "status_code"]
+            .iter()
+            .filter_map(|name| error.get(name).and_then(Json::as_u64))
+            .filter_map(|code| u16::try_from(code).ok())
+            .find(|code| (400..600).contains(code));
         Some(Self {
             status,
             code,
             message,
-            retry_after: retry_info(error),
+            retry_after: asked_wait(error),
             request_id: None,
         })
     }
@@ -123,15 +128,35 @@ fn inner_message(raw: &Json) -> Option<String> {
     VendorError::from_body(body).map(|error| error.message)
 }
 
-/// Google says how long to wait among the details.
-fn retry_info(error: &Json) -> Option<Duration> {
+/// How long a failure asks to wait, counted from now.
+fn asked_wait(error: &Json) -> Option<Duration> {
+    let seconds = error.get("resets_in_seconds").and_then(Json::as_f64);
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .or_else(|| among_details(error))
+}
+
+/// Google says among the details when to try again, or when an allowance comes back.
+fn among_details(error: &Json) -> Option<Duration> {
     let details = error.get("details")?.as_array()?;
-    let delay = details
-        .iter()
-        .find_map(|detail| detail.get("retryDelay"))?
-        .as_str()?;
-    let seconds: f64 = delay.strip_suffix('s')?.parse().ok()?;
-    Duration::try_from_secs_f64(seconds).ok()
+    let said = |name: &str| {
+        details.iter().find_map(|detail| {
+            let place = detail
+                .get(name)
+                .or_else(|| detail.get("metadata")?.get(name));
+            span(place?.as_str()?)
+        })
+    };
+    said("retryDelay").or_else(|| said("quotaResetDelay"))
+}
+
+/// How long it is until the moment at which an allowance comes back; one that has passed is no wait.
+fn until_reset(error: &StatusError, now: Timestamp) -> Option<Duration> {
+    let body: Json = serde_json::from_str(&error.excerpt).ok()?;
+    let error = body.get("error").unwrap_or(&body).as_object()?;
+    let at = keys::moment(error, "resets_at")?;
+    let wait = Duration::try_from(at.duration_since(now)).ok()?;
+    (!wait.is_zero()).then_some(wait)
 }
 
 fn request_id(headers: &HeaderMap) -> Option<String> {

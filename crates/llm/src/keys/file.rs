@@ -68,6 +68,11 @@ impl AuthFile {
         &self.own
     }
 
+    /// The file that all profiles have in common.
+    pub(super) fn shared_path(&self) -> &Path {
+        self.root.as_deref().unwrap_or(&self.own)
+    }
+
     /// What the profile's own file says; an absent file is an empty one.
     pub fn read(&self) -> Result<AuthDocument, AuthFileError> {
         read(&self.own)

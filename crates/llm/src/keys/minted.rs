@@ -12,6 +12,7 @@ use super::ring::{Keyring, Shared};
 use super::{KeyError, Lease};
 use crate::cloud::Mint;
 use crate::error::ModelError;
+use crate::oauth::Due;
 use crate::route::Route;
 
 /// The name of such a credential among those of its provider.
@@ -21,10 +22,11 @@ const SKEW: Duration = Duration::from_secs(300);
 
 /// One that was made.
 pub(super) struct Made {
-    label: String,
-    secret: Secret,
+    pub(super) label: String,
+    pub(super) secret: Secret,
     from: Timestamp,
     until: Option<Timestamp>,
+    project: Option<String>,
 }
 
 impl Made {
@@ -36,6 +38,15 @@ impl Made {
             Duration::try_from(until.duration_since(from)).unwrap_or(Duration::ZERO)
         };
         between(now, until) <= SKEW.min(between(self.from, until) / 2)
+    }
+
+    /// Whether it is to be replaced before it is used again.
+    pub(super) fn due(&self, now: Timestamp) -> Due {
+        match (self.has_ended(now), self.is_due(now)) {
+            (true, _) => Due::Now,
+            (false, true) => Due::Soon,
+            (false, false) => Due::No,
+        }
     }
 
     fn has_ended(&self, now: Timestamp) -> bool {
@@ -57,6 +68,7 @@ impl Keyring {
             id: MINTED.to_owned(),
             label: mint.label().to_owned(),
             secret: Some(rebound(secret, &format!("{provider}/{MINTED}"), origin)),
+            held: None,
         };
         let now = self.shared.now();
         let kept = {
@@ -82,6 +94,15 @@ impl Keyring {
         }
     }
 
+    /// Puts in what only the maker of the credential knew.
+    pub(crate) fn complete(&self, route: &mut Route) {
+        let state = self.shared.state();
+        let made = state.minted.get(&route.provider);
+        if let Some(project) = made.and_then(|made| made.project.as_deref()) {
+            route.set_project(project);
+        }
+    }
+
     /// Makes one in place of the one that was lent, unless somebody else has done so.
     pub(super) async fn mint_again(&self, lease: &Lease, mint: &Mint) -> Result<Secret, KeyError> {
         let newer = {
@@ -103,7 +124,19 @@ impl Keyring {
     async fn mint(&self, provider: &str, mint: &Mint) -> Result<Secret, KeyError> {
         let key = (provider.to_owned(), MINTED.to_owned());
         let (shared, own, owner) = (self.shared.clone(), mint.clone(), provider.to_owned());
-        let work = || async move { shared.make(&owner, &own).await }.boxed();
+        let work = || {
+            async move {
+                tokio::select! {
+                    biased;
+                    () = shared.closing.cancelled() => Err(KeyError::Later {
+                        label: own.label().to_owned(),
+                        why: "the program is ending".to_owned(),
+                    }),
+                    made = shared.make(&owner, &own) => made,
+                }
+            }
+            .boxed()
+        };
         self.under_way(&key, mint.label(), work).await
     }
 }
@@ -127,6 +160,7 @@ impl Shared {
                 secret: made.secret,
                 from,
                 until: made.until,
+                project: made.project,
             },
         );
         Ok(secret)

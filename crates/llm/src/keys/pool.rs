@@ -1,5 +1,7 @@
 //! The credentials of one provider, in the order they are preferred, and the choice among them.
 
+use std::collections::HashSet;
+
 use hermes_config::PoolStrategy;
 use hermes_core::Random;
 use hermes_secrets::{Origin, Secret, SecretName};
@@ -9,6 +11,7 @@ use url::Url;
 
 use super::document::{AuthDocument, Row};
 use super::file::{Both, Home};
+use super::hold::Holders;
 use super::provider::{OwnKey, ProviderKeys};
 use super::row;
 use super::standing::Standing;
@@ -234,6 +237,20 @@ pub(super) struct Pool {
     lent: Vec<(String, u64)>,
 }
 
+/// What is wanted of a pool.
+pub(super) struct Wish<'a> {
+    pub(super) provider: &'a str,
+    /// Where it is to be used.
+    pub(super) origin: &'a Origin,
+    /// The key that the route was resolved with.
+    pub(super) own: Option<String>,
+    pub(super) strategy: PoolStrategy,
+    pub(super) random: &'a dyn Random,
+    pub(super) now: Timestamp,
+    /// Those in hand here and elsewhere, for whoever would rather have one that is not.
+    pub(super) avoid: Option<(&'a Holders, &'a HashSet<String>)>,
+}
+
 impl Pool {
     pub(super) fn find(&self, id: &str) -> Option<&Credential> {
         self.credentials
@@ -259,28 +276,24 @@ impl Pool {
 
     /// Chooses a credential that is ready: the route's own one first. Resting spares a credential when another can take over; the
     /// only one is lent all the same, because a call that may fail is better than none.
-    pub(super) fn choose(
-        &mut self,
-        origin: &Origin,
-        own: Option<&str>,
-        strategy: PoolStrategy,
-        random: &dyn Random,
-        now: Timestamp,
-    ) -> Option<Credential> {
+    pub(super) fn choose(&mut self, wish: &Wish<'_>) -> Option<Credential> {
         let mut ready: Vec<&Credential> = self
-            .candidates(origin)
-            .filter(|credential| credential.standing.is_ready(now))
+            .candidates(wish.origin)
+            .filter(|credential| credential.standing.is_ready(wish.now))
             .collect();
         if ready.is_empty() {
-            ready = self.candidates(origin).collect();
+            ready = self.candidates(wish.origin).collect();
             if ready.len() > 1 {
                 return None;
             }
         }
+        if let Some((holders, elsewhere)) = wish.avoid {
+            holders.keep_least(wish.provider, elsewhere, &mut ready);
+        }
         let own = ready
             .iter()
-            .find(|credential| Some(credential.id.as_str()) == own);
-        let chosen = match strategy {
+            .find(|credential| Some(credential.id.as_str()) == wish.own.as_deref());
+        let chosen = match wish.strategy {
             PoolStrategy::FillFirst => own.or(ready.first()),
             PoolStrategy::RoundRobin => self.after_last(&ready),
             PoolStrategy::LeastUsed => ready
@@ -288,7 +301,7 @@ impl Pool {
                 .min_by_key(|credential| (credential.requests, self.times_lent(&credential.id))),
             PoolStrategy::Random => {
                 let bound = u64::try_from(ready.len()).unwrap_or(u64::MAX);
-                ready.get(usize::try_from(random.below(bound)).unwrap_or(0))
+                ready.get(usize::try_from(wish.random.below(bound)).unwrap_or(0))
             }
         };
         let chosen = Credential::clone(chosen?);

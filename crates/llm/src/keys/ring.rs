@@ -1,6 +1,6 @@
 //! Lending credentials and hearing how the calls went.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use hermes_config::PoolStrategy;
@@ -8,12 +8,15 @@ use hermes_core::{Clock, Random};
 use hermes_http::HttpClient;
 use hermes_secrets::Origin;
 use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::elsewhere::Marks;
 use super::file::{AuthFile, Both};
+use super::hold::{Hold, Holders};
 use super::minted::Made;
-use super::pool::{Credential, Kind, Pool, credentials};
-use super::provider::{KeyNeed, ProviderKeys};
+use super::pool::{Credential, Kind, Pool, Wish, credentials};
+use super::provider::{KeyNeed, KeySource, ProviderKeys};
 use super::refusal::refused;
 use super::renewal::Renewals;
 use super::save::{Outcome, Writer};
@@ -57,6 +60,10 @@ pub(super) struct Shared {
     pub(super) parts: KeyringParts,
     pub(super) tasks: TaskTracker,
     pub(super) renewals: Renewals,
+    /// What other processes see of what is in hand here.
+    pub(super) marks: Marks,
+    /// Ends what can be made again at any time.
+    pub(super) closing: CancellationToken,
     state: Mutex<State>,
     saving: Mutex<()>,
 }
@@ -66,7 +73,11 @@ pub(super) struct State {
     pub(super) known: HashMap<String, ProviderKeys>,
     pub(super) pools: HashMap<String, Pool>,
     /// The credential that a route was resolved with.
-    own: HashMap<Place, String>,
+    own: HashMap<Place, KeySource>,
+    /// Who is in hand.
+    pub(super) held: Holders,
+    /// When replacing a credential that still works failed.
+    pub(super) put_off: HashMap<Key, Timestamp>,
     /// The label of the credential that worked last, by provider.
     worked: HashMap<String, String>,
     /// What was made for a while, by provider.
@@ -82,9 +93,11 @@ impl Keyring {
     pub fn new(parts: KeyringParts) -> Self {
         Self {
             shared: Arc::new(Shared {
+                marks: Marks::of(&parts.file),
                 parts,
                 tasks: TaskTracker::new(),
                 renewals: Renewals::default(),
+                closing: CancellationToken::new(),
                 state: Mutex::default(),
                 saving: Mutex::default(),
             }),
@@ -100,7 +113,7 @@ impl Keyring {
     /// Tells what a route was resolved with, beside what is known of its provider from other routes. Calls on
     /// it are made with the first of these keys while that works.
     pub fn meet(&self, route: &Route, keys: ProviderKeys) {
-        let own = keys.keys.first().map(|key| key.source.to_string());
+        let own = keys.keys.first().map(|key| key.source.clone());
         let mut state = self.shared.state();
         match own {
             Some(own) => state.own.insert(place(route), own),
@@ -114,8 +127,18 @@ impl Keyring {
         }
     }
 
-    /// Lends a credential for calls on this route. A login that is about to end is renewed first.
+    /// Lends a credential for a conversation's calls on this route. A login that is about to end is renewed first.
     pub async fn lease(&self, route: &Route) -> Result<Lease, ModelError> {
+        self.lend(route, Holder::Conversation).await
+    }
+
+    /// The same for work beside conversations: a credential that nobody has in hand, else the one that the fewest
+    /// have. A key that is set for this route in the settings stays its key.
+    pub async fn lease_beside(&self, route: &Route) -> Result<Lease, ModelError> {
+        self.lend(route, Holder::Beside).await
+    }
+
+    async fn lend(&self, route: &Route, holder: Holder) -> Result<Lease, ModelError> {
         let address = match &route.endpoint {
             Endpoint::Http(address) if address.auth != Auth::None => address,
             Endpoint::Http(_) | Endpoint::Embedded { .. } => return Ok(keyless(route)),
@@ -131,9 +154,13 @@ impl Keyring {
         self.reload(provider)
             .await
             .map_err(|error| refused(401, error.to_string()))?;
+        let elsewhere = match holder {
+            Holder::Conversation => HashSet::new(),
+            Holder::Beside => self.elsewhere(provider).await,
+        };
         // Every round but the last finds that one more login has ended.
         loop {
-            let chosen = match self.shared.choose(route, &origin) {
+            let chosen = match self.shared.choose(route, &origin, holder, &elsewhere) {
                 Ok(chosen) => chosen,
                 Err(Lack::Any(need)) if need == KeyNeed::Optional || address.local => {
                     return Ok(keyless(route));
@@ -141,11 +168,15 @@ impl Keyring {
                 Err(Lack::Any(_)) => return Err(self.shared.missing(route)),
                 Err(Lack::Ready) => return Err(self.shared.unready(route, &origin)),
             };
+            let key = (provider.to_owned(), chosen.id.clone());
+            let hold = Hold::counted(self.shared.clone(), key);
+            self.tell_others(provider, &chosen.id, &hold).await;
             let lease = Lease {
                 provider: provider.to_owned(),
                 secret: Some(chosen.bound(provider, &origin)),
                 id: chosen.id,
                 label: chosen.label,
+                held: Some(hold),
             };
             let due = match (chosen.kind, self.shared.flow(provider)) {
                 (Kind::Login(life), Some(flow)) => life.due(&flow, self.shared.now()),
@@ -154,18 +185,8 @@ impl Keyring {
             if due == Due::No {
                 return Ok(lease);
             }
-            match self.renew(&lease).await {
-                Ok(renewed) => return Ok(renewed),
-                Err(KeyError::Ended { .. }) => self.shared.bury(&lease),
-                Err(error) if due == Due::Soon => {
-                    tracing::warn!("{error}; it is used until it ends");
-                    return Ok(lease);
-                }
-                Err(KeyError::NotRenewable { .. }) => {
-                    // The provider has the last word on when a token ends.
-                    return Ok(lease);
-                }
-                Err(error) => return Err(refused(503, error.to_string())),
+            if let Some(lease) = self.replaced(&lease, due).await? {
+                return Ok(lease);
             }
         }
     }
@@ -235,8 +256,10 @@ impl Keyring {
         self.shared.state().worked.get(provider).cloned()
     }
 
-    /// Waits for renewals under way and writes what is not written yet. Blocks at its end.
+    /// Waits for renewals under way, whose replies are worth a login, and writes what is not written yet. What
+    /// is made for a while is given up: it would not be used. Blocks at its end.
     pub async fn close(&self) {
+        self.shared.closing.cancel();
         self.shared.tasks.close();
         self.shared.tasks.wait().await;
         self.flush();
@@ -286,6 +309,15 @@ impl Drop for Keyring {
     }
 }
 
+/// Whom a credential is lent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// A conversation: always the same one while it works, for the sake of its prompt cache.
+    Conversation,
+    /// Work beside one.
+    Beside,
+}
+
 /// Why there is nothing to lend.
 enum Lack {
     /// There is no credential.
@@ -318,7 +350,7 @@ impl Shared {
     }
 
     /// Lends this one no more, whatever the file says, until it is read again.
-    fn bury(&self, lease: &Lease) {
+    pub(super) fn bury(&self, lease: &Lease) {
         let since = self.now();
         if let Some(pool) = self.state().pools.get_mut(&lease.provider)
             && let Some(credential) = pool.find_mut(&lease.id)
@@ -327,7 +359,14 @@ impl Shared {
         }
     }
 
-    fn choose(&self, route: &Route, origin: &Origin) -> Result<Credential, Lack> {
+    /// Chooses a credential and counts it as one in hand.
+    fn choose(
+        &self,
+        route: &Route,
+        origin: &Origin,
+        holder: Holder,
+        elsewhere: &HashSet<String>,
+    ) -> Result<Credential, Lack> {
         let provider = route.provider.as_str();
         let strategy = self
             .parts
@@ -335,22 +374,37 @@ impl Shared {
             .get(provider)
             .copied()
             .unwrap_or(PoolStrategy::FillFirst);
-        let now = self.now();
         let mut state = self.state();
-        let need = state
-            .known
+        let State {
+            known,
+            own,
+            pools,
+            held,
+            ..
+        } = &mut *state;
+        let need = known
             .get(provider)
             .map_or(KeyNeed::Required, |known| known.need);
-        let own = state.own.get(&place(route)).cloned();
-        let pool = state.pools.entry(provider.to_owned()).or_default();
+        let own = own.get(&place(route));
+        let pool = pools.entry(provider.to_owned()).or_default();
         let reaches = |credential: &Credential| credential.reaches(origin);
         let needs_none = need == KeyNeed::Optional && !pool.credentials.iter().any(reaches);
         if pool.credentials.is_empty() || needs_none {
             return Err(Lack::Any(need));
         }
-        let chance = self.parts.random.as_ref();
-        pool.choose(origin, own.as_deref(), strategy, chance, now)
-            .ok_or(Lack::Ready)
+        let spread = holder == Holder::Beside && !matches!(own, Some(KeySource::Setting(_)));
+        let wish = Wish {
+            provider,
+            origin,
+            own: own.map(KeySource::to_string),
+            strategy,
+            random: self.parts.random.as_ref(),
+            now: self.now(),
+            avoid: spread.then_some((&*held, elsewhere)),
+        };
+        let chosen = pool.choose(&wish).ok_or(Lack::Ready)?;
+        held.take(&(provider.to_owned(), chosen.id.clone()));
+        Ok(chosen)
     }
 }
 
@@ -412,5 +466,6 @@ fn keyless(route: &Route) -> Lease {
         id: "none".to_owned(),
         label: "no key".to_owned(),
         secret: None,
+        held: None,
     }
 }

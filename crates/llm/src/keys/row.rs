@@ -20,7 +20,7 @@ pub(super) fn text<'r>(row: &'r Row, name: &str) -> Option<&'r str> {
 }
 
 /// A moment, written as seconds, milliseconds or a date.
-pub(super) fn time(row: &Row, name: &str) -> Option<Timestamp> {
+pub(crate) fn time(row: &Row, name: &str) -> Option<Timestamp> {
     let seconds = match row.get(name)? {
         Json::Number(number) => number.as_f64()?,
         Json::String(text) => match text.parse() {

@@ -106,11 +106,21 @@ const FAMILIES: &[Family] = &[
 
 /// The family of a model.
 pub(super) fn of(model: &str) -> Option<&'static Family> {
+    longest_name(model, FAMILIES, |family| family.name)
+}
+
+/// The entry of a table whose name stands in a model's name; of several the longest counts. The table has dashes
+/// for dots.
+pub(crate) fn longest_name<'t, T>(
+    model: &str,
+    table: &'t [T],
+    name: impl Fn(&T) -> &str,
+) -> Option<&'t T> {
     let model = model.to_lowercase().replace(['.', '_'], "-");
-    FAMILIES
+    table
         .iter()
-        .filter(|family| contains_name(&model, family.name))
-        .max_by_key(|family| family.name.len())
+        .filter(|entry| contains_name(&model, name(entry)))
+        .max_by_key(|entry| name(entry).len())
 }
 
 /// Whether a name stands in the model's name, not in the middle of a word.

@@ -37,6 +37,20 @@ pub enum ProfileError {
         /// The key.
         key: &'static str,
     },
+    /// It wants people to sign in and does not say where.
+    #[error(
+        "{file}: `key: login` needs an `oauth` section with `device_authorization_endpoint`, `token_endpoint` and `client_id`"
+    )]
+    NoFlow {
+        /// The file.
+        file: String,
+    },
+    /// It says where to sign in and wants a key.
+    #[error("{file}: `oauth` is only used with `key: login`; add that, or take it out")]
+    UnusedFlow {
+        /// The file.
+        file: String,
+    },
     /// A profile stands in the directory of another one.
     #[error("{file}: the id is `{id}`, but the directory is called `{directory}`")]
     Misplaced {

@@ -12,6 +12,7 @@ use super::{Request, key};
 use crate::cloud::google;
 use crate::keys::key_hash;
 use crate::profile::{AuthStyle, Profile};
+use crate::route::PROJECT;
 
 /// Where an address comes from that nobody set.
 pub const OWN_ADDRESS: &str = "the profile";
@@ -102,6 +103,13 @@ pub(super) fn find(
     {
         url.set_path(path);
     }
+    if profile.auth == AuthStyle::Google
+        && url.path().contains(PROJECT)
+        && let Some(project) = vertex_project(request)
+    {
+        let path = url.path().replace(PROJECT, &project);
+        url.set_path(&path);
+    }
     let tied = tied || profile.trusts(url.host_str().unwrap_or_default());
     Ok(Base {
         url,
@@ -141,13 +149,8 @@ fn filled(request: &Request<'_>, profile: &Profile, url: &str) -> String {
         "global" => String::new(),
         region => format!("{region}-"),
     };
-    let url = url
-        .replace("{region-}", &prefix)
-        .replace("{region}", region);
-    match vertex_project(request) {
-        Some(project) => url.replace("{project}", &project),
-        None => url,
-    }
+    url.replace("{region-}", &prefix)
+        .replace("{region}", region)
 }
 
 /// The region of Google Cloud.
@@ -159,7 +162,7 @@ fn vertex_region<'a>(request: &Request<'a>) -> &'a str {
 }
 
 /// The project of Google Cloud: as set, else the one that the credentials belong to.
-pub(super) fn vertex_project(request: &Request<'_>) -> Option<String> {
+fn vertex_project(request: &Request<'_>) -> Option<String> {
     let set = Some(request.config.vertex.project_id.trim()).filter(|set| !set.is_empty());
     request
         .variable("VERTEX_PROJECT_ID")

@@ -15,10 +15,10 @@ use super::server::{self, Entry, Kind, Server};
 use super::wanted::{Said, Wanted};
 use super::{Credential, Request, Resolved, dress, key, naming, protocol};
 use crate::embedded;
-use crate::metadata::{self, WindowQuery};
+use crate::metadata::{self, Facts, WindowQuery};
 use crate::profile::AuthStyle;
 use crate::quirks::Quirks;
-use crate::route::{Address, Endpoint, Limits, Route, SetPatience, Why, WindowSource};
+use crate::route::{Address, Endpoint, Limits, Route, SetPatience, Why, WindowSource, readable};
 
 /// Builds the route.
 pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, ResolveError> {
@@ -64,7 +64,8 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
     }
     why.push(window_line(&limits));
     let local = base.local();
-    let route = Route {
+    let asked_at = shown(&base.url);
+    let mut route = Route {
         provider: server.id.clone(),
         provider_name: server.name.clone(),
         patience: patience(&server, &model),
@@ -78,9 +79,15 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
             local,
         }),
         limits,
+        price: None,
         quirks: Arc::new(dressed.quirks),
         why,
     };
+    if let Some(lists) = request.lists
+        && let Some(facts) = lists.facts(&route.provider, &asked_at, &route.model)
+    {
+        consult(facts, &mut route);
+    }
     Ok(Resolved {
         route,
         key: opened.credential,
@@ -191,8 +198,9 @@ fn of_file(
         }
     };
     let mut limits = limits(request, wanted, &server, &model, None, None);
-    if limits.window_from > WindowSource::File
-        && let Some(window) = embedded::window_of(&file)
+    // Whatever the settings say: the engine holds no more than this.
+    if let Some(window) = embedded::window_of(&file)
+        && (limits.window_from > WindowSource::File || limits.window > window)
     {
         limits.window = window;
         limits.window_from = WindowSource::File;
@@ -205,6 +213,7 @@ fn of_file(
         model,
         endpoint: Endpoint::Embedded { file },
         limits,
+        price: None,
         quirks: Arc::new(Quirks::default()),
         patience: SetPatience::default(),
         why,
@@ -213,6 +222,18 @@ fn of_file(
         route,
         key: Credential::None,
     })
+}
+
+/// Puts in what the provider's own list says about the model. A server nearby may have another window today, and
+/// is asked itself.
+fn consult(facts: Facts, route: &mut Route) {
+    route.price = facts.price;
+    if let Some(window) = facts.window
+        && route.limits.window_from > WindowSource::Endpoint
+        && !route.is_local()
+    {
+        route.set_window(window, WindowSource::Endpoint);
+    }
 }
 
 fn limits(
@@ -292,13 +313,13 @@ fn window_line(limits: &Limits) -> Why {
 /// The address without what may be secret in it.
 fn shown(url: &Url) -> String {
     let port = url.port().map(|port| format!(":{port}"));
-    format!(
+    readable(&format!(
         "{}://{}{}{}",
         url.scheme(),
         url.host_str().unwrap_or_default(),
         port.unwrap_or_default(),
         url.path().trim_end_matches('/')
-    )
+    ))
 }
 
 fn word(protocol: WireProtocol) -> &'static str {

@@ -254,6 +254,7 @@ fn find<'c>(request: &Request<'c>, name: &str) -> Option<Task<'c>> {
     Some(match name {
         "vision" => task!(&all.vision),
         "web_extract" => task!(&all.web_extract),
+        "session_search" => task!(&all.session_search),
         "compression" => task!(&all.compression),
         "skills_hub" => task!(&all.skills_hub),
         "approval" => task!(&all.approval),

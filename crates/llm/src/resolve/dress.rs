@@ -64,7 +64,7 @@ pub(super) fn dress(
     }
     lay(
         &mut quirks,
-        body(features(request, profile, model, &mut headers)),
+        body(features(request, profile, model, protocol, &mut headers)),
     );
     lay(&mut quirks, body(wanted.extra_body.clone()));
     if let Some(window) = wanted.num_ctx {
@@ -143,6 +143,7 @@ fn features(
     request: &Request<'_>,
     profile: &Profile,
     model: &str,
+    protocol: WireProtocol,
     headers: &mut BTreeMap<String, String>,
 ) -> Map<String, Json> {
     let mut fields = Map::new();
@@ -167,10 +168,23 @@ fn features(
                 );
             }
             Feature::Guardrail => fields.extend(guardrail(request)),
-            Feature::ResponseCache | Feature::CodingRouter => {}
+            Feature::ServiceTier if speaks_openai(protocol) => {
+                let tier = request.config.agent.service_tier.trim();
+                if !tier.is_empty() {
+                    fields.insert("service_tier".to_owned(), tier.into());
+                }
+            }
+            Feature::ResponseCache | Feature::CodingRouter | Feature::ServiceTier => {}
         }
     }
     fields
+}
+
+fn speaks_openai(protocol: WireProtocol) -> bool {
+    match protocol {
+        WireProtocol::ChatCompletions | WireProtocol::Responses => true,
+        WireProtocol::Anthropic | WireProtocol::Gemini | WireProtocol::Converse => false,
+    }
 }
 
 fn routing(request: &Request<'_>) -> Map<String, Json> {

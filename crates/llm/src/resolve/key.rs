@@ -4,6 +4,7 @@
 mod aws;
 mod entra;
 mod google;
+mod passed_on;
 mod search;
 
 use hermes_secrets::{Origin, Secret, SecretName};
@@ -195,8 +196,11 @@ pub(super) fn presence(request: &Request<'_>, profile: &Profile) -> Option<Strin
     if let Some(variable) = variable {
         return Some(request.variable_origin(variable));
     }
-    (profile.auth == AuthStyle::Aws && has(aws::ID) && has(aws::SECRET))
-        .then(|| request.variable_origin(aws::ID))
+    if profile.auth == AuthStyle::Aws && has(aws::ID) && has(aws::SECRET) {
+        return Some(request.variable_origin(aws::ID));
+    }
+    let kept = request.logins.contains(&profile.id);
+    kept.then(|| format!("the stored key of {}", profile.id))
 }
 
 fn name_of(found: &Found) -> String {

@@ -12,6 +12,8 @@ use crate::profile::{Rule, pattern_matches};
 
 /// Models that OpenAI serves over Responses only.
 const NEEDS_RESPONSES: &str = "gpt-5*";
+/// The only provider whose models the `codex` program would run.
+const OPENAI: &str = "openai-api";
 
 /// A protocol and why.
 pub(super) struct Choice {
@@ -26,6 +28,10 @@ pub(super) fn choose(
     base: &Base,
     model: &str,
 ) -> Result<Choice, ResolveError> {
+    if wanted.codex_program && server.id == OPENAI {
+        let instead = "remove `model.openai_runtime`, and use `openai-api` with a key";
+        return Err(no_codex_program(instead));
+    }
     if let Some(choice) = set(wanted, server, base)? {
         return Ok(choice);
     }
@@ -82,13 +88,18 @@ fn set(wanted: &Wanted, server: &Server<'_>, base: &Base) -> Result<Option<Choic
         ApiMode::AnthropicMessages => WireProtocol::Anthropic,
         ApiMode::BedrockConverse => WireProtocol::Converse,
         ApiMode::CodexAppServer => {
-            return Err(ResolveError::Unsupported {
-                what: "running models through the `codex` program",
-                instead: "remove `api_mode`, and use `openai-api` with a key",
-            });
+            let instead = "remove `api_mode`, and use `openai-api` with a key";
+            return Err(no_codex_program(instead));
         }
     };
     Ok(Some(Choice { protocol, from }))
+}
+
+fn no_codex_program(instead: &'static str) -> ResolveError {
+    ResolveError::Unsupported {
+        what: "running models through the `codex` program",
+        instead,
+    }
 }
 
 /// The protocol an address gives away.

@@ -9,6 +9,9 @@ use super::error::ResolveError;
 use super::{Request, server};
 use crate::alias::{self, Spoken};
 
+/// What `model.openai_runtime` says to have models run through the `codex` program.
+const CODEX_PROGRAM: &str = "codex_app_server";
+
 /// A value and where it was said.
 #[derive(Debug, Clone)]
 pub(super) struct Said {
@@ -71,6 +74,8 @@ pub(super) struct Wanted {
     pub(super) vision: Option<bool>,
     /// The window asked of Ollama.
     pub(super) num_ctx: Option<u32>,
+    /// Whether OpenAI's models are to run through the `codex` program.
+    pub(super) codex_program: bool,
 }
 
 impl Wanted {
@@ -118,7 +123,8 @@ impl Wanted {
         }
         match typed.model {
             Some(model) => {
-                let same_model = model.value == settings.default;
+                // Where the settings name no model, what they say of it is about any.
+                let same_model = ["", &model.value].contains(&settings.default.trim());
                 wanted.window = wanted.window.filter(|_| same_model);
                 wanted.vision = wanted.vision.filter(|_| same_model);
                 wanted.model = Some(model);
@@ -141,6 +147,7 @@ impl Wanted {
         };
         Self {
             max_tokens: entry.max_tokens,
+            headers: entry.extra_headers.clone(),
             ..Self::of(request, path, &slot)
         }
     }
@@ -173,6 +180,7 @@ impl Wanted {
         self.default_headers = settings.default_headers.clone();
         self.headers = settings.extra_headers.clone();
         self.num_ctx = settings.ollama_num_ctx;
+        self.codex_program = settings.openai_runtime.trim() == CODEX_PROGRAM;
     }
 
     /// The model of the settings, which may be a short name or have its provider in front.

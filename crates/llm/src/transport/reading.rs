@@ -1,8 +1,11 @@
 //! Reading an answer: bytes, frames, events, and how long silence may last.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::task::Poll;
 
 use bytes::Bytes;
+use futures_util::FutureExt as _;
 use hermes_core::{ModelEvent, ModelRequest, Patience};
 use hermes_http::{Body, HttpError};
 use http::header;
@@ -16,6 +19,9 @@ use crate::wire::{self, Decoder, Framing, Rest, WireError};
 
 /// More than any answer has; what is longer is not an answer.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// How many pieces are taken before the words in them are told.
+const MOST_AT_ONCE: usize = 64;
 
 /// One answer on its way.
 pub(super) enum Reading<'a> {
@@ -122,15 +128,46 @@ impl<'a> Answering<'a> {
             let Ok(chunk) = tokio::time::timeout_at(since + limit, self.body.chunk()).await else {
                 return Err(ModelError::Stalled(limit));
             };
-            let mut events = Vec::new();
-            // What was read before a failure is delivered first: the engine can go on from it.
-            match self.read(chunk, &mut events) {
-                Ok(Progress::More) => {}
-                Ok(Progress::Frames) => self.renew(),
-                Ok(Progress::End) => self.ended = Some(Ok(())),
-                Err(error) => self.ended = Some(Err(error)),
+            self.take(chunk);
+            self.gather().await;
+        }
+    }
+
+    /// Takes what has come by now as well. Words that came together are told together: everybody who hears of them has
+    /// less to do.
+    async fn gather(&mut self) {
+        for _ in 0..MOST_AT_ONCE {
+            if self.ready.is_empty() || self.ended.is_some() {
+                return;
             }
-            self.ready.extend(events);
+            // Who reads from the connection hands over one piece at a time.
+            step_aside().await;
+            let Some(chunk) = self.body.chunk().now_or_never() else {
+                return;
+            };
+            self.take(chunk);
+        }
+    }
+
+    fn take(&mut self, chunk: Result<Option<Bytes>, HttpError>) {
+        let mut events = Vec::new();
+        // What was read before a failure is delivered first: the engine can go on from it.
+        match self.read(chunk, &mut events) {
+            Ok(Progress::More) => {}
+            Ok(Progress::Frames) => self.renew(),
+            Ok(Progress::End) => self.ended = Some(Ok(())),
+            Err(error) => self.ended = Some(Err(error)),
+        }
+        events.into_iter().for_each(|event| self.queue(event));
+    }
+
+    fn queue(&mut self, event: ModelEvent) {
+        match (self.ready.back_mut(), event) {
+            (Some(ModelEvent::Text(said)), ModelEvent::Text(more))
+            | (Some(ModelEvent::Reasoning(said)), ModelEvent::Reasoning(more)) => {
+                said.push_str(&more);
+            }
+            (_, event) => self.ready.push_back(event),
         }
     }
 
@@ -179,11 +216,14 @@ impl<'a> Answering<'a> {
                     }
                     match self.decoder.frame(last, events) {
                         // Half a frame is what a cut leaves behind; the decoder knows what is missing.
-                        Err(WireError::Malformed(_)) => {}
+                        Err(WireError::Malformed(_)) if begins_like_json(&last.data) => {}
                         read => read?,
                     }
                 }
-                self.decoder.end(events)?;
+                self.decoder.end(events).map_err(|error| match error {
+                    WireError::Empty => self.nothing(),
+                    other => other,
+                })?;
             }
             Rest::Document(document) => {
                 if let Some(error) = error_in(&document) {
@@ -194,6 +234,27 @@ impl<'a> Answering<'a> {
         }
         Ok(Progress::End)
     }
+
+    /// Why there is no answer: nothing came, or something that is none.
+    fn nothing(&self) -> WireError {
+        match self.framing.stray() {
+            Some(came) => WireError::Malformed(format!("not what was expected: {}", came.trim())),
+            None => WireError::Empty,
+        }
+    }
+}
+
+/// Lets those run who are ready. Unlike the runtime's own way, nobody looks for new events first.
+async fn step_aside() {
+    let mut waited = false;
+    poll_fn(|context| {
+        if std::mem::replace(&mut waited, true) {
+            return Poll::Ready(());
+        }
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 enum Progress {
@@ -201,6 +262,10 @@ enum Progress {
     More,
     Frames,
     End,
+}
+
+fn begins_like_json(data: &str) -> bool {
+    data.trim_start().starts_with(['{', '['])
 }
 
 /// Some aggregators answer 200 with a failure inside.

@@ -17,10 +17,12 @@ use serde_json::{Map, Value as Json, json};
 use super::{Decoder, Dialect};
 use crate::quirks::{CacheStyle, SchemaTarget};
 use crate::wire::legal::legal_keeping;
+pub(crate) use family::usual_output;
 pub use family::{Betas, ThinkingStyle, betas, thinking_style, wire_model};
 use replay::Replay;
 
-/// The body of a request.
+/// The body of a request. The conversation comes last, so that a longer one begins with the bytes of a
+/// shorter one.
 pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     let quirks = dialect.quirks;
     let replay = Replay {
@@ -57,12 +59,12 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     if !system.is_empty() {
         body.insert("system".to_owned(), Json::Array(system));
     }
-    body.insert("messages".to_owned(), Json::Array(messages));
     body.insert("stream".to_owned(), json!(!quirks.no_streaming));
     if let Some(field) = &quirks.conversation_field {
         body.insert(field.clone(), json!(request.conversation));
     }
     body.extend(quirks.extra_body.clone());
+    body.insert("messages".to_owned(), Json::Array(messages));
     Json::Object(body)
 }
 

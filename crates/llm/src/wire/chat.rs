@@ -7,6 +7,7 @@ pub(crate) mod decode;
 pub(crate) mod media;
 mod messages;
 pub(crate) mod ollama;
+mod piece;
 pub(crate) mod reasoning;
 pub(crate) mod tokens;
 

@@ -1,6 +1,7 @@
 //! Amazon Bedrock Converse: one form for the models of many makers. The model stands in the path of the
 //! request, not in its body.
 
+mod cache;
 mod decode;
 pub mod frames;
 mod media;
@@ -17,14 +18,15 @@ use serde_json::{Map, Value as Json, json};
 use super::legal::{Turn, legal_keeping};
 use super::naming::wire_name;
 use super::{Decoder, Dialect};
-use crate::quirks::{Quirks, Temperature};
+use crate::quirks::{CacheStyle, Quirks, Temperature};
 use reasoning::Thinking;
 use replay::Replay;
 
 /// Most tokens of an answer when nobody says.
 const USUAL_OUTPUT: u32 = 4_096;
 
-/// The body of a request.
+/// The body of a request. The conversation comes last, so that a longer one begins with the bytes of a
+/// shorter one.
 pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     let quirks = dialect.quirks;
     let replay = Replay {
@@ -33,17 +35,29 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
         rule: quirks.replay,
     };
     let turns = legal_keeping(&request.messages, |raw| replay.speaks(raw));
-    let messages = messages::write(&turns, &replay, dialect, &request.model);
+    let mut messages = messages::write(&turns, &replay, dialect, &request.model);
     let thinking = reasoning::plan(request, quirks, &messages);
 
     let mut body = Map::new();
     if let Some(tools) = tool_config(request, &turns, dialect) {
         body.insert("toolConfig".to_owned(), tools);
     }
+    let mut system = Vec::new();
     if !request.system.trim().is_empty() {
-        body.insert("system".to_owned(), json!([{ "text": &*request.system }]));
+        system.push(json!({ "text": &*request.system }));
     }
-    body.insert("messages".to_owned(), Json::Array(messages));
+    match quirks.cache {
+        CacheStyle::Blocks => cache::write(
+            &mut system,
+            &mut messages,
+            request.settings.cache,
+            &request.model,
+        ),
+        CacheStyle::Automatic | CacheStyle::Envelope => {}
+    }
+    if !system.is_empty() {
+        body.insert("system".to_owned(), Json::Array(system));
+    }
     body.insert(
         "inferenceConfig".to_owned(),
         inference(request, quirks, &thinking),
@@ -52,6 +66,7 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
         body.insert("additionalModelRequestFields".to_owned(), fields);
     }
     body.extend(quirks.extra_body.clone());
+    body.insert("messages".to_owned(), Json::Array(messages));
     Json::Object(body)
 }
 
@@ -77,10 +92,14 @@ fn inference(request: &ModelRequest, quirks: &Quirks, thinking: &Thinking) -> Js
 /// The tools. The service wants them named as soon as the history holds a call, even where none is on
 /// offer any more; it knows no way to forbid them.
 fn tool_config(request: &ModelRequest, turns: &[Turn<'_>], dialect: &Dialect<'_>) -> Option<Json> {
+    let offered = match dialect.quirks.no_tools {
+        true => &[][..],
+        false => &request.tools[..],
+    };
     let schemas = dialect.schemas.of(&request.tools, dialect.quirks.schema);
     let mut names = HashSet::new();
     let mut tools = Vec::new();
-    for (spec, schema) in request.tools.iter().zip(schemas.iter()) {
+    for (spec, schema) in offered.iter().zip(schemas.iter()) {
         let name = wire_name(&spec.name);
         if !names.insert(name.clone()) {
             continue;

@@ -42,6 +42,17 @@ pub fn decoder(protocol: WireProtocol, provider: &str, model: &str) -> Box<dyn D
     }
 }
 
+/// The limit of an answer that a protocol sends when nobody set one; `None` where the provider has its own.
+pub(crate) fn usual_output(protocol: WireProtocol, model: &str) -> Option<u32> {
+    match protocol {
+        WireProtocol::Anthropic => Some(anthropic::usual_output(model)),
+        WireProtocol::ChatCompletions
+        | WireProtocol::Responses
+        | WireProtocol::Gemini
+        | WireProtocol::Converse => None,
+    }
+}
+
 /// Where the request goes, below the base whose path is given.
 pub fn path(protocol: WireProtocol, model: &str, base: &str, quirks: &Quirks) -> String {
     match protocol {

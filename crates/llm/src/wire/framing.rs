@@ -42,6 +42,14 @@ impl Framing {
         !matches!(self, Self::Document(_))
     }
 
+    /// The beginning of what came and is not what was announced.
+    pub(crate) fn stray(&self) -> Option<&str> {
+        match self {
+            Self::Events(parser) => parser.stray(),
+            Self::Binary(_) | Self::Lines(_) | Self::Document(_) => None,
+        }
+    }
+
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, WireError> {
         match self {
             Self::Events(parser) => parser.push(bytes),

@@ -19,7 +19,8 @@ pub use family::wire_model;
 /// Most tokens of an answer when the caller sets nothing.
 const DEFAULT_OUTPUT: u32 = 65_535;
 
-/// The body of a request.
+/// The body of a request. The conversation comes last, so that a longer one begins with the bytes of a
+/// shorter one.
 pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     let quirks = dialect.quirks;
     let turns = legal(&request.messages);
@@ -41,12 +42,12 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
         body.insert("toolConfig".to_owned(), config);
     }
     let contents = contents::write(&turns, &request.model, dialect);
-    body.insert("contents".to_owned(), Json::Array(contents));
     body.insert("generationConfig".to_owned(), generation(request, quirks));
     if let Some(field) = &quirks.conversation_field {
         body.insert(field.clone(), json!(request.conversation));
     }
     body.extend(quirks.extra_body.clone());
+    body.insert("contents".to_owned(), Json::Array(contents));
     Json::Object(body)
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::Dialect;
 use super::chat::arguments::{canonical, derived};
-use super::chat::reasoning::{borrowed, nearest};
+use super::chat::reasoning::{nearest, said};
 use super::chat::{finish, temperature};
 use crate::quirks::{ReasoningReplay, ReasoningStyle};
 
@@ -70,8 +70,12 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
 fn level(effort: Option<Effort>, style: &ReasoningStyle) -> Option<&str> {
     match style {
         ReasoningStyle::Omit => None,
-        ReasoningStyle::Effort { levels, default } => match effort {
-            Some(effort) => nearest(effort, &borrowed(levels)),
+        ReasoningStyle::Effort {
+            levels,
+            default,
+            unsaid,
+        } => match effort {
+            Some(effort) => said(effort, levels, unsaid),
             None => default.as_deref(),
         },
         // The other styles are how chat completions ask; here there is one way.
@@ -93,6 +97,9 @@ fn tools(request: &ModelRequest, dialect: &Dialect<'_>) -> Vec<Json> {
     let tools = request.tools.iter().zip(schemas.iter());
     tools
         .map(|(tool, schema)| {
+            if dialect.quirks.own_tools.contains(&tool.name) {
+                return json!({"type": tool.name});
+            }
             json!({
                 "type": "function",
                 "name": tool.name,

@@ -1,11 +1,19 @@
 //! Server-sent events: bytes in, frames out.
 
+use std::borrow::Cow;
+
 use super::{Frame, WireError};
 
 /// Most bytes of one frame. An answer is many frames; one that passes this is not an answer.
 pub const MAX_FRAME_BYTES: usize = 16 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+
+/// The fields that lines begin with.
+const FIELDS: [&[u8]; 4] = [b"data", b"event", b"id", b"retry"];
+
+/// How much of what is no event is kept, to be shown.
+const MOST_STRAY: usize = 200;
 
 /// Cuts a stream of bytes into frames, however the bytes are split.
 ///
@@ -17,6 +25,8 @@ pub struct SseParser {
     event: Option<String>,
     data: Option<String>,
     place: Place,
+    /// The beginning of the first line that belongs to no event.
+    stray: Option<String>,
 }
 
 /// Where the next byte falls.
@@ -49,7 +59,7 @@ impl SseParser {
                     continue;
                 }
             }
-            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+            let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
                 self.line.extend_from_slice(rest);
                 self.check_size(0)?;
                 break;
@@ -78,11 +88,18 @@ impl SseParser {
     pub fn finish(&mut self) -> Option<Frame> {
         let line = std::mem::take(&mut self.line);
         let mut out = Vec::new();
-        if !line.is_empty() {
+        // A cut leaves the beginning of a field behind, which is nothing strange.
+        let cut = |field: &&[u8]| field.len() > line.len() && field.starts_with(&line);
+        if !FIELDS.iter().any(cut) {
             self.take_line(&line, &mut out);
         }
         self.take_line(&[], &mut out);
         out.pop()
+    }
+
+    /// The beginning of the first line that belongs to no event, if one came.
+    pub(crate) fn stray(&self) -> Option<&str> {
+        self.stray.as_deref()
     }
 
     fn check_size(&self, more: usize) -> Result<(), WireError> {
@@ -107,7 +124,7 @@ impl SseParser {
             }
             return;
         }
-        let (field, value) = match line.iter().position(|byte| *byte == b':') {
+        let (field, value) = match memchr::memchr(b':', line) {
             Some(colon) => {
                 let (field, value) = line.split_at(colon);
                 let value = value.get(1..).unwrap_or_default();
@@ -117,7 +134,9 @@ impl SseParser {
         };
         match field {
             b"data" => {
-                let value = String::from_utf8_lossy(value);
+                // Nearly always well-formed, and known to be much faster than it can be mended.
+                let value = std::str::from_utf8(value)
+                    .map_or_else(|_| String::from_utf8_lossy(value), Cow::Borrowed);
                 match &mut self.data {
                     Some(data) => {
                         data.push('\n');
@@ -129,7 +148,12 @@ impl SseParser {
             b"event" => self.event = Some(String::from_utf8_lossy(value).into_owned()),
             // Comments have an empty name; `id` and `retry` are for reconnecting, which a model's
             // answer cannot do.
-            _ => {}
+            b"" | b"id" | b"retry" => {}
+            _ => {
+                let start = line.get(..MOST_STRAY).unwrap_or(line);
+                self.stray
+                    .get_or_insert_with(|| String::from_utf8_lossy(start).into_owned());
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Uses `auth.json` beside other processes: adds keys, or meets 401 with a login and renews it.
+//! Uses `auth.json` beside other processes: adds keys, meets 401 with a login and renews it, or borrows a key.
 //! Prints a line after each step that must last. Tests start several and kill some.
 
 use std::error::Error;
@@ -28,9 +28,11 @@ fn main() -> Outcome<()> {
         ["renew", file, portal, tasks, then] => {
             runtime.block_on(renew(file, &portal.parse()?, tasks.parse()?, then))
         }
-        _ => {
-            Err("usage: auth-worker add FILE NAME COUNT | renew FILE PORTAL TASKS use|hold".into())
-        }
+        ["hold", file, base] => runtime.block_on(hold(file, &base.parse()?)),
+        _ => Err(
+            "usage: auth-worker add FILE NAME COUNT | renew FILE PORTAL TASKS use|hold | hold FILE BASE"
+                .into(),
+        ),
     }
 }
 
@@ -44,6 +46,14 @@ fn add(ring: &Keyring, name: &str, count: usize) -> Outcome<()> {
     Ok(())
 }
 
+/// Borrows a credential and never gives it back.
+async fn hold(file: &str, base: &BaseUrl) -> Outcome<()> {
+    let ring = ring(file)?;
+    let lease = ring.lease(&route("lab", base)).await?;
+    say(&lease.id)?;
+    pending().await
+}
+
 async fn renew(file: &str, portal: &BaseUrl, tasks: usize, then: &str) -> Outcome<()> {
     let ring = ring(file)?;
     ring.know(
@@ -53,7 +63,7 @@ async fn renew(file: &str, portal: &BaseUrl, tasks: usize, then: &str) -> Outcom
             ..ProviderKeys::default()
         },
     );
-    let (http, route) = (http()?, route(portal));
+    let (http, route) = (http()?, route("nous", portal));
     let call = async || -> Outcome<()> {
         let mut lease = ring.lease(&route).await?;
         if status(&http, portal, &lease).await? == 401 {
@@ -95,10 +105,10 @@ fn http() -> Outcome<HttpClient> {
     Ok(ClientBuilder::new(ClientSettings::default(), AddressPolicy::Any).build()?)
 }
 
-fn route(base: &BaseUrl) -> Route {
+fn route(provider: &str, base: &BaseUrl) -> Route {
     Route {
-        provider: "nous".to_owned(),
-        provider_name: "Nous Portal".to_owned(),
+        provider: provider.to_owned(),
+        provider_name: provider.to_owned(),
         model: "any".to_owned(),
         endpoint: Endpoint::Http(Address {
             base: base.clone(),
@@ -113,6 +123,7 @@ fn route(base: &BaseUrl) -> Route {
             window_from: WindowSource::Guess,
             output: None,
         },
+        price: None,
         quirks: Arc::new(Quirks::default()),
         patience: SetPatience::default(),
         why: Vec::new(),

@@ -17,7 +17,9 @@ use super::lab::{Heard, Lab, answered, course, kept, question, request, route, u
 mod health;
 mod origin;
 mod pictures;
+mod pictures_stopped;
 mod silence;
+mod unchanged;
 
 const CHAT: WireProtocol = WireProtocol::ChatCompletions;
 
@@ -286,6 +288,34 @@ async fn the_keys_of_a_provider_take_turns_as_they_are_refused() {
     server.assert_done();
 }
 
+// PV-17
+#[tokio::test]
+async fn a_key_rests_until_its_refusal_says_that_it_may_be_used_again() {
+    let used_up = |name: &str, when: u64| {
+        let mut said = json!({"type": "usage_limit_reached", "message": "That was all."});
+        said[name] = json!(when);
+        Step::new(error(429).body(json!({ "error": said })))
+    };
+    let details = json!([{"@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "metadata": {"quotaResetDelay": "1h1m1.5s"}}]);
+    let of_google = json!({"error": {"code": 429, "status": "RESOURCE_EXHAUSTED",
+        "message": "That was all.", "details": details}});
+    let server = serve([
+        // Two hours after the lab's clock.
+        used_up("resets_at", 1_767_232_800),
+        used_up("resets_in_seconds", 5_400),
+        error(429).body(of_google).into(),
+    ]);
+    let lab = Lab::new();
+    let route = lab.route(CHAT, &server);
+    lab.keys("lab", &server, &["sk-one", "sk-two", "sk-three"]);
+    lab.fail(&route, &question()).await;
+    assert_eq!(bearers(&server), ["sk-one", "sk-two", "sk-three"]);
+    let entries = lab.caller.keys.entries("lab").unwrap();
+    let rests = entries.iter().map(|entry| entry.rest.unwrap().as_secs());
+    assert_eq!(rests.collect::<Vec<_>>(), [7_200, 5_400, 3_661]);
+}
+
 #[tokio::test]
 async fn a_body_that_is_too_large_loses_its_pictures_for_this_request_only() {
     let server = serve([
@@ -374,4 +404,38 @@ async fn a_page_at_the_wrong_address_is_not_taken_for_a_missing_model() {
         failure.fault.message.contains("base URL is probably wrong"),
         "{failure}"
     );
+}
+
+// PV-8
+#[tokio::test]
+async fn an_answer_is_not_asked_to_be_longer_than_a_small_window_has_room_for() {
+    for (window, asked) in [(32_768, 16_384), (1_000_000, 128_000)] {
+        let server = serve([text("short").into()]);
+        let lab = Lab::new();
+        let mut route = Route {
+            model: "in-house".to_owned(),
+            ..lab.route(WireProtocol::Anthropic, &server)
+        };
+        route.limits.window = window;
+        let mut question = question();
+        question.settings.max_output_tokens = None;
+        question.settings.effort = None;
+        assert_eq!(lab.ask(&route, &question).await.text, "short");
+        assert_eq!(server.requests()[0].expect_json()["max_tokens"], asked);
+    }
+}
+
+// PV-17
+#[tokio::test]
+async fn a_call_beside_a_conversation_is_made_with_another_key() {
+    let server = serve([text("yes").into(), text("aside").into(), text("no").into()]);
+    let lab = Lab::new();
+    let route = lab.route(CHAT, &server);
+    lab.keys("lab", &server, &["sk-one", "sk-two"]);
+    let mut conversation = course(&route);
+    answered(lab.call(&mut conversation, &question()).await.0);
+    let mut beside = course(&route).beside();
+    answered(lab.call(&mut beside, &question()).await.0);
+    answered(lab.call(&mut conversation, &question()).await.0);
+    assert_eq!(bearers(&server), ["sk-one", "sk-two", "sk-one"]);
 }

@@ -319,6 +319,29 @@ fn failures_inside_an_answer_carry_the_inner_providers_words() {
 
 // PV-6
 #[test]
+fn only_a_reached_limit_may_be_followed_by_a_complaint() {
+    let complaint = json!({"error": {"code": 400, "message": "the limit was met"}, "choices": []});
+    let limited = read(&[
+        delta(json!({"content": "a"})),
+        finish("length"),
+        complaint.clone(),
+    ]);
+    assert!(limited.is_ok(), "{limited:?}");
+    for reason in ["stop", "tool_calls", "content_filter"] {
+        let ended = [
+            delta(json!({"content": "a"})),
+            finish(reason),
+            complaint.clone(),
+        ];
+        match read(&ended) {
+            Err(WireError::Vendor(error)) => assert_eq!(error.message, "the limit was met"),
+            other => panic!("{reason}: {other:?}"),
+        }
+    }
+}
+
+// PV-6
+#[test]
 fn a_document_is_read_like_a_stream() {
     let mut events = Vec::new();
     let body = json!({"id": "r", "choices": [{"message": {"role": "assistant", "content": "hi", "tool_calls": [tool("a", "x", "{}")]}}]});

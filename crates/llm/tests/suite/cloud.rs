@@ -3,6 +3,7 @@
 mod aws;
 mod entra;
 mod google;
+mod programs;
 
 use std::sync::Arc;
 
@@ -47,6 +48,11 @@ impl Bench {
 
     async fn ask(&self) {
         answered(self.call().await);
+    }
+
+    /// Calls as one conversation does, which keeps what it was lent.
+    async fn ask_on(&self, course: &mut Course) {
+        answered(self.lab.call(course, &question()).await.0);
     }
 
     /// Calls and says why it failed.

@@ -1,6 +1,7 @@
 //! Bedrock Converse: bodies, answers, binary frames and signatures.
 
-mod frames;
+mod cache;
+pub(crate) mod frames;
 mod signature;
 
 use std::sync::Arc;
@@ -466,6 +467,7 @@ fn effort_goes_beside_the_common_fields() {
         reasoning: hermes_llm::ReasoningStyle::Effort {
             levels: vec!["low".to_owned(), "high".to_owned()],
             default: None,
+            unsaid: Vec::new(),
         },
         ..Quirks::default()
     };

@@ -15,7 +15,10 @@ use serde_json::{Value as Json, json};
 
 use super::lab::{OnePicture, PROTOCOLS, model_of, request, strict};
 
+mod pictures;
+mod recordings;
 mod transcripts;
+mod vendors;
 
 fn text(text: &str) -> Part {
     Part::Text {
@@ -220,7 +223,7 @@ fn any_settings() -> impl Strategy<Value = ModelSettings> {
 fn quirks_of(protocol: WireProtocol, text_only: bool, cached: bool, never: bool) -> Quirks {
     let cache = match protocol {
         _ if !cached => CacheStyle::Automatic,
-        WireProtocol::Anthropic => CacheStyle::Blocks,
+        WireProtocol::Anthropic | WireProtocol::Converse => CacheStyle::Blocks,
         WireProtocol::ChatCompletions => CacheStyle::Envelope,
         _ => CacheStyle::Automatic,
     };
@@ -323,4 +326,69 @@ fn words_behind_the_results_of_tools_stay_in_the_order_of_roles() {
         .collect();
     assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
     assert_eq!(shown[4]["content"][1]["type"], "image_url");
+}
+
+// PV-19
+#[test]
+fn pictures_behind_results_and_those_of_the_user_are_one_turn_in_every_protocol() {
+    let row = |role, parts| Message {
+        role,
+        parts,
+        raw: None,
+    };
+    let picture = || media("image/png", MediaSource::Blob("picture".to_owned()));
+    let rows = |answering: Role| {
+        vec![
+            row(Role::System, vec![picture()]),
+            row(
+                Role::Assistant,
+                vec![Part::ToolCall(ToolCall {
+                    id: CallId("a".to_owned()),
+                    name: "look".to_owned(),
+                    arguments: json!({}),
+                })],
+            ),
+            row(
+                answering,
+                vec![
+                    Part::ToolResult {
+                        call: CallId("a".to_owned()),
+                        name: "look".to_owned(),
+                        content: "seen".to_owned(),
+                        failed: false,
+                    },
+                    picture(),
+                ],
+            ),
+            row(Role::System, vec![picture(), text("and now?")]),
+        ]
+    };
+    for protocol in PROTOCOLS {
+        for answering in [Role::Tool, Role::System] {
+            for text_only in [false, true] {
+                let mut request = request(rows(answering));
+                request.model = model_of(protocol).to_owned();
+                let quirks = quirks_of(protocol, text_only, false, false);
+                let dialect = Dialect {
+                    provider: "lab",
+                    quirks: &quirks,
+                    media: &OnePicture,
+                    schemas: &SCHEMAS,
+                };
+                let body = wire::encode(protocol, &request, &dialect);
+                let found = violations_allowing(strict(protocol), &body, &[]);
+                assert!(found.is_empty(), "{protocol:?}: {found:#?}\n{body:#}");
+                if protocol == WireProtocol::ChatCompletions && text_only {
+                    let last = body["messages"].as_array().unwrap().last().unwrap();
+                    let kinds: Vec<&str> = last["content"]
+                        .as_array()
+                        .unwrap()
+                        .iter()
+                        .map(|part| part["type"].as_str().unwrap())
+                        .collect();
+                    assert_eq!(kinds, ["image_url", "image_url", "text"]);
+                }
+            }
+        }
+    }
 }

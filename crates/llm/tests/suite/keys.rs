@@ -100,6 +100,7 @@ fn route_to(base: &str, auth: Auth, local: bool) -> Route {
             window_from: WindowSource::Guess,
             output: None,
         },
+        price: None,
         quirks: Arc::new(Quirks::default()),
         patience: SetPatience::default(),
         why: Vec::new(),

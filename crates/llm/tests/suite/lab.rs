@@ -220,6 +220,7 @@ pub(crate) fn route(provider: &str, protocol: WireProtocol, server: &ModelServer
             window_from: WindowSource::Family,
             output: None,
         },
+        price: None,
         quirks: Arc::new(Quirks::default()),
         patience: SetPatience {
             total: Some(Duration::from_secs(20)),

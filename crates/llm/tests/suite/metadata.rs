@@ -1,11 +1,12 @@
 //! Windows, limits and prices.
 
 use hermes_core::{CostStatus, Usage};
-use hermes_llm::WindowSource;
 use hermes_llm::metadata::{
-    Catalogue, Learned, WindowQuery, cost, output, output_from_listing, sees, window,
-    window_from_listing,
+    Catalogue, KeptList, KeptLists, Learned, WindowQuery, cost, facts_from_listing, output,
+    output_from_listing, sees, window, window_from_listing,
 };
+use hermes_llm::resolve::{Request, resolve};
+use hermes_llm::{Route, WindowSource};
 use serde_json::json;
 
 use super::profiles::Setup;
@@ -29,9 +30,7 @@ fn the_window_is_what_is_set_then_learned_then_known_then_guessed() {
         let setup = Setup::new(config, &[]);
         let mut request = setup.request();
         request.learned = Some(&learned);
-        let route = hermes_llm::resolve::resolve(&request)
-            .expect("a route")
-            .route;
+        let route = resolve(&request).expect("a route").route;
         let shown = route.why.iter().find(|why| why.part == "window");
         let shown = shown.expect("an explanation").from.clone();
         (route.limits.window, route.limits.window_from, shown)
@@ -235,7 +234,7 @@ fn a_cost_is_reported_estimated_included_or_unknown() {
         (Some(2.85), CostStatus::Estimated)
     );
     for (provider, model) in [
-        ("openai", "gpt-5.5"),
+        ("openai", "gpt-9"),
         ("openai", "gpt-5-pro"),
         ("anthropic", "claude-opus-9"),
         ("openrouter", "openai/gpt-5:free"),
@@ -249,4 +248,134 @@ fn a_cost_is_reported_estimated_included_or_unknown() {
         (reported.usd, reported.status),
         (Some(0.5), CostStatus::Actual)
     );
+}
+
+// AG-25
+#[test]
+fn what_the_built_in_providers_usually_answer_with_has_a_price() {
+    // Their prices stand in lists of their own, or nowhere.
+    const WITHOUT: [&str; 3] = ["novita", "tencent-tokenhub", "nvidia"];
+    let usage = Usage {
+        input_tokens: 10_000,
+        output_tokens: 1_000,
+        cache_read_tokens: 10_000,
+        ..Usage::default()
+    };
+    let setup = Setup::new("", &[]);
+    let mut without = Vec::new();
+    for profile in setup.profiles.all().unwrap() {
+        let Some(model) = profile.default_model.as_deref() else {
+            continue;
+        };
+        let route = Route {
+            provider: profile.id.clone(),
+            model: model.to_owned(),
+            ..elsewhere()
+        };
+        if profile.id != "local" && cost(&usage, &route, None).status == CostStatus::Unknown {
+            without.push(profile.id.clone());
+        }
+    }
+    assert_eq!(without, WITHOUT);
+}
+
+// AG-25
+#[test]
+fn a_long_request_is_charged_as_such_and_a_name_of_aws_is_read() {
+    let of = |provider: &str, model: &str, input_tokens| {
+        let route = Route {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            ..elsewhere()
+        };
+        let usage = Usage {
+            input_tokens,
+            ..Usage::default()
+        };
+        let usd = cost(&usage, &route, None).usd;
+        usd.map(|usd| (usd * 1_000.0).round() / 1_000.0)
+    };
+    assert_eq!(of("openai-api", "gpt-5.5", 100_000), Some(0.5));
+    assert_eq!(of("openai-api", "gpt-5.5", 300_000), Some(3.0));
+    let sonnet = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+    assert_eq!(of("bedrock", sonnet, 1_000_000), Some(3.0));
+    assert_eq!(of("bedrock", "amazon.nova-pro-v1:0", 1_000_000), Some(0.8));
+    let glm = "accounts/fireworks/models/glm-5p2";
+    assert_eq!(of("fireworks", glm, 1_000_000), Some(1.4));
+    assert_eq!(of("bedrock", "meta.llama4-scout", 1_000_000), None);
+}
+
+/// A route to a provider far away.
+fn elsewhere() -> Route {
+    let config = "model: {provider: openai-api, default: gpt-4.1}";
+    let setup = Setup::new(config, &[("OPENAI_API_KEY", "oa-0123456789")]);
+    setup.resolve().route
+}
+
+// AG-25, PV-22
+#[test]
+fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
+    let listing = json!({"data": [
+        {"id": "x-ai/grok-4-fast", "context_length": 2_000_000,
+         "pricing": {"prompt": "0.0000002", "completion": "0.0000005", "input_cache_read": "0.00000005"}},
+        {"id": "openrouter/auto", "context_length": 2_000_000, "pricing": {"prompt": "-1", "completion": "-1"}},
+        {"id": "novita/one", "context_size": 65_536, "input_token_price_per_m": 2_690,
+         "output_token_price_per_m": 4_000},
+        {"id": "deepinfra/one", "metadata": {"context_length": 1, "pricing": {"input_tokens": 0.1,
+         "output_tokens": 0.3}}},
+        {"id": "bare"},
+    ]});
+    let facts = facts_from_listing(&listing);
+    let price = |name: &str| facts[name].price.map(|price| (price.input, price.output));
+    let near = |name: &str, (input, output): (f64, f64)| {
+        let (in_fact, out) = price(name).unwrap();
+        assert!((in_fact - input).abs() < 1e-9, "{name}: {in_fact}");
+        assert!((out - output).abs() < 1e-9, "{name}: {out}");
+    };
+    near("x-ai/grok-4-fast", (0.2, 0.5));
+    near("novita/one", (0.269, 0.4));
+    near("deepinfra/one", (0.1, 0.3));
+    assert_eq!(price("openrouter/auto"), None);
+    assert!(!facts.contains_key("bare"));
+
+    let config = "model: {provider: openrouter, default: x-ai/grok-4-fast}";
+    let setup = Setup::new(config, &[("OPENROUTER_API_KEY", "or-0123456789")]);
+    let lists = KeptLists::new(&setup.home.path().join("cache"));
+    let resolve = || {
+        let request = Request {
+            lists: Some(&lists),
+            ..setup.request()
+        };
+        resolve(&request).unwrap().route
+    };
+    let of_family = resolve().limits;
+    assert_eq!(of_family.window_from, WindowSource::Family);
+    let list = KeptList {
+        address: "https://openrouter.ai/api/v1".to_owned(),
+        fetched_at: 1_700_000_000,
+        models: vec!["x-ai/grok-4-fast".to_owned()],
+        facts,
+    };
+    lists.keep("openrouter", &list);
+    let route = resolve();
+    assert_eq!(route.limits.window, 2_000_000);
+    assert_eq!(route.limits.window_from, WindowSource::Endpoint);
+    let window = route.why.iter().find(|why| why.part == "window").unwrap();
+    assert_eq!(
+        (window.value.as_str(), window.from.as_str()),
+        ("2000000", "reported by the server")
+    );
+    let usage = Usage {
+        input_tokens: 1_000_000,
+        cache_read_tokens: 1_000_000,
+        ..Usage::default()
+    };
+    let cost = cost(&usage, &route, None);
+    assert_eq!(cost.status, CostStatus::Estimated);
+    assert_eq!(cost.source, "listed by OpenRouter");
+    assert!((cost.usd.unwrap() - 0.25).abs() < 1e-9, "{cost:?}");
+    // A list of another address says nothing about this one.
+    let address = "https://elsewhere.test/v1".to_owned();
+    lists.keep("openrouter", &KeptList { address, ..list });
+    assert_eq!(resolve().limits, of_family);
 }

@@ -224,6 +224,7 @@ impl Bench {
                 window_from: WindowSource::Guess,
                 output: None,
             },
+            price: None,
             quirks: Arc::new(Quirks::default()),
             patience: SetPatience::default(),
             why: Vec::new(),

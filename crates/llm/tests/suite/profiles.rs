@@ -320,7 +320,7 @@ fn every_effort_becomes_the_fields_of_the_provider() {
     upstage/solar-pro3
       unset: reasoning_effort="medium"
       none:
-      minimal: reasoning_effort="low"
+      minimal:
       medium: reasoning_effort="medium"
       xhigh: reasoning_effort="high"
       max: reasoning_effort="high"
@@ -333,7 +333,7 @@ fn every_effort_becomes_the_fields_of_the_provider() {
       max:
     nous/z-ai/glm-5.2, nous/anthropic/claudex, nous/moonshotai/kimix, nous/qwen/x
       unset: reasoning={"enabled":true,"effort":"medium"}
-      none: reasoning={"enabled":false}
+      none:
       minimal: reasoning={"enabled":true,"effort":"minimal"}
       medium: reasoning={"enabled":true,"effort":"medium"}
       xhigh: reasoning={"enabled":true,"effort":"xhigh"}
@@ -407,6 +407,98 @@ fn effort_fields(resolved: &Resolved, effort: Option<Effort>) -> String {
         .filter_map(|field| Some(format!("{field}={}", body.get(field)?)))
         .collect();
     parts.join(" ")
+}
+
+// PV-12
+#[test]
+fn minimax_is_told_to_think_in_its_own_word_where_it_speaks_chat() {
+    for provider in ["minimax", "minimax-cn"] {
+        let place = format!(
+            "https://api.{}/v1",
+            match provider {
+                "minimax" => "minimax.io",
+                _ => "minimaxi.com",
+            }
+        );
+        let config = format!("model: {{provider: {provider}, default: MiniMax-M3}}");
+        let variables = [
+            ("MINIMAX_API_KEY", "canary-0123456789"),
+            ("MINIMAX_CN_API_KEY", "canary-0123456789"),
+            ("MINIMAX_BASE_URL", &place),
+            ("MINIMAX_CN_BASE_URL", &place),
+        ];
+        let setup = Setup::new(&config, &variables);
+        let resolved = setup.resolve();
+        for (effort, expected) in [
+            (None, ""),
+            (Some(Effort::Off), r#"thinking={"type":"disabled"}"#),
+            (Some(Effort::High), r#"thinking={"type":"adaptive"}"#),
+        ] {
+            assert_eq!(effort_fields(&resolved, effort), expected, "{provider}");
+        }
+        assert_eq!(resolved.route.quirks.extra_body["reasoning_split"], true);
+    }
+}
+
+// PV-12
+#[test]
+fn models_of_bedrock_that_use_no_tools_are_offered_none() {
+    for (model, offered) in [
+        ("us.deepseek.r1-v1:0", false),
+        ("stability.stable-image-v1:0", false),
+        ("amazon.titan-embed-text-v2:0", false),
+        ("deepseek.v3-v1:0", true),
+        ("us.anthropic.claude-sonnet-4-6", true),
+    ] {
+        let config = format!("model: {{provider: bedrock, default: '{model}'}}");
+        let setup = Setup::new(
+            &config,
+            &[("AWS_BEARER_TOKEN_BEDROCK", "canary-0123456789")],
+        );
+        let resolved = setup.resolve();
+        let dialect = Dialect {
+            provider: "bedrock",
+            quirks: &resolved.route.quirks,
+            media: &NoMedia,
+            schemas: &SCHEMAS,
+        };
+        let mut request = crate::suite::lab::question();
+        request.model = resolved.route.model.clone();
+        let body = wire::encode(http_of(&resolved).protocol, &request, &dialect);
+        assert_eq!(body.get("toolConfig").is_some(), offered, "{model}");
+    }
+}
+
+// PV-7
+#[test]
+fn a_service_tier_is_asked_of_those_who_have_tiers() {
+    for (provider, model, key, sent) in [
+        ("openai-api", "gpt-5.5", "OPENAI_API_KEY", true),
+        ("openai-api", "gpt-4.1", "OPENAI_API_KEY", true),
+        ("openrouter", "openai/gpt-5.5", "OPENROUTER_API_KEY", true),
+        ("xai", "grok-4.5", "XAI_API_KEY", false),
+        ("anthropic", "claude-opus-4-6", "ANTHROPIC_API_KEY", false),
+        ("deepseek", "deepseek-chat", "DEEPSEEK_API_KEY", false),
+    ] {
+        for tier in ["flex", ""] {
+            let config = format!(
+                "agent: {{service_tier: '{tier}'}}\nmodel: {{provider: {provider}, default: {model}}}\n"
+            );
+            let setup = Setup::new(&config, &[(key, "canary-0123456789")]);
+            let resolved = setup.resolve();
+            let dialect = Dialect {
+                provider,
+                quirks: &resolved.route.quirks,
+                media: &NoMedia,
+                schemas: &SCHEMAS,
+            };
+            let request = question(&resolved, None);
+            let body = wire::encode(http_of(&resolved).protocol, &request, &dialect);
+            let expected = (sent && !tier.is_empty()).then_some(tier);
+            let found = body.get("service_tier").and_then(Json::as_str);
+            assert_eq!(found, expected, "{provider}/{model}");
+        }
+    }
 }
 
 /// `config show` and `status` list these; a variable nobody reads, or one that is not listed, misleads.

@@ -187,6 +187,24 @@ fn without_a_key_comes_the_login_then_the_model_inside_then_the_way_out() {
         },
         "deepseek deepseek-chat",
     );
+    // A key that is stored counts like one that is set.
+    expect(
+        Case {
+            variables: &[DEEPSEEK],
+            logins: &["openrouter"],
+            ..Case::default()
+        },
+        "openrouter z-ai/glm-5.2",
+    );
+    expect(
+        Case {
+            variables: &[OPENROUTER],
+            logins: &["deepseek"],
+            model: Some("deepseek-chat"),
+            ..Case::default()
+        },
+        "deepseek deepseek-chat",
+    );
     expect(
         Case {
             logins: &["nous"],
@@ -310,4 +328,18 @@ fn what_belongs_to_the_configured_provider_does_not_follow_to_another() {
     assert_eq!(base_of(&stays), "http://10.1.2.3/v1");
     assert!(http_of(&stays).local);
     assert_eq!(stays.route.limits.window, 9000);
+}
+
+#[test]
+fn what_is_said_of_a_model_without_a_name_holds_for_the_one_that_is_chosen() {
+    let window = |config: &str| {
+        let setup = Setup::new(config, &[]);
+        let mut request = setup.request();
+        request.flags.model = Some("m2");
+        resolve(&request).expect("a route").route.limits.window
+    };
+    let about = "provider: custom, base_url: 'http://10.1.2.3/v1', context_length: 9000";
+    assert_eq!(window(&format!("model: {{{about}}}")), 9_000);
+    let other = window(&format!("model: {{{about}, default: m1}}"));
+    assert_ne!(other, 9_000);
 }

@@ -317,6 +317,61 @@ async fn comments_do_not_keep_a_silent_answer_alive() {
     );
 }
 
+// AG-15
+#[tokio::test]
+async fn events_without_content_are_no_beginning_of_an_answer() {
+    let response = json!({"id": "resp_1", "status": "in_progress", "output": []});
+    let busy = json!({"type": "response.in_progress", "response": response});
+    for (protocol, sign) in [
+        (WireProtocol::Anthropic, json!({"type": "ping"})),
+        (WireProtocol::Responses, busy),
+    ] {
+        let frame = format!("event: {}\ndata: {sign}", sign["type"].as_str().unwrap());
+        let signs = script::frames(vec![frame; 200]);
+        let server = always(Step::new(signs).pace(Duration::from_millis(40)));
+        let lab = Lab::new();
+        let began = std::time::Instant::now();
+        let route = impatient(lab.route(protocol, &server), 200);
+        let failure = lab.fail(&route, &question()).await;
+        assert_eq!(failure.fault.reason, Reason::Timeout, "{protocol:?}");
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(4), "{protocol:?}: {took:?}");
+    }
+}
+
+// AG-15
+#[tokio::test]
+async fn events_without_content_keep_an_answer_alive_that_has_begun() {
+    let frame = |event: Json| format!("event: {}\ndata: {event}", event["type"].as_str().unwrap());
+    let words = |words: &str| {
+        let delta = json!({"type": "text_delta", "text": words});
+        frame(json!({"type": "content_block_delta", "index": 0, "delta": delta}))
+    };
+    let begun = json!({"id": "msg_1", "type": "message", "role": "assistant", "content": [],
+        "model": "m", "usage": {"input_tokens": 1, "output_tokens": 1}});
+    let mut frames = vec![
+        frame(json!({"type": "message_start", "message": begun})),
+        frame(json!({"type": "content_block_start", "index": 0,
+            "content_block": {"type": "text", "text": ""}})),
+        words("Well, "),
+    ];
+    frames.extend(vec![frame(json!({"type": "ping"})); 30]);
+    frames.extend([
+        words("yes."),
+        frame(json!({"type": "content_block_stop", "index": 0})),
+        frame(
+            json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
+            "usage": {"output_tokens": 2}}),
+        ),
+        frame(json!({"type": "message_stop"})),
+    ]);
+    // The pings take longer than silence may.
+    let server = once(Step::new(script::frames(frames)).pace(Duration::from_millis(60)));
+    let lab = Lab::new();
+    let route = impatient(lab.route(WireProtocol::Anthropic, &server), 1_000);
+    assert_eq!(lab.ask(&route, &question()).await.text, "Well, yes.");
+}
+
 #[tokio::test]
 async fn a_call_can_be_stopped_at_any_time() {
     for protocol in PROTOCOLS {

@@ -16,11 +16,15 @@ impl Call<'_> {
         session: &Arc<Session>,
         failure: Failure,
     ) -> Result<Json, End> {
+        // Whoever stopped the call wants nothing more of the server, whatever it answered meanwhile.
+        if self.patience.cancel.is_cancelled() {
+            return Err(self.ended(Failure::Cancelled));
+        }
         match failure.remedy() {
             Remedy::Reauthenticate => self.with_another_token(session, failure).await,
             Remedy::Visit => self.after_a_visit(session, failure).await,
             Remedy::Reconnect => self.on_a_new_session(session, failure).await,
-            Remedy::ReconnectCarefully if self.operation.is_repeatable() => {
+            Remedy::ReconnectCarefully if self.is_repeatable() => {
                 self.on_a_new_session(session, failure).await
             }
             Remedy::ReconnectCarefully => {
@@ -108,10 +112,13 @@ impl Call<'_> {
         match self.attempt(&fresh).await {
             Ok(answer) => Ok(answer),
             Err(second) => {
-                if second.remedy() == Remedy::Reconnect && second.to_string() == failure.to_string()
-                {
-                    let text = second.to_string();
-                    self.handle.command(Command::Useless(text)).await;
+                let asks_again = matches!(
+                    second.remedy(),
+                    Remedy::Reconnect | Remedy::ReconnectCarefully
+                );
+                let gist = second.gist();
+                if asks_again && gist == failure.gist() {
+                    self.handle.command(Command::Useless(gist)).await;
                 }
                 Err(self.ended(second))
             }
@@ -120,7 +127,7 @@ impl Call<'_> {
 
     /// One exchange broke off. Often the session works all the same.
     async fn after_a_look(&self, session: &Arc<Session>, failure: Failure) -> Result<Json, End> {
-        if failure.may_have_run() && !self.operation.is_repeatable() {
+        if failure.may_have_run() && !self.is_repeatable() {
             self.handle
                 .command(Command::Doubt(session.generation))
                 .await;
@@ -157,12 +164,13 @@ impl Call<'_> {
     }
 
     async fn replace(&self, session: &Session, failure: &Failure) -> bool {
-        let cause = Cause::Said(failure.to_string());
+        let cause = Cause::Said(failure.gist());
         self.handle.replace(session.generation, cause).await
     }
 
     /// Waits for a session that is newer than the failed one.
     async fn newer(&self, session: &Session, asked: bool) -> Result<Option<Arc<Session>>, End> {
+        let adrift = self.adrift();
         if !asked {
             return Ok(None);
         }
@@ -184,7 +192,10 @@ impl Call<'_> {
             return Ok(None);
         }
         match self.begin().await? {
-            Begin::Go(fresh) if fresh.generation > failed => Ok(Some(fresh)),
+            Begin::Go(fresh) if fresh.generation > failed => {
+                adrift.found();
+                Ok(Some(fresh))
+            }
             Begin::Go(_) | Begin::Open { .. } | Begin::Absent { .. } => Ok(None),
         }
     }

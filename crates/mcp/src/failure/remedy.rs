@@ -33,7 +33,9 @@ impl Failure {
             Self::NeedsVisit { .. } => Remedy::Visit,
             Self::SessionExpired | Self::RejectedBeforeExecution { .. } => Remedy::Reconnect,
             Self::TransportDied { sent: false, .. } => Remedy::Reconnect,
-            Self::TransportDied { sent: true, .. } => Remedy::ReconnectCarefully,
+            Self::SessionLost { .. } | Self::TransportDied { sent: true, .. } => {
+                Remedy::ReconnectCarefully
+            }
             Self::Interrupted { .. } => Remedy::Check,
             Self::Rpc { message, .. } if message.to_lowercase().contains(SUSPICIOUS) => {
                 Remedy::CheckRejected
@@ -57,6 +59,7 @@ impl Failure {
             Self::Cancelled | Self::NeedsVisit { .. } => false,
             Self::SessionExpired
             | Self::RejectedBeforeExecution { .. }
+            | Self::SessionLost { .. }
             | Self::TransportDied { .. }
             | Self::Interrupted { .. }
             | Self::Auth { .. }
@@ -71,7 +74,10 @@ impl Failure {
     pub(crate) fn may_have_run(&self) -> bool {
         match self {
             Self::TransportDied { sent, .. } | Self::Interrupted { sent, .. } => *sent,
-            Self::Timeout { .. } | Self::Protocol { .. } | Self::Cancelled => true,
+            Self::SessionLost { .. }
+            | Self::Timeout { .. }
+            | Self::Protocol { .. }
+            | Self::Cancelled => true,
             Self::Status { status, .. } => *status >= 500,
             Self::SessionExpired
             | Self::RejectedBeforeExecution { .. }

@@ -36,6 +36,7 @@ impl Failure {
                 format!("{kind}: {self}")
             }
             Self::RejectedBeforeExecution { .. }
+            | Self::SessionLost { .. }
             | Self::TransportDied { .. }
             | Self::Interrupted { .. }
             | Self::Auth { .. }
@@ -51,7 +52,9 @@ impl Failure {
     pub(crate) fn in_our_words(&self) -> String {
         match self {
             Self::SessionExpired => "its session has expired".to_owned(),
-            Self::RejectedBeforeExecution { .. } => "it does not know our session".to_owned(),
+            Self::RejectedBeforeExecution { .. } | Self::SessionLost { .. } => {
+                "it does not know our session".to_owned()
+            }
             Self::TransportDied { .. } => "the connection was lost".to_owned(),
             Self::Interrupted { sent: false, .. } => "it could not be connected".to_owned(),
             Self::Interrupted { sent: true, .. } => "the connection broke off".to_owned(),

@@ -23,6 +23,9 @@ pub struct Status {
     /// What went wrong last; what the server said is in quotes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// Why some of its tools are missing, and what helps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// When it is tried again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_retry: Option<String>,
@@ -71,6 +74,7 @@ impl Status {
             disabled: false,
             status: StatusWord::Configured,
             error: None,
+            warning: None,
             next_retry: None,
             sessions: 0,
             failures: 0,
@@ -89,6 +93,7 @@ impl Status {
             Member::On(handle) => {
                 let view = handle.view();
                 status.tools = view.catalog.tools.len();
+                status.warning.clone_from(&view.catalog.cut);
                 status.connected = view.is_ready();
                 status.status = word(&view);
                 status.next_retry = view.next_try.map(|at| format!("{at:.0}"));
@@ -122,6 +127,8 @@ pub struct Unavailable {
     pub server: String,
     /// Why, and what would help; in our own words, never in the server's.
     pub why: String,
+    /// Whether some of its tools can be used.
+    pub partly: bool,
 }
 
 impl Unavailable {
@@ -132,6 +139,15 @@ impl Unavailable {
             Member::Refused(_, why) => why.clone(),
             Member::On(handle) => {
                 let view = handle.view();
+                let usable = view.state.is_on_its_way()
+                    || matches!(view.state, State::Ready | State::Recycled);
+                if let Some(cut) = view.catalog.cut.as_ref().filter(|_| usable) {
+                    return Some(Self {
+                        server,
+                        why: cut.clone(),
+                        partly: true,
+                    });
+                }
                 let error = view.last_failure.unwrap_or_default();
                 match view.state {
                     State::Ready | State::Recycled => return None,
@@ -149,6 +165,10 @@ impl Unavailable {
                 }
             }
         };
-        Some(Self { server, why })
+        Some(Self {
+            server,
+            why,
+            partly: false,
+        })
     }
 }

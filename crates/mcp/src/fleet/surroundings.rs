@@ -9,6 +9,7 @@ use hermes_core::{Clock, Random};
 use hermes_exec::Backend;
 use hermes_http::ClientSettings;
 use hermes_secrets::RedactorHandle;
+use hermes_store::Store;
 
 use crate::{Authority, Memory, RecoveryPolicy, Sampler, Server, Shelf};
 
@@ -32,6 +33,8 @@ pub struct Surroundings {
     pub environment: Environment,
     /// Tells the time that is shown.
     pub clock: Arc<dyn Clock>,
+    /// What confined programs may touch.
+    pub borders: Borders,
     /// Makes names of programs and questions.
     pub random: Arc<dyn Random>,
     /// Vouches for us and looks at what is to be started.
@@ -40,12 +43,33 @@ pub struct Surroundings {
     pub shelf: Arc<Shelf>,
     /// Remembers tools between runs, so that they are offered before their server is connected.
     pub memory: Option<Memory>,
+    /// Where it is written down who allowed a call and who refused one.
+    pub decisions: Option<Store>,
     /// Asks models on behalf of servers.
     pub sampler: Option<Arc<dyn Sampler>>,
     /// Names of tools that are taken.
     pub reserved: Vec<String>,
     /// Texts that no server may have in its entry, besides the built-in list.
     pub blocked: Vec<String>,
+}
+
+/// What a confinement of programs is made from.
+#[derive(Debug, Clone)]
+pub struct Borders {
+    /// The directories.
+    pub places: hermes_policy::confine::Surroundings,
+    /// The network of those that are confined.
+    pub network: hermes_policy::Network,
+}
+
+impl Default for Borders {
+    /// No directories and no network.
+    fn default() -> Self {
+        Self {
+            places: hermes_policy::confine::Surroundings::default(),
+            network: hermes_policy::Network::Off,
+        }
+    }
 }
 
 /// Decides about servers before they are reached.

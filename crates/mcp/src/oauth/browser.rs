@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use hermes_config::Environment;
+use hermes_config::{Environment, names_secret};
 use tokio::process::Command;
 use url::Url;
 
@@ -12,8 +12,13 @@ const MOST_PROGRAMS: usize = 8;
 /// How an address is opened, if at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Browser {
-    /// With these programs, the first that starts; `%s` in an argument is the address.
-    Programs(Vec<String>),
+    /// With a program of the person's.
+    Programs {
+        /// The first that starts is used; `%s` in an argument is the address.
+        programs: Vec<String>,
+        /// Variables that it does not inherit: a browser stays, and keys are none of its business.
+        withheld: Vec<String>,
+    },
     /// Not at all: nobody would see it.
     Unlikely,
 }
@@ -22,10 +27,14 @@ impl Browser {
     /// What fits the environment: the programs of `BROWSER`, else the desktop's own, unless there is no
     /// desktop or it is somewhere else.
     pub fn new(environment: &Environment) -> Self {
+        let names = environment.iter().map(|(name, _)| name);
+        let withheld = names.filter(|name| names_secret(name));
+        let withheld = withheld.map(str::to_owned).collect();
         if let Some(programs) = environment.filled("BROWSER") {
             let programs = programs.split(':').map(str::trim);
             let programs = programs.filter(|program| !program.is_empty());
-            return Self::Programs(programs.take(MOST_PROGRAMS).map(str::to_owned).collect());
+            let programs = programs.take(MOST_PROGRAMS).map(str::to_owned).collect();
+            return Self::Programs { programs, withheld };
         }
         let filled = |name| environment.filled(name).is_some();
         let remote = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"]
@@ -40,20 +49,25 @@ impl Browser {
         } else {
             "xdg-open"
         };
-        Self::Programs(vec![opener.to_owned()])
+        Self::Programs {
+            programs: vec![opener.to_owned()],
+            withheld,
+        }
     }
 
     /// Opens an address; says whether a program was started for it.
     pub(super) fn open(&self, address: &Url) -> bool {
-        let Self::Programs(programs) = self else {
+        let Self::Programs { programs, withheld } = self else {
             return false;
         };
-        programs.iter().any(|program| start(program, address))
+        programs
+            .iter()
+            .any(|program| start(program, address, withheld))
     }
 }
 
 /// Starts one program without waiting for it: some browsers stay.
-fn start(program: &str, address: &Url) -> bool {
+fn start(program: &str, address: &Url, withheld: &[String]) -> bool {
     let mut words = program.split_whitespace();
     let Some(name) = words.next() else {
         return false;
@@ -64,7 +78,11 @@ fn start(program: &str, address: &Url) -> bool {
     if !program.contains("%s") {
         arguments.push(address.to_string());
     }
-    Command::new(name)
+    let mut command = Command::new(name);
+    for variable in withheld {
+        command.env_remove(variable);
+    }
+    command
         .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -82,20 +100,30 @@ mod tests {
         Browser::new(&pairs.iter().copied().collect())
     }
 
+    fn programs(names: &[&str], withheld: &[&str]) -> Browser {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        Browser::Programs {
+            programs: owned(names),
+            withheld: owned(withheld),
+        }
+    }
+
     #[test]
     fn a_browser_is_opened_only_where_somebody_sees_it() {
-        let own = Browser::Programs(vec!["firefox -new %s".to_owned(), "w3m".to_owned()]);
-        assert_eq!(
-            browser(&[("BROWSER", "firefox -new %s: w3m:"), ("SSH_TTY", "x")]),
-            own
-        );
+        let own = [
+            ("BROWSER", "firefox -new %s: w3m:"),
+            ("SSH_TTY", "x"),
+            ("SOME_API_KEY", "k"),
+        ];
+        let expected = programs(&["firefox -new %s", "w3m"], &["SOME_API_KEY"]);
+        assert_eq!(browser(&own), expected);
         assert_eq!(
             browser(&[("DISPLAY", ":0"), ("SSH_CONNECTION", "x")]),
             Browser::Unlikely
         );
         if cfg!(target_os = "linux") {
             assert_eq!(browser(&[]), Browser::Unlikely);
-            let desktop = Browser::Programs(vec!["xdg-open".to_owned()]);
+            let desktop = programs(&["xdg-open"], &[]);
             assert_eq!(browser(&[("WAYLAND_DISPLAY", "w")]), desktop);
         }
     }

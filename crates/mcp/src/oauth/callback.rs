@@ -14,7 +14,7 @@ use super::error::OAuthError;
 use super::pkce::same;
 use super::wire::quoted;
 
-/// Where the browser comes back to.
+/// Where the browser comes back to, unless the settings name another place.
 pub(super) const PATH: &str = "/callback";
 /// Most connections at once; browsers open some in advance and leave them idle.
 const MOST_CONNECTIONS: usize = 16;
@@ -86,14 +86,14 @@ impl Listener {
         Ok(Self { socket, port })
     }
 
-    /// Waits for the one answer to our question; whatever else comes is turned away.
-    pub(super) async fn wait(&self, state: &str) -> Result<Returned, OAuthError> {
+    /// Waits for the one answer to our question at this path; whatever else comes is turned away.
+    pub(super) async fn wait(&self, path: &str, state: &str) -> Result<Returned, OAuthError> {
         let mut open = FuturesUnordered::new();
         loop {
             tokio::select! {
                 accepted = self.socket.accept(), if open.len() < MOST_CONNECTIONS => {
                     if let Ok((stream, _)) = accepted {
-                        open.push(timeout(LONGEST_REQUEST, serve(stream, state)));
+                        open.push(timeout(LONGEST_REQUEST, serve(stream, path, state)));
                     } else {
                         // Out of sockets, for instance; the next one may work.
                         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -110,7 +110,11 @@ impl Listener {
 }
 
 /// Answers one request; `None` when it was for something else.
-async fn serve(mut stream: TcpStream, state: &str) -> Option<Result<Returned, Wrong>> {
+async fn serve(
+    mut stream: TcpStream,
+    expected: &str,
+    state: &str,
+) -> Option<Result<Returned, Wrong>> {
     let mut head = Vec::new();
     let mut chunk = [0; 2048];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") && head.len() < MOST_BYTES {
@@ -126,7 +130,7 @@ async fn serve(mut stream: TcpStream, state: &str) -> Option<Result<Returned, Wr
         .flatten();
     let query = target.and_then(|target| {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        (path == PATH).then_some(query)
+        (path == expected).then_some(query)
     });
     let back = query.map(|query| read_back(query, state));
     let (status, words) = match &back {

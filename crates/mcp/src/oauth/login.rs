@@ -69,6 +69,14 @@ struct WayBack {
     uri: String,
 }
 
+impl WayBack {
+    /// The part of the address that tells our page from others.
+    fn path(&self) -> String {
+        let url = Url::parse(&self.uri);
+        url.map_or_else(|_| PATH.to_owned(), |url| url.path().to_owned())
+    }
+}
+
 /// How one way through the browser ended.
 enum Visit {
     SignedIn(LoggedIn),
@@ -288,7 +296,7 @@ impl OAuth {
         person.show(&parts.settings.server, address, opened);
         let heard = async {
             match &way.listener {
-                Some(listener) => listener.wait(state).await,
+                Some(listener) => listener.wait(&way.path(), state).await,
                 None => std::future::pending().await,
             }
         };

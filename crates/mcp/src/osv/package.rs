@@ -1,4 +1,4 @@
-//! Which package a command would fetch and run.
+//! Which packages a command would fetch and run.
 
 use std::fmt;
 
@@ -45,8 +45,10 @@ impl fmt::Display for Package {
 /// How a program that fetches packages is called.
 struct Runner {
     ecosystem: Ecosystem,
-    /// Options whose value is the package.
+    /// Options whose value is the package, instead of the first word.
     naming: &'static [&'static str],
+    /// Options whose value is a package that comes along, or several with commas between them.
+    adding: &'static [&'static str],
     /// Other options that have a value.
     valued: &'static [&'static str],
     /// Words that stand before the package.
@@ -56,6 +58,7 @@ struct Runner {
 const NPX: Runner = Runner {
     ecosystem: Ecosystem::Npm,
     naming: &["--package", "-p"],
+    adding: &[],
     valued: &[
         "--call",
         "-c",
@@ -76,11 +79,10 @@ const NPX: Runner = Runner {
 const UVX: Runner = Runner {
     ecosystem: Ecosystem::PyPi,
     naming: &["--from"],
+    adding: &["--with", "-w"],
     valued: &[
         "--python",
         "-p",
-        "--with",
-        "-w",
         "--with-editable",
         "--with-requirements",
         "--index",
@@ -121,12 +123,12 @@ const UV: Runner = Runner {
 const PIPX: Runner = Runner {
     ecosystem: Ecosystem::PyPi,
     naming: &["--spec"],
+    adding: &["--with"],
     valued: &[
         "--python",
         "--pip-args",
         "--index-url",
         "-i",
-        "--with",
         "--fetch-missing-python",
         "--backend",
     ],
@@ -134,9 +136,9 @@ const PIPX: Runner = Runner {
 };
 
 impl Package {
-    /// The package of a command line; `None` for commands that fetch none, and for files and addresses,
+    /// The packages of a command line. There are none for commands that fetch none, and for files and addresses,
     /// which no list knows.
-    pub fn of(command: &str, arguments: &[String]) -> Option<Self> {
+    pub fn all_of(command: &str, arguments: &[String]) -> Vec<Self> {
         let program = command
             .rsplit(['/', '\\'])
             .next()
@@ -149,27 +151,46 @@ impl Package {
         let runner = match program.as_str() {
             "npx" => NPX,
             "uvx" => UVX,
-            "uv" if arguments.first().is_some_and(|verb| verb == "tool") => UV,
-            "pipx" if arguments.first().is_some_and(|verb| verb == "run") => PIPX,
-            _ => return None,
+            "uv" if UV.first_word(arguments) == Some("tool") => UV,
+            "pipx" if PIPX.first_word(arguments) == Some("run") => PIPX,
+            _ => return Vec::new(),
         };
-        let text = runner.package(arguments)?;
-        match runner.ecosystem {
-            Ecosystem::Npm => npm(&text),
-            Ecosystem::PyPi => python(&text),
-        }
+        let read = match runner.ecosystem {
+            Ecosystem::Npm => npm,
+            Ecosystem::PyPi => python,
+        };
+        let named = runner.packages(arguments);
+        named.iter().filter_map(|text| read(text)).collect()
     }
 }
 
 impl Runner {
-    /// What names the package: the value of an option, else the first word that is none.
-    fn package(&self, arguments: &[String]) -> Option<String> {
-        let mut first = None;
-        let mut rest = arguments.iter().map(String::as_str).peekable();
+    /// The first word that is neither an option nor the value of one.
+    fn first_word<'a>(&self, arguments: &'a [String]) -> Option<&'a str> {
+        let mut rest = arguments.iter().map(String::as_str);
+        while let Some(word) = rest.next() {
+            if !word.starts_with('-') {
+                return Some(word);
+            }
+            let mut valued = [self.naming, self.adding, self.valued]
+                .into_iter()
+                .flatten();
+            if valued.any(|option| *option == word) {
+                rest.next();
+            }
+        }
+        None
+    }
+
+    /// What names packages: the values of options, and the first word that is none unless one of them says that it
+    /// is only the name of a program.
+    fn packages<'a>(&self, arguments: &'a [String]) -> Vec<&'a str> {
+        let (mut named, mut added, mut first) = (Vec::new(), Vec::new(), None);
+        let mut rest = arguments.iter().map(String::as_str);
         let mut verbs = self.verbs.iter().peekable();
         while let Some(word) = rest.next() {
             if word == "--" {
-                first = first.or_else(|| rest.next().map(str::to_owned));
+                first = rest.next();
                 break;
             }
             let (option, inline) = match word.split_once('=') {
@@ -177,21 +198,25 @@ impl Runner {
                 Some(_) | None => (word, None),
             };
             if self.naming.contains(&option) {
-                return inline
-                    .map(str::to_owned)
-                    .or_else(|| rest.next().map(str::to_owned));
-            }
-            if word.starts_with('-') {
+                named.extend(inline.or_else(|| rest.next()));
+            } else if self.adding.contains(&option) {
+                let value = inline.or_else(|| rest.next());
+                added.extend(value.into_iter().flat_map(|value| value.split(',')));
+            } else if word.starts_with('-') {
                 if inline.is_none() && self.valued.contains(&option) {
                     rest.next();
                 }
             } else if verbs.next_if(|verb| **verb == word).is_none() {
-                first = Some(word.to_owned());
+                first = Some(word);
                 // Whatever follows belongs to the package's own program.
                 break;
             }
         }
-        first
+        if named.is_empty() {
+            named.extend(first);
+        }
+        named.extend(added.into_iter().map(str::trim));
+        named
     }
 }
 
@@ -279,13 +304,14 @@ mod tests {
         let mut words = line.split(' ').map(str::to_owned);
         let command = words.next().unwrap();
         let arguments: Vec<String> = words.collect();
-        let found = Package::of(&command, &arguments).map(|package| package.to_string());
-        assert_eq!(found.unwrap_or_default(), expected, "{line}");
+        let found = Package::all_of(&command, &arguments);
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(found.join(" "), expected, "{line}");
     }
 
     // MCP-64
     #[test]
-    fn the_package_of_a_command_is_found() {
+    fn the_packages_of_a_command_are_found() {
         check("npx -y some-server --flag value", "npm:some-server");
         check(
             "/usr/bin/npx --yes @scope/server@1.2.3",
@@ -302,12 +328,24 @@ mod tests {
         check("uvx --python 3.12 My_Server==1.0.1", "PyPI:my-server@1.0.1");
         check("uvx -p 3.12 server@latest", "PyPI:server");
         check("uvx --from pkg[extra]==2.1 tool", "PyPI:pkg@2.1");
-        check("uvx --with other server>=1", "PyPI:server");
+        check(
+            "npx -y -p fine -p evil@1.0.0 fine",
+            "npm:fine npm:evil@1.0.0",
+        );
+        check("uvx --with other server>=1", "PyPI:server PyPI:other");
+        check(
+            "uvx --with=a,b==1.0 --from pkg tool",
+            "PyPI:pkg PyPI:a PyPI:b@1.0",
+        );
+        check("pipx run --with other tool", "PyPI:tool PyPI:other");
         check("uvx git+https://h.test/x", "");
         check("uv tool run --python=3.11 server", "PyPI:server");
         check("uv run script.py", "");
         check("pipx run --spec pkg==1.0 tool", "PyPI:pkg@1.0");
         check("pipx run tool", "PyPI:tool");
+        check("pipx --verbose run tool", "PyPI:tool");
+        check("uv --cache-dir /x tool run server", "PyPI:server");
+        check("uv --directory tool run server.py", "");
         check("pipx install tool", "");
         check("node server.js", "");
         check("npx", "");

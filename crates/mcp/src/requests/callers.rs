@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use hermes_core::{Asker, SessionId};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::breaker::CallNumber;
+
+/// How long a question may be ahead of the answer that names its task: the two are read side by side.
+const AHEAD: Duration = Duration::from_secs(2);
 
 /// Who calls.
 #[derive(Clone)]
@@ -22,10 +26,18 @@ pub struct Caller {
     pub progress: Option<watch::Sender<String>>,
 }
 
+/// A call, and the task that the server carries it out as.
+struct Running {
+    caller: Caller,
+    task: Option<String>,
+}
+
 /// The calls that run on one server, and how many questions are open because of them.
 pub(crate) struct Callers {
-    running: Mutex<(u64, BTreeMap<u64, Caller>)>,
+    running: Mutex<(u64, BTreeMap<u64, Running>)>,
     asking: watch::Sender<usize>,
+    /// Told when the task of a call becomes known.
+    task_known: Notify,
 }
 
 impl Default for Callers {
@@ -33,6 +45,7 @@ impl Default for Callers {
         Self {
             running: Mutex::default(),
             asking: watch::Sender::new(0),
+            task_known: Notify::new(),
         }
     }
 }
@@ -43,17 +56,46 @@ impl Callers {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.0 += 1;
         let number = running.0;
-        running.1.insert(number, caller);
+        running.1.insert(number, Running { caller, task: None });
         Entered {
             callers: Arc::clone(self),
             number,
         }
     }
 
-    /// The call that began last: the protocol does not say which call a question belongs to.
-    pub(super) fn latest(&self) -> Option<Caller> {
+    /// Who a question is for. One that belongs to a task is for whoever waits for that task and for nobody
+    /// else; of any other the protocol does not say, and it is for the call that began last.
+    pub(super) async fn behind(&self, task: Option<&str>) -> Option<Caller> {
+        let found = async {
+            loop {
+                let mut known = std::pin::pin!(self.task_known.notified());
+                known.as_mut().enable();
+                if let Some(caller) = self.find(task) {
+                    return Some(caller);
+                }
+                if !self.is_any_task_unknown() {
+                    return None;
+                }
+                known.await;
+            }
+        };
+        tokio::time::timeout(AHEAD, found).await.ok().flatten()
+    }
+
+    fn find(&self, task: Option<&str>) -> Option<Caller> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.1.values().next_back().cloned()
+        let mut calls = running.1.values().rev();
+        let found = match task {
+            Some(_) => calls.find(|call| call.task.as_deref() == task),
+            None => calls.next(),
+        };
+        found.map(|call| call.caller.clone())
+    }
+
+    /// Whether a call runs whose task may become known yet.
+    fn is_any_task_unknown(&self) -> bool {
+        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.1.values().any(|call| call.task.is_none())
     }
 
     /// Changes with the number of open questions.
@@ -75,6 +117,16 @@ pub(crate) struct Entered {
 }
 
 impl Entered {
+    /// Notes the task that the server carries it out as.
+    pub(crate) fn works_on(&self, task: &str) {
+        let running = &self.callers.running;
+        let mut running = running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(call) = running.1.get_mut(&self.number) {
+            call.task = Some(task.to_owned());
+        }
+        self.callers.task_known.notify_waiters();
+    }
+
     /// Tells it from the other calls of the server.
     pub(crate) fn number(&self) -> CallNumber {
         CallNumber(self.number)

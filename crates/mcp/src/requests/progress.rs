@@ -48,9 +48,17 @@ impl Progress {
         let words = said.message.as_deref().unwrap_or_default();
         let words = quoted(&redactor.snapshot(), &format!("{count} {words}"));
         tracing::debug!(server, "progress: {words}");
-        if let Some(heard) = self.known().get_mut(&said.progress_token) {
+        self.say(&said.progress_token, words);
+    }
+
+    fn say(&self, token: &ProgressToken, words: String) {
+        if let Some(heard) = self.known().get_mut(token) {
             if let Some(listener) = &heard.listener {
-                listener.send_replace(words.clone());
+                listener.send_if_modified(|last| {
+                    let new = *last != words;
+                    last.clone_from(&words);
+                    new
+                });
             }
             heard.last = Some(words);
         }
@@ -68,6 +76,11 @@ pub(crate) struct Following {
 }
 
 impl Following {
+    /// Notes what was said about it in another way.
+    pub(crate) fn say(&self, words: String) {
+        self.progress.say(&self.token, words);
+    }
+
     /// What was said last.
     pub(crate) fn last(&self) -> Option<String> {
         self.progress.known().get(&self.token)?.last.clone()

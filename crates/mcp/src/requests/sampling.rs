@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_config::McpSampling;
-use hermes_core::{CallId, Effect, FinishReason, Message, Part, Role, ToolCall, ToolSpec};
+use hermes_core::{
+    CallId, Effect, FinishReason, Media, Message, Part, Role, SessionId, ToolCall, ToolChoice,
+    ToolSpec,
+};
 use hermes_secrets::{RedactorHandle, Scope};
 #[expect(
     deprecated,
@@ -15,6 +18,7 @@ use hermes_secrets::{RedactorHandle, Scope};
 )]
 use rmcp::model::{
     CreateMessageRequestParams, CreateMessageResult, SamplingMessage, SamplingMessageContentBlock,
+    ToolChoiceMode,
 };
 use rmcp::model::{ErrorCode, ErrorData};
 use serde::Serialize;
@@ -22,8 +26,12 @@ use serde_json::Value as Json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::Shelf;
+
 /// The code of every refusal.
 const REFUSED: ErrorCode = ErrorCode(-1);
+/// Most characters of a name of content that are repeated.
+const LONGEST_KIND: usize = 40;
 /// The window of `max_rpm`.
 const WINDOW: Duration = Duration::from_secs(60);
 
@@ -32,14 +40,20 @@ const WINDOW: Duration = Duration::from_secs(60);
 pub struct Sample {
     /// The server that asks.
     pub server: String,
+    /// The conversation whose call it asks in, where one is running.
+    pub session: Option<SessionId>,
     /// The model it is for; the usual one for helpers when absent.
     pub model: Option<String>,
+    /// The only models that may answer; any when empty.
+    pub allowed: Vec<String>,
     /// Instructions.
     pub system: Option<String>,
     /// The conversation.
     pub messages: Vec<Message>,
     /// Tools the model may ask for; the server runs them.
     pub tools: Vec<ToolSpec>,
+    /// Whether it may or must.
+    pub tool_choice: ToolChoice,
     /// Most tokens of the answer.
     pub max_tokens: u32,
     /// How much chance is in it.
@@ -95,6 +109,8 @@ pub(crate) struct SamplingDesk {
     limits: McpSampling,
     sampler: Arc<dyn Sampler>,
     redactor: RedactorHandle,
+    /// Keeps the pictures of questions.
+    shelf: Arc<Shelf>,
     recent: Mutex<VecDeque<Instant>>,
     tool_rounds: AtomicU64,
     requests: AtomicU64,
@@ -113,12 +129,14 @@ impl SamplingDesk {
         limits: McpSampling,
         sampler: Arc<dyn Sampler>,
         redactor: RedactorHandle,
+        shelf: Arc<Shelf>,
     ) -> Self {
         Self {
             server: server.to_owned(),
             limits,
             sampler,
             redactor,
+            shelf,
             recent: Mutex::default(),
             tool_rounds: AtomicU64::new(0),
             requests: AtomicU64::new(0),
@@ -141,10 +159,11 @@ impl SamplingDesk {
     pub(super) async fn answer(
         &self,
         params: CreateMessageRequestParams,
+        session: Option<SessionId>,
         gone: &CancellationToken,
     ) -> Result<CreateMessageResult, ErrorData> {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        let answered = self.within_limits(params, gone).await;
+        let answered = self.within_limits(params, session, gone).await;
         match &answered {
             Ok(_) => self.log("MCP server asked a model"),
             Err(why) => {
@@ -174,10 +193,11 @@ impl SamplingDesk {
     async fn within_limits(
         &self,
         params: CreateMessageRequestParams,
+        session: Option<SessionId>,
         gone: &CancellationToken,
     ) -> Result<CreateMessageResult, String> {
         self.in_time()?;
-        let sample = self.sample(params)?;
+        let sample = self.sample(params, session).await?;
         let cancel = gone.child_token();
         let asked = self.sampler.sample(sample, cancel.clone());
         let limit = self.limits.timeout;
@@ -208,7 +228,11 @@ impl SamplingDesk {
         Ok(())
     }
 
-    fn sample(&self, params: CreateMessageRequestParams) -> Result<Sample, String> {
+    async fn sample(
+        &self,
+        params: CreateMessageRequestParams,
+        session: Option<SessionId>,
+    ) -> Result<Sample, String> {
         let hinted = params.model_preferences.and_then(|preferences| {
             let hints = preferences.hints.into_iter().flatten();
             hints.filter_map(|hint| hint.name).next()
@@ -224,20 +248,30 @@ impl SamplingDesk {
             return Err(format!("the model {model} is not among the allowed ones"));
         }
         let tools = params.tools.into_iter().flatten();
-        let tools = match self.limits.max_tool_rounds {
+        let tools: Vec<ToolSpec> = match self.limits.max_tool_rounds {
             0 => Vec::new(),
             _ => tools.map(tool).collect(),
         };
-        let messages = params.messages.iter().flat_map(|message| {
+        let asked = params.tool_choice.and_then(|choice| choice.mode);
+        let tool_choice = match (tools.is_empty(), asked) {
+            (true, _) | (false, Some(ToolChoiceMode::None)) => ToolChoice::None,
+            (false, Some(ToolChoiceMode::Required)) => ToolChoice::Required,
+            (false, _) => ToolChoice::Auto,
+        };
+        let mut messages = Vec::new();
+        for message in &params.messages {
             let message = serde_json::to_value(message).unwrap_or_default();
-            self.read(&message)
-        });
+            messages.extend(self.read(&message).await?);
+        }
         Ok(Sample {
             server: self.server.clone(),
+            session,
             model,
+            allowed: allowed.clone(),
             system: params.system_prompt,
-            messages: messages.collect(),
+            messages,
             tools,
+            tool_choice,
             max_tokens: params.max_tokens.min(self.limits.max_tokens_cap),
             temperature: params.temperature,
             stop: params.stop_sequences.unwrap_or_default(),
@@ -245,7 +279,8 @@ impl SamplingDesk {
     }
 
     /// One message of the protocol, which may be several of ours: results of tools stand alone.
-    fn read(&self, message: &Json) -> Vec<Message> {
+    /// What a model cannot be shown is no question without it.
+    async fn read(&self, message: &Json) -> Result<Vec<Message>, String> {
         let role = match message.get("role").and_then(Json::as_str) {
             Some("assistant") => Role::Assistant,
             _ => Role::User,
@@ -268,13 +303,9 @@ impl SamplingDesk {
                     name: text("name").to_owned(),
                     arguments: block.get("input").cloned().unwrap_or_default(),
                 })),
-                "tool_result" => results.push(Part::ToolResult {
-                    call: CallId(text("toolUseId").to_owned()),
-                    name: String::new(),
-                    content: texts(block.get("content")),
-                    failed: block.get("isError").and_then(Json::as_bool) == Some(true),
-                }),
-                kind => tracing::debug!(server = self.server, kind, "left out of a question"),
+                "tool_result" => results.extend(self.result(block).await?),
+                "image" => parts.push(Part::Media(self.picture(text("data")).await?)),
+                kind => return Err(unknown(kind)),
             }
         }
         let of = |role: Role, parts: Vec<Part>| {
@@ -284,10 +315,53 @@ impl SamplingDesk {
                 raw: None,
             })
         };
-        of(Role::Tool, results)
+        let results = of(Role::Tool, results).into_iter();
+        Ok(results.chain(of(role, parts)).collect())
+    }
+
+    /// What a tool of the server gave, with its pictures behind it.
+    async fn result(&self, block: &Json) -> Result<Vec<Part>, String> {
+        let text = |from: &Json, key: &str| from.get(key)?.as_str().map(str::to_owned);
+        let mut texts = Vec::new();
+        let mut pictures = Vec::new();
+        for one in block
+            .get("content")
+            .and_then(Json::as_array)
             .into_iter()
-            .chain(of(role, parts))
-            .collect()
+            .flatten()
+        {
+            match text(one, "type").as_deref().unwrap_or_default() {
+                "text" => texts.extend(text(one, "text")),
+                "image" => {
+                    let data = text(one, "data").unwrap_or_default();
+                    pictures.push(Part::Media(self.picture(&data).await?));
+                }
+                kind => match one.get("resource").and_then(|inside| text(inside, "text")) {
+                    Some(inside) => texts.push(inside),
+                    None => return Err(unknown(kind)),
+                },
+            }
+        }
+        let structured = block
+            .get("structuredContent")
+            .filter(|given| !given.is_null());
+        if let (true, Some(structured)) = (texts.is_empty(), structured) {
+            texts.push(structured.to_string());
+        }
+        let result = Part::ToolResult {
+            call: CallId(text(block, "toolUseId").unwrap_or_default()),
+            name: String::new(),
+            content: texts.join("\n"),
+            failed: block.get("isError").and_then(Json::as_bool) == Some(true),
+        };
+        Ok(std::iter::once(result).chain(pictures).collect())
+    }
+
+    async fn picture(&self, data: &str) -> Result<Media, String> {
+        let (shelf, data) = (Arc::clone(&self.shelf), data.to_owned());
+        let kept = tokio::task::spawn_blocking(move || shelf.picture(&data)).await;
+        let kept = kept.map_err(|error| error.to_string()).flatten();
+        kept.map_err(|why| format!("a picture of the question cannot be used: {why}"))
     }
 
     fn reply(&self, sampled: Sampled) -> Result<CreateMessageResult, String> {
@@ -345,12 +419,8 @@ fn tool(tool: rmcp::model::Tool) -> ToolSpec {
     }
 }
 
-fn texts(content: Option<&Json>) -> String {
-    let blocks = content.and_then(Json::as_array);
-    let texts: Vec<&str> = blocks
-        .into_iter()
-        .flatten()
-        .filter_map(|block| block.get("text")?.as_str())
-        .collect();
-    texts.join("\n")
+/// Said about what a model cannot be shown.
+fn unknown(kind: &str) -> String {
+    let kind: String = kind.chars().take(LONGEST_KIND).collect();
+    format!("models are not asked about content of type {kind}")
 }

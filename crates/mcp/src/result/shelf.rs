@@ -94,6 +94,16 @@ impl Shelf {
         })
     }
 
+    /// Keeps a picture of a question to a model, which needs no file of its own. The reason when it cannot be
+    /// shown to one.
+    pub(crate) fn picture(&self, data: &str) -> Result<Media, String> {
+        let bytes = decoded(data).map_err(|error| error.to_string())?;
+        let kind = ImageKind::of(&bytes).ok_or_else(|| ShelfError::NotAnImage.to_string())?;
+        let name = format!("img_{}.{}", digits(&bytes), kind.ending());
+        self.media(kind, &bytes, &name)
+            .ok_or_else(|| "it cannot be shown to a model".to_owned())
+    }
+
     pub(super) fn keep_audio(&self, data: &str, mime: Option<&str>) -> Result<Kept, ShelfError> {
         let bytes = decoded(data)?;
         let name = format!("audio_{}.{}", digits(&bytes), audio_ending(mime));

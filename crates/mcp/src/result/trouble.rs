@@ -28,8 +28,17 @@ pub enum Trouble {
     },
     /// There is no session; one is being opened.
     Reconnecting {
+        /// Why there is none, in our own words, as far as it is known.
+        why: Option<String>,
         /// How long that may take.
         wait: Duration,
+    },
+    /// There is no session, and trying to open one has just failed.
+    Down {
+        /// Why, in our own words, as far as it is known.
+        why: Option<String>,
+        /// When it is tried again by itself.
+        retry_in: Duration,
     },
     /// Only a person can help, by signing in.
     NeedsReauth {
@@ -71,10 +80,17 @@ impl Trouble {
                  again in ~{}s; do not retry before then, use other tools or ask the user to check it",
                 seconds(*retry_in)
             ) }),
-            Self::Reconnecting { wait } => json!({ "error": format!(
-                "MCP server '{server}' has no live connection; a reconnect is under way. Wait about \
+            Self::Reconnecting { why, wait } => json!({ "error": format!(
+                "MCP server '{server}' has no live connection{}; a reconnect is under way. Wait about \
                  {}s before trying again",
+                because(why.as_deref()),
                 seconds(*wait)
+            ) }),
+            Self::Down { why, retry_in } => json!({ "error": format!(
+                "MCP server '{server}' cannot be connected{}. The next reconnect is tried in ~{}s; use other \
+                 tools or ask the user to check it with `hermes mcp test {server}`",
+                because(why.as_deref()),
+                seconds(*retry_in)
             ) }),
             Self::NeedsReauth { why, how } => json!({
                 "error": format!(
@@ -99,6 +115,11 @@ impl Trouble {
             }),
         }
     }
+}
+
+/// A reason as part of a sentence.
+fn because(why: Option<&str>) -> String {
+    why.map_or_else(String::new, |why| format!(" ({why})"))
 }
 
 /// Whole seconds, at least one.

@@ -156,7 +156,7 @@ fn absent(key: &str) -> String {
     format!("there is no conversation `{key}`")
 }
 
-fn unreadable(error: StoreError) -> String {
+pub(super) fn unreadable(error: StoreError) -> String {
     tracing::warn!("a conversation cannot be read: {error}");
     format!("the conversations cannot be read: {error}")
 }

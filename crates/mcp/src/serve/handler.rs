@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use hermes_store::Store;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
@@ -12,6 +11,8 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
+use super::ServeParts;
+use super::channels::Channels;
 use super::conversations::Conversations;
 use super::events::{Event, Events};
 use super::offer::Offer;
@@ -25,14 +26,16 @@ const INSTRUCTIONS: &str = "Reads the conversations of a Hermes agent. Begin wit
 #[derive(Clone)]
 pub(super) struct Hermes {
     conversations: Conversations,
+    channels: Channels,
     events: Events,
     stop: CancellationToken,
 }
 
 impl Hermes {
-    pub(super) fn new(store: Store, events: Events, stop: CancellationToken) -> Self {
+    pub(super) fn new(parts: ServeParts, events: Events, stop: CancellationToken) -> Self {
         Self {
-            conversations: Conversations::new(store),
+            conversations: Conversations::new(parts.store.clone()),
+            channels: Channels::new(parts.store, parts.channels),
             events,
             stop,
         }
@@ -80,10 +83,10 @@ impl Hermes {
                     None => json!({ "event": null, "reason": "timeout" }),
                 })
             }
-            Offer::ChannelsList => Ok(json!({
-                "count": 0, "channels": [],
-                "note": "no gateway is connected, so there is no channel to send to",
-            })),
+            Offer::ChannelsList => {
+                let platform = given.text("platform");
+                self.channels.list(platform.as_deref()).await
+            }
         }
     }
 }
@@ -116,6 +119,7 @@ impl ServerHandler for Hermes {
                 None,
             ));
         };
+        tracing::debug!(tool = %request.name, "asked");
         let given = Arguments(request.arguments.unwrap_or_default());
         let answer = tokio::select! {
             answer = self.answer(offer, given) => answer,
@@ -125,7 +129,10 @@ impl ServerHandler for Hermes {
         let text = |json: Json| vec![ContentBlock::text(json.to_string())];
         Ok(match answer {
             Ok(answer) => CallToolResult::success(text(answer)),
-            Err(why) => CallToolResult::error(text(json!({ "error": why }))),
+            Err(why) => {
+                tracing::debug!(tool = %request.name, "not answered: {why}");
+                CallToolResult::error(text(json!({ "error": why })))
+            }
         }
         .into())
     }

@@ -97,7 +97,9 @@ impl Offer {
             }
             Self::EventsPoll => "What happened after a cursor, without waiting.",
             Self::EventsWait => "Waits for the next thing that happens after a cursor.",
-            Self::ChannelsList => "The channels messages can be sent to; they are the gateway's.",
+            Self::ChannelsList => {
+                "The channels of chat platforms that are known here, and what each is called in a target."
+            }
         }
     }
 

@@ -52,14 +52,14 @@ fn an_asked_reconnect_is_no_failure_and_a_lost_session_is_one() {
         State::Reconnecting { failures: 0 }
     );
     assert_eq!(
-        after(State::Ready, &[Event::Lost]),
+        after(State::Ready, &[Event::Lost { brief: 1 }]),
         State::Reconnecting { failures: 1 }
     );
 }
 
 #[test]
 fn a_session_is_closed_before_the_next_one_is_made() {
-    for event in [Event::Wanted, Event::Urged, Event::Lost] {
+    for event in [Event::Wanted, Event::Urged, Event::Lost { brief: 1 }] {
         let (_, effects) = step(State::Ready, event, &policy());
         assert_eq!(effects.first(), Some(&Effect::Close), "{event:?}");
     }
@@ -152,7 +152,7 @@ fn events() -> impl Strategy<Value = Event> {
         Just(Event::Failed(Setback::Passing)),
         Just(Event::Failed(Setback::Lasting)),
         Just(Event::Failed(Setback::Auth)),
-        Just(Event::Lost),
+        Just(Event::Lost { brief: 1 }),
         Just(Event::Wanted),
         Just(Event::Urged),
         Just(Event::Unused),

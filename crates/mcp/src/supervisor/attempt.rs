@@ -17,9 +17,13 @@ use crate::{Catalog, Failure, discover};
 const LEAST_FOR_TOOLS: Duration = Duration::from_millis(500);
 /// How often it is looked whether an old session is still used.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How much longer an old session stays than a call may take: one that is at its own end says so itself.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// What has to be over first.
 pub(super) struct Before {
+    /// At the start, the look at what is remembered; answers whether anything is.
+    pub(super) recall: Option<JoinHandle<bool>>,
     /// Earlier work.
     pub(super) work: Option<JoinHandle<Done>>,
     /// A session.
@@ -71,7 +75,7 @@ pub(super) async fn run(
     if let Some(work) = before.work
         && let Ok(Done::Connected(fresh)) = work.await
     {
-        fresh.connection.close(shared.policy.child_grace).await;
+        fresh.connection.close(shared.farewell()).await;
     }
     if let Some(old) = before.old {
         close(&shared, old, plan, before.shutdown).await;
@@ -79,11 +83,22 @@ pub(super) async fn run(
     let Plan::Connect { after } = plan else {
         return Done::Closed;
     };
+    let wait = async {
+        let remembered = match before.recall {
+            Some(recall) => recall.await.unwrap_or(false),
+            None => false,
+        };
+        let after = match remembered {
+            true => shared.policy.head_start,
+            false => after,
+        };
+        tokio::time::sleep(after).await;
+    };
     tokio::select! {
         biased;
         () = stop.cancelled() => return Done::Closed,
         () = hurry.notified() => {}
-        () = tokio::time::sleep(after) => {}
+        () = wait => {}
     }
     match connect(&shared, &stop).await {
         Ok(fresh) => Done::Connected(Box::new(fresh)),
@@ -94,14 +109,14 @@ pub(super) async fn run(
 
 /// A program must be gone before there is another, and before we are. Everything else stays until the calls
 /// that use it have ended, and says goodbye while the next session is there already.
-async fn close(shared: &Shared, old: Old, plan: Plan, shutdown: CancellationToken) {
+async fn close(shared: &Arc<Shared>, old: Old, plan: Plan, shutdown: CancellationToken) {
     let Old { connection, users } = old;
-    let grace = shared.policy.child_grace;
     if connection.has_program() || matches!(plan, Plan::Close) {
-        return connection.close(grace).await;
+        return connection.close(shared.farewell()).await;
     }
-    let limit = shared.policy.call_timeout;
-    shared.tasks.spawn(async move {
+    let (shared, limit) = (Arc::clone(shared), shared.policy.call_timeout + GRACE);
+    let tasks = shared.tasks.clone();
+    tasks.spawn(async move {
         let unused = async {
             while users.strong_count() > 0 {
                 tokio::time::sleep(LOOK_EVERY).await;
@@ -112,7 +127,7 @@ async fn close(shared: &Shared, old: Old, plan: Plan, shutdown: CancellationToke
             // Whoever still waits then is dropped with the session.
             _ = tokio::time::timeout(limit, unused) => {}
         }
-        connection.close(grace).await;
+        connection.close(shared.farewell()).await;
     });
 }
 
@@ -158,7 +173,7 @@ async fn attempt(shared: &Shared, stop: &CancellationToken) -> Result<Fresh, Fai
             catalog,
         }),
         Err(failure) => {
-            connection.close(shared.policy.child_grace).await;
+            connection.close(shared.farewell()).await;
             Err(failure)
         }
     }
@@ -174,18 +189,8 @@ async fn catalog(
     let mut catalog = Catalog::announced(capabilities);
     if capabilities.is_some_and(|found| found.tools.is_some()) {
         let session = Session::of(connection, 0, shared);
-        let found = tokio::time::timeout(
-            patience.limit,
-            discover::tools(&session, patience, &shared.policy),
-        );
-        let found = found
-            .await
-            .unwrap_or(Err(Failure::timeout(patience.limit)))?;
-        let filter = shared.server.filter();
-        catalog.tools = found
-            .into_iter()
-            .filter(|tool| filter.allows(&tool.name))
-            .collect();
+        let (server, policy) = (&shared.server, &shared.policy);
+        discover::tools(&session, server, &mut catalog, patience, policy).await?;
     }
     Ok(catalog)
 }

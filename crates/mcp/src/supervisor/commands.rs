@@ -16,8 +16,12 @@ use crate::state::Event;
 pub(crate) enum Command {
     /// May this call be made?
     Begin(CallNumber, oneshot::Sender<Begin>),
-    /// How this call ended.
-    Report(CallNumber, Verdict),
+    /// How this call ended, on the session of this generation if it got one.
+    Report {
+        call: CallNumber,
+        session: Option<u64>,
+        verdict: Verdict,
+    },
     /// A call found no session and waits for one.
     Wake,
     /// The session of this generation does not work any more. Answers whether a newer one is there or on
@@ -65,7 +69,7 @@ pub(crate) enum Verdict {
 /// Why a call asks for another session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// The server said this.
+    /// The server said this, in short.
     Said(String),
     /// There is another token.
     Token,
@@ -85,11 +89,18 @@ impl Supervisor {
                     self.breaker.give_back(call);
                 }
             }
-            Command::Report(call, verdict) => self.judge(call, verdict, now),
+            Command::Report {
+                call,
+                session,
+                verdict,
+            } => self.judge(call, session, verdict, now),
             Command::Wake => {
                 if matches!(
                     self.state,
-                    State::Recycled | State::Parked | State::NeedsAuth
+                    State::Connecting { failures: 0 }
+                        | State::Recycled
+                        | State::Parked
+                        | State::NeedsAuth
                 ) {
                     self.apply(Event::Wanted);
                 }
@@ -128,15 +139,17 @@ impl Supervisor {
         }
     }
 
-    fn judge(&mut self, call: CallNumber, verdict: Verdict, now: Instant) {
+    fn judge(&mut self, call: CallNumber, session: Option<u64>, verdict: Verdict, now: Instant) {
         let before = self.breaker.failures();
+        // A session that began since has proved the server well; what hung on an older one says nothing of it.
+        let outdated = session.is_some_and(|session| session < self.generation);
         match verdict {
             Verdict::Answered => {
                 self.breaker.reset();
                 self.lifeless = 0;
             }
-            Verdict::Strike => self.breaker.strike(call, now),
-            Verdict::Nothing => self.breaker.give_back(call),
+            Verdict::Strike if !outdated => self.breaker.strike(call, now),
+            Verdict::Strike | Verdict::Nothing => self.breaker.give_back(call),
         }
         if let Some(live) = &mut self.live {
             live.used(now);

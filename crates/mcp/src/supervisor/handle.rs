@@ -65,6 +65,11 @@ impl Handle {
         self.command(Command::Urge).await;
     }
 
+    /// Somebody needs a session: one that is only waiting for its turn is made now.
+    pub(crate) async fn wanted(&self) {
+        self.command(Command::Wake).await;
+    }
+
     /// Waits until the condition holds, or `limit` has passed. Answers how things stood then.
     pub async fn wait_for(&self, limit: Duration, condition: impl Fn(&View) -> bool) -> View {
         let mut view = self.view.clone();
@@ -96,9 +101,13 @@ impl Handle {
         self.commands.send(command).await.is_ok()
     }
 
-    /// For guards that cannot wait. A full queue loses it, which the next report makes good.
+    /// For guards that cannot wait. A full queue loses it; the breaker does not wait for a lost probe for ever.
     pub(crate) fn report_now(&self, call: CallNumber, verdict: Verdict) {
-        let report = Command::Report(call, verdict);
+        let report = Command::Report {
+            call,
+            session: None,
+            verdict,
+        };
         if self.commands.try_send(report).is_err() {
             tracing::debug!(server = self.name(), "a report about a call was lost");
         }

@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep_until};
 use super::attempt::Done;
 use super::{Command, Live, Supervisor};
 use crate::keepalive::Pulse;
-use crate::{Catalog, Failure, RemoteTool, State};
+use crate::{Catalog, Failure, State};
 
 /// Something that happened.
 pub(super) enum Happening {
@@ -30,7 +30,7 @@ pub(super) enum Happening {
 /// The outcome of a task of the supervisor, for the session of a generation.
 pub(super) enum Note {
     Pulse(u64, Pulse),
-    Tools(u64, Result<Vec<RemoteTool>, Failure>),
+    Tools(u64, Result<Catalog, Failure>),
     /// What the server offered the last time Hermes ran.
     Recalled(Catalog),
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::attempt::Old;
@@ -13,7 +14,7 @@ use crate::keepalive::{Pulse, Sign, interval, probe};
 use crate::session::{Patience, Session};
 use crate::state::Event;
 use crate::transport::Connection;
-use crate::{Failure, RemoteTool, discover, review};
+use crate::{Catalog, Failure, RecoveryPolicy, RemoteTool, discover, review};
 
 /// How soon a program that is due to be closed is looked at again while a call runs.
 const LATER: Duration = Duration::from_millis(250);
@@ -32,6 +33,9 @@ pub(super) struct Live {
     recycle_at: Option<Instant>,
     probing: Option<Asked>,
     refresh: Refresh,
+    /// When the tools were last read again, and the wait before that is done once more.
+    reread: Option<Instant>,
+    pause: Duration,
 }
 
 /// Who wants to know whether the session works.
@@ -47,6 +51,8 @@ enum Asked {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Refresh {
     No,
+    /// Not before this time.
+    Due(Instant),
     Running,
     /// The server changed them again meanwhile.
     Again,
@@ -71,6 +77,8 @@ impl Live {
             recycle_at: None,
             probing: None,
             refresh: Refresh::No,
+            reread: None,
+            pause: shared.policy.refresh_pause,
         };
         live.recycle_at = live.unneeded_at(shared);
         live
@@ -89,9 +97,31 @@ impl Live {
     }
 
     pub(super) fn next_look(&self) -> Instant {
-        match self.recycle_at {
-            Some(recycle) => recycle.min(self.check_at),
-            None => self.check_at,
+        let refresh = match self.refresh {
+            Refresh::Due(at) => Some(at),
+            Refresh::No | Refresh::Running | Refresh::Again => None,
+        };
+        let others = [self.recycle_at, refresh].into_iter().flatten();
+        others.fold(self.check_at, Instant::min)
+    }
+
+    /// Whether the session has lasted so long.
+    pub(super) fn lasted(&self, time: Duration) -> bool {
+        self.begun.elapsed() >= time
+    }
+
+    /// When the tools, which have changed, may be read again. A server that always has news is asked less and
+    /// less often.
+    fn reread_at(&mut self, now: Instant, policy: &RecoveryPolicy) -> Instant {
+        match self.reread.map(|last| last + self.pause) {
+            Some(at) if at > now => {
+                self.pause = self.pause.saturating_mul(2).min(policy.backoff_cap);
+                at
+            }
+            Some(_) | None => {
+                self.pause = policy.refresh_pause;
+                now
+            }
         }
     }
 
@@ -128,6 +158,12 @@ impl Supervisor {
             let later = now + LATER;
             live.recycle_at = live.unneeded_at(&self.shared).map(|at| at.max(later));
         }
+        if matches!(live.refresh, Refresh::Due(at) if at <= now) {
+            self.read_tools();
+        }
+        let Some(live) = &mut self.live else {
+            return;
+        };
         if live.check_at <= now {
             live.check_at = now + interval(&self.shared.policy, self.lifeless);
             // Traffic is a sign of life, and a call in flight will tell.
@@ -160,36 +196,56 @@ impl Supervisor {
         });
     }
 
-    /// Reads the tools again; once more afterwards if they change meanwhile.
+    /// The tools have changed: reads them again, and once more afterwards if they change meanwhile.
     pub(super) fn refresh(&mut self) {
         let Some(live) = &mut self.live else {
             return;
         };
-        if live.refresh != Refresh::No {
-            live.refresh = Refresh::Again;
-            return;
+        let now = Instant::now();
+        match live.refresh {
+            Refresh::Due(_) => {}
+            Refresh::Running | Refresh::Again => live.refresh = Refresh::Again,
+            Refresh::No => match live.reread_at(now, &self.shared.policy) {
+                at if at > now => live.refresh = Refresh::Due(at),
+                _ => self.read_tools(),
+            },
         }
+    }
+
+    fn read_tools(&mut self) {
+        let Some(live) = &mut self.live else {
+            return;
+        };
         live.refresh = Refresh::Running;
         let generation = live.session.generation;
         let session = Session::of(&live.connection, generation, &self.shared);
         let (shared, notes) = (Arc::clone(&self.shared), self.notes.0.clone());
+        let mut catalog = self.catalog.as_ref().clone();
         self.shared.tasks.spawn(async move {
             let patience = Patience::of(shared.policy.connect_timeout);
-            let tools = discover::tools(&session, &patience, &shared.policy).await;
-            let _ = notes.send(Note::Tools(generation, tools)).await;
+            let (server, policy) = (&shared.server, &shared.policy);
+            let read = discover::tools(&session, server, &mut catalog, &patience, policy).await;
+            let _ = notes
+                .send(Note::Tools(generation, read.map(|()| catalog)))
+                .await;
         });
     }
 
     /// Looks up what the server offered before, so that its tools are there while it is being connected.
-    pub(super) fn recall(&self) {
+    /// Answers whether it offered anything.
+    pub(super) fn recall(&self) -> JoinHandle<bool> {
         let (shared, notes) = (Arc::clone(&self.shared), self.notes.0.clone());
         self.shared.tasks.spawn(async move {
-            if let Some(memory) = &shared.memory
-                && let Some(catalog) = memory.recall(&shared.server).await
-            {
-                let _ = notes.send(Note::Recalled(catalog)).await;
-            }
-        });
+            let Some(memory) = &shared.memory else {
+                return false;
+            };
+            let Some(catalog) = memory.recall(&shared.server).await else {
+                return false;
+            };
+            let offers = catalog.offers_anything();
+            let _ = notes.send(Note::Recalled(catalog)).await;
+            offers
+        })
     }
 
     /// Looks at what the tools say about themselves and remembers it.
@@ -240,7 +296,7 @@ impl Supervisor {
                 let server = self.shared.server.name();
                 tracing::warn!(server, kind, %failure, "MCP server shows no sign of life");
                 if asked == Some(Asked::ACall) {
-                    let cause = Cause::Said(failure.to_string());
+                    let cause = Cause::Said(failure.gist());
                     if !self.ration.take(&cause, Instant::now()) {
                         tracing::warn!(server, "calls have caused enough new sessions for now");
                         return;
@@ -253,32 +309,27 @@ impl Supervisor {
         }
     }
 
-    fn reread(&mut self, tools: Result<Vec<RemoteTool>, Failure>) {
+    fn reread(&mut self, read: Result<Catalog, Failure>) {
         let server = self.shared.server.name().to_owned();
         let again = self.live.as_mut().is_some_and(|live| {
+            live.reread = Some(Instant::now());
             let again = live.refresh == Refresh::Again;
             live.refresh = Refresh::No;
             again
         });
-        match tools {
-            Ok(tools) => {
-                let filter = self.shared.server.filter();
-                let mut catalog = self.catalog.as_ref().clone();
-                let old = std::mem::take(&mut catalog.tools);
-                catalog.tools = tools
-                    .into_iter()
-                    .filter(|tool| filter.allows(&tool.name))
-                    .collect();
+        match read {
+            Ok(catalog) if catalog == *self.catalog => {}
+            Ok(catalog) => {
                 let missing = |from: &[RemoteTool], of: &[RemoteTool]| -> Vec<String> {
                     of.iter()
                         .filter(|tool| !from.iter().any(|other| other.name == tool.name))
                         .map(|tool| tool.name.clone())
                         .collect()
                 };
-                let added = missing(&old, &catalog.tools);
-                let removed = missing(&catalog.tools, &old);
+                let added = missing(&self.catalog.tools, &catalog.tools);
+                let removed = missing(&catalog.tools, &self.catalog.tools);
                 if !added.is_empty() || !removed.is_empty() {
-                    tracing::info!(server, ?added, ?removed, "MCP server changed its tools");
+                    tracing::warn!(server, ?added, ?removed, "MCP server changed its tools");
                 }
                 self.catalog = Arc::new(catalog);
                 self.publish();

@@ -9,6 +9,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::Farewell;
 use super::last_words::LastWords;
 
 /// How long what a program left behind has to end by itself.
@@ -93,19 +94,18 @@ impl Child {
     }
 
     /// Waits for the end after its input was closed, then asks, then insists. Returns when nothing of it is
-    /// left, or when `grace` has passed three times.
-    pub(crate) async fn close(mut self, grace: Duration) {
-        let by_itself = self.gone_within(grace).await;
+    /// left, or when all the time is over.
+    pub(crate) async fn close(mut self, farewell: Farewell) {
+        let by_itself = self.gone_within(farewell.by_itself).await;
         self.end(Ending::Terminate).await;
-        let rest = if by_itself { LEFT_BEHIND } else { grace };
         if by_itself {
             // What it started may want to end by itself too; nobody tells us whether there is any.
-            tokio::time::sleep(rest).await;
+            tokio::time::sleep(LEFT_BEHIND).await;
         } else {
-            self.gone_within(rest).await;
+            self.gone_within(farewell.asked).await;
         }
         self.end(Ending::Kill).await;
-        if !self.gone_within(grace).await {
+        if !self.gone_within(farewell.asked).await {
             tracing::warn!(pid = self.pid, "a server's program does not end");
         }
         self.closed = true;

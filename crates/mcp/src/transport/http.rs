@@ -2,6 +2,8 @@
 
 mod client;
 mod hearing;
+mod landing;
+mod silence;
 mod trust;
 
 use std::sync::Arc;
@@ -22,14 +24,15 @@ use super::{Connection, Marks, handshake};
 use crate::fleet::Surroundings;
 use crate::requests::Ears;
 use crate::server::Kind;
-use crate::{Authority, Failure, Server};
-pub(super) use client::{Answered, Client, Headers};
+use crate::{Authority, Failure, RecoveryPolicy, Server};
+pub(super) use client::{Client, Headers};
+use silence::Silence;
 pub(crate) use trust::apply as apply_trust;
 
 /// Longest that one exchange may take, whatever it is; calls have shorter limits of their own.
 const WHOLE_EXCHANGE: Duration = Duration::from_secs(24 * 60 * 60);
 /// What the limit of a call is exceeded by, so that the call's own limit counts.
-const SLACK: Duration = Duration::from_secs(5);
+const SLACK: Duration = Duration::from_secs(1);
 /// Longest wait before a broken event stream is opened again.
 const STREAM_RETRY: Duration = Duration::from_secs(60);
 
@@ -68,13 +71,19 @@ impl HttpRoute {
         let url = self.url()?;
         let http = self.http.get_or_try_init(|| self.build()).await?.clone();
         let marks = Arc::<Marks>::default();
+        let policy = self.server.policy(&self.surroundings.policy);
         let client = Client {
             headers: Headers::of(self.server.settings(), &url)?,
             authority: self.authority.clone(),
             marks: Arc::clone(&marks),
             hearing: Arc::default(),
-            timeouts: self.timeouts(),
-            stream_idle: self.surroundings.policy.stream_read_timeout,
+            landing: Arc::default(),
+            timeouts: timeouts(&policy),
+            answers: Silence::new(
+                policy.http_read_timeout.max(policy.call_timeout + SLACK),
+                ears.callers.asking(),
+            ),
+            news: Silence::new(policy.stream_read_timeout, ears.callers.asking()),
             http: http.clone(),
         };
         let opened = match self.server.kind() {
@@ -89,7 +98,7 @@ impl HttpRoute {
             }
         };
         match opened {
-            Ok(service) => Ok(Connection::watch(service, marks, None, tasks)),
+            Ok(service) => Ok(Connection::watch(service, marks, None, tasks).await),
             Err(failure) => {
                 // Whatever is kept open may be what does not work.
                 http.forget_connections();
@@ -129,16 +138,15 @@ impl HttpRoute {
             .build()
             .map_err(|error| unusable(error.to_string()))
     }
+}
 
-    fn timeouts(&self) -> Timeouts {
-        let policy = self.server.policy(&self.surroundings.policy);
-        let patience = policy.http_read_timeout.max(policy.call_timeout + SLACK);
-        Timeouts {
-            connect: policy.connect_timeout,
-            first_byte: patience,
-            idle: patience,
-            total: WHOLE_EXCHANGE,
-        }
+/// Silence has limits of its own, which know when a person is asked.
+fn timeouts(policy: &RecoveryPolicy) -> Timeouts {
+    Timeouts {
+        connect: policy.connect_timeout,
+        first_byte: WHOLE_EXCHANGE,
+        idle: WHOLE_EXCHANGE,
+        total: WHOLE_EXCHANGE,
     }
 }
 

@@ -15,8 +15,8 @@ use tokio_util::task::TaskTracker;
 use url::Url;
 
 use super::WireError;
-use super::http::{Answered, Client};
-use super::stream::{MOST_BYTES, events};
+use super::http::Client;
+use super::reading::parse;
 
 /// The name of the event that says where requests go.
 const ENDPOINT: &str = "endpoint";
@@ -38,8 +38,11 @@ pub(super) struct EventTransport {
 impl EventTransport {
     /// Opens the stream and waits for the address of requests. Bounded by the caller.
     pub(super) async fn open(client: Client, url: Url) -> Result<Self, WireError> {
-        let Answered(response) = client.send(client.listening(url.as_str()), false).await?;
-        let found = response
+        let answered = client.send(client.listening(url.as_str()), false).await?;
+        client.landing().settle(url.as_str(), answered.0.url());
+        let url = answered.0.url().clone();
+        let found = answered
+            .0
             .headers()
             .get(header::CONTENT_TYPE)
             .and_then(|value| value.to_str().ok())
@@ -53,8 +56,7 @@ impl EventTransport {
         let marks = client.marks();
         // The address of requests names the session.
         marks.got_session_id();
-        let body = response.stream(usize::MAX)?;
-        let mut stream = events(body.into_stream(), MOST_BYTES, marks, None);
+        let mut stream = client.heard(answered)?;
         while let Some(event) = stream.next().await {
             let event = event.map_err(|error| WireError::Malformed(error.to_string()))?;
             if event.event.as_deref() == Some(ENDPOINT) {
@@ -134,7 +136,7 @@ impl Transport<RoleClient> for EventTransport {
             if !is_message || data.trim().is_empty() {
                 continue;
             }
-            match serde_json::from_str(&data) {
+            match parse(data.as_bytes()) {
                 Ok(message) => return Some(message),
                 Err(error) => tracing::debug!(%error, "an event is not a message of the protocol"),
             }

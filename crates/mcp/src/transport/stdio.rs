@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hermes_exec::{Input, Launch, Process, RunId};
+use hermes_config::{McpSandbox, is_program, program_in};
+use hermes_exec::{ExecError, Input, Launch, Process, RunId};
+use hermes_policy::{Confinement, Mode};
 use rmcp::model::{ClientJsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -14,9 +16,9 @@ use tokio_util::task::TaskTracker;
 
 use super::child::Voice;
 use super::last_words::{LastWords, listen};
-use super::overlong::Overlong;
+use super::lines::Lines;
 use super::stream::MOST_BYTES;
-use super::{Child, Connection, Effort, Marks, StderrLog, handshake};
+use super::{Child, Connection, Effort, Farewell, Marks, StderrLog, handshake};
 use crate::fleet::Surroundings;
 use crate::requests::Ears;
 use crate::server::expanded;
@@ -27,6 +29,9 @@ type Writer = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Programs that come with a package manager and are often not on the search path.
 const NODE_TOOLS: [&str; 3] = ["npx", "npm", "node"];
+
+/// Folders of our home with programs of servers.
+const INSTALLED: [&str; 2] = ["mcp-installs", "node"];
 
 /// The way to a server that is a program.
 #[derive(Clone)]
@@ -62,8 +67,8 @@ impl StdioRoute {
         })??;
         let marks = Arc::<Marks>::default();
         let pipes = Pipes {
-            inner: AsyncRwTransport::new_client(Overlong::new(output), input)
-                .with_max_line_length(MOST_BYTES),
+            answers: Lines::new(output, MOST_BYTES),
+            requests: AsyncRwTransport::new_client(tokio::io::empty(), input),
             marks: Arc::clone(&marks),
         };
         let ended = child.exited();
@@ -73,7 +78,7 @@ impl StdioRoute {
             why = ended => Err(Failure::TransportDied { sent: true, text: why }),
         };
         match service {
-            Ok(service) => Ok(Connection::watch(service, marks, Some(child), tasks)),
+            Ok(service) => Ok(Connection::watch(service, marks, Some(child), tasks).await),
             Err(failure) => Err(self.give_up(child, failure).await),
         }
     }
@@ -95,7 +100,7 @@ impl StdioRoute {
             directory: Some(self.surroundings.directory.clone()),
             environment: environment.into_iter().collect(),
             input: Input::Apart,
-            confinement: None,
+            confinement: self.confinement(),
         };
         let started = self.surroundings.backend.spawn(launch).await;
         let Process {
@@ -105,14 +110,43 @@ impl StdioRoute {
             input,
             exit,
             control,
-        } = started.map_err(|error| Failure::Interrupted {
-            sent: false,
-            text: error.to_string(),
-        })?;
+        } = started.map_err(|error| self.not_started(&error))?;
         let voice = self.listen(errors, tasks);
         let child = Child::new(pid, control, exit, voice, tasks);
         let input = input.unwrap_or_else(|| Box::new(tokio::io::sink()));
         Ok((child, output, input))
+    }
+
+    /// What the program may touch; nothing when that is everything.
+    fn confinement(&self) -> Option<Arc<Confinement>> {
+        let mode = match self.server.sandbox() {
+            McpSandbox::Off => return None,
+            McpSandbox::WorkspaceWrite => Mode::WorkspaceWrite,
+            McpSandbox::ReadOnly => Mode::ReadOnly,
+        };
+        let borders = &self.surroundings.borders;
+        let network = borders.network.clone();
+        let mut made = Confinement::for_workspace(mode, &borders.places, network);
+        // Its own program may lie in our home, which is hidden otherwise.
+        let home = &self.surroundings.home;
+        made.exposed
+            .extend(INSTALLED.iter().map(|folder| home.join(folder)));
+        Some(Arc::new(made))
+    }
+
+    fn not_started(&self, error: &ExecError) -> Failure {
+        let name = self.server.name();
+        match error {
+            ExecError::Confinement(_) => Failure::Unusable {
+                text: format!(
+                    "{error}; mcp_servers.{name}.sandbox: off would start it with all your rights"
+                ),
+            },
+            _ => Failure::Interrupted {
+                sent: false,
+                text: error.to_string(),
+            },
+        }
     }
 
     /// Follows what the program says besides its answers.
@@ -135,19 +169,19 @@ impl StdioRoute {
 
     /// Ends a program that did not get through the handshake and puts its last words into the failure.
     async fn give_up(&self, child: Child, failure: Failure) -> Failure {
-        let grace = self.surroundings.policy.child_grace;
+        let policy = &self.surroundings.policy;
         let explained = match failure {
             // Pipes that close are how a program's end is seen first.
             Failure::TransportDied { sent, text } => Failure::TransportDied {
                 sent,
-                text: match child.epitaph(grace).await {
+                text: match child.epitaph(policy.child_grace).await {
                     Some(epitaph) => epitaph,
                     None => format!("{text}{}", child.last_words()),
                 },
             },
             other => other,
         };
-        child.close(grace).await;
+        child.close(Farewell::usual(policy)).await;
         explained
     }
 
@@ -173,19 +207,8 @@ impl StdioRoute {
             folders.extend(user_home.map(|home| home.join(".local/bin")));
             folders.push(PathBuf::from("/usr/local/bin"));
         }
-        folders
-            .into_iter()
-            .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(command))
-            .find(|whole| is_program(whole))
-            .ok_or_else(|| not_found(command))
+        program_in(folders, command).ok_or_else(|| not_found(command))
     }
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
 fn not_found(command: &str) -> Failure {
@@ -210,7 +233,8 @@ fn in_front(folder: &str, path: &str) -> String {
 
 /// A program's pipes, with notes about what went through them.
 struct Pipes {
-    inner: AsyncRwTransport<RoleClient, Overlong<Reader>, Writer>,
+    answers: Lines<Reader>,
+    requests: AsyncRwTransport<RoleClient, tokio::io::Empty, Writer>,
     marks: Arc<Marks>,
 }
 
@@ -222,16 +246,32 @@ impl Transport<RoleClient> for Pipes {
         item: ClientJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         self.marks.sending(&item);
-        self.inner.send(item)
+        self.requests.send(item)
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
-        let message = self.inner.receive().await;
+        let message = self.answers.next().await;
         self.marks.hear();
         message
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+        self.requests.close().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // MCP-46
+    #[test]
+    fn a_missing_program_of_node_is_explained() {
+        assert!(not_found("npx").to_string().contains("Node.js"));
+        let other = not_found("somewhere").to_string();
+        assert!(
+            other.contains("somewhere") && !other.contains("Node.js"),
+            "{other}"
+        );
     }
 }

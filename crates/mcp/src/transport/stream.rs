@@ -1,115 +1,198 @@
 //! Event streams with a limit for each event.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use futures_util::stream::{BoxStream, Stream, StreamExt};
-use hermes_http::HttpError;
+use futures_util::stream::{self, BoxStream, Stream, StreamExt};
 use rmcp::model::{RequestId, ServerJsonRpcMessage};
 use sse_stream::{Error, Sse, SseStream};
 
 use super::Marks;
+use super::overlong::{Collected, Collector};
+use super::reading::prepared;
 use crate::failure::too_long;
 
 /// Largest event of a stream, and largest answer outside of one.
 pub(super) const MOST_BYTES: usize = 16 << 20;
 
-/// Reads events from a body; an event over the limit ends the stream. When the stream answers one request,
-/// that is told as its answer.
+/// Reads events from a body. An event over the limit is left out, and an answer that says so takes its place
+/// where the event was one. On a stream that answers one request this happens at once and ends the stream.
 pub(super) fn events(
-    body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static,
+    body: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
     limit: usize,
     marks: Arc<Marks>,
     answers: Option<RequestId>,
 ) -> BoxStream<'static, Result<Sse, Error>> {
-    let start = (EventSize::default(), false);
-    let overlong = Arc::new(AtomicBool::new(false));
-    let found = Arc::clone(&overlong);
-    let bounded = body.scan(start, move |(size, failed), chunk| {
-        let checked = match chunk {
-            _ if *failed => None,
-            Ok(chunk) if size.add(&chunk) <= limit => {
-                marks.hear();
-                Some(Ok(chunk))
-            }
-            Ok(_) => {
-                found.store(true, Ordering::Relaxed);
-                Some(Err(io::Error::other(format!(
-                    "an event is larger than {limit} bytes"
-                ))))
-            }
-            Err(error) => Some(Err(io::Error::other(error))),
-        };
-        *failed = !matches!(checked, Some(Ok(_)));
-        std::future::ready(checked)
+    let cutter = Cutter {
+        body: body.boxed(),
+        collector: Collector::new(limit),
+        in_line: false,
+        after_return: false,
+        ready: VecDeque::new(),
+        over: false,
+        limit,
+        marks,
+        answers,
+    };
+    let whole = stream::unfold(cutter, |mut cutter| async {
+        let next = cutter.next().await?;
+        Some((next, cutter))
     });
-    SseStream::from_bytes_stream(bounded)
-        .map(move |event| match (&answers, event) {
-            (Some(id), Err(_)) if overlong.load(Ordering::Relaxed) => {
-                let answer = ServerJsonRpcMessage::error(too_long(limit), Some(id.clone()));
-                let answer = serde_json::to_string(&answer).unwrap_or_default();
-                Ok(Sse::default().data(answer))
-            }
-            (_, event) => event,
+    SseStream::from_bytes_stream(whole.boxed())
+        .map(|event| {
+            event.map(|mut event| {
+                event.data = event.data.map(prepared);
+                event
+            })
         })
         .boxed()
 }
 
-/// Counts the bytes since the last empty line, which ends an event.
-#[derive(Default)]
-struct EventSize {
-    bytes: usize,
+/// Cuts a body where events end.
+struct Cutter {
+    body: BoxStream<'static, io::Result<Bytes>>,
+    collector: Collector,
+    /// Whether the present line has something on it; an empty one ends an event.
     in_line: bool,
+    /// Whether the last byte was a carriage return: a line feed after it ends nothing more.
+    after_return: bool,
+    ready: VecDeque<Bytes>,
+    over: bool,
+    limit: usize,
+    marks: Arc<Marks>,
+    answers: Option<RequestId>,
 }
 
-impl EventSize {
-    /// The largest size an event had within this chunk.
-    fn add(&mut self, chunk: &[u8]) -> usize {
-        let mut largest = self.bytes;
-        for byte in chunk {
-            self.bytes += 1;
-            match byte {
-                b'\r' => {}
-                b'\n' if !self.in_line => self.bytes = 0,
-                b'\n' => self.in_line = false,
-                _ => self.in_line = true,
+impl Cutter {
+    async fn next(&mut self) -> Option<io::Result<Bytes>> {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return Some(Ok(event));
             }
-            largest = largest.max(self.bytes);
+            if self.over {
+                return None;
+            }
+            match self.body.next().await {
+                Some(Ok(chunk)) => {
+                    self.marks.hear();
+                    self.cut(&chunk);
+                    if let Some(id) = &self.answers
+                        && self.collector.is_too_long()
+                    {
+                        let answer = too_long(self.limit);
+                        let answer = ServerJsonRpcMessage::error(answer, Some(id.clone()));
+                        self.ready.extend(as_event(&answer));
+                        self.over = true;
+                    }
+                }
+                Some(Err(error)) => {
+                    self.over = true;
+                    return Some(Err(error));
+                }
+                // Half an event is none.
+                None => self.over = true,
+            }
         }
-        largest
     }
+
+    /// Lines end with a carriage return, a line feed, or both. What is collected has line feeds only, so that
+    /// an event is complete as soon as its last line ends, whatever follows.
+    fn cut(&mut self, chunk: &[u8]) {
+        for line in chunk.split_inclusive(|byte| matches!(byte, b'\r' | b'\n')) {
+            let (text, end) = match line.split_last() {
+                Some((end @ (b'\r' | b'\n'), text)) => (text, Some(*end)),
+                Some(_) | None => (line, None),
+            };
+            let after_return = std::mem::replace(&mut self.after_return, end == Some(b'\r'));
+            if after_return && line == b"\n" {
+                continue;
+            }
+            self.collector.add(text);
+            self.in_line |= !text.is_empty();
+            if end.is_some() {
+                self.collector.add(b"\n");
+                if !std::mem::take(&mut self.in_line) {
+                    self.finish();
+                }
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        match self.collector.take() {
+            Collected::Message(event) => self.ready.push_back(event.into()),
+            Collected::TooLong(answer) => {
+                self.ready
+                    .extend(answer.and_then(|answer| as_event(&answer)));
+            }
+        }
+    }
+}
+
+fn as_event(message: &ServerJsonRpcMessage) -> Option<Bytes> {
+    let message = serde_json::to_string(message).ok()?;
+    Some(format!("data: {message}\n\n").into())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(chunks: &[&'static str], limit: usize) -> Vec<Option<String>> {
+    fn read(
+        chunks: &[&'static str],
+        limit: usize,
+        answers: Option<RequestId>,
+    ) -> Vec<Option<String>> {
         let chunks: Vec<_> = chunks
             .iter()
             .map(|chunk| Ok(Bytes::from_static(chunk.as_bytes())))
             .collect();
-        let body = futures_util::stream::iter(chunks);
+        let body = stream::iter(chunks);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()
             .unwrap();
         runtime.block_on(async {
-            events(body, limit, Arc::default(), None)
+            events(body, limit, Arc::default(), answers)
                 .map(|event| event.ok().and_then(|event| event.data))
                 .collect()
                 .await
         })
     }
 
+    // MCP-83
     #[test]
-    fn many_small_events_pass_and_a_large_one_does_not() {
-        let small = ["data: ab\n\n", "data: cd\r\n\r\n", "da", "ta: ef\n\n"];
-        let texts = |items: &[&str]| -> Vec<Option<String>> {
-            items.iter().map(|text| Some((*text).to_owned())).collect()
+    fn an_event_that_is_too_large_is_answered_for_and_the_next_one_is_read() {
+        let small = [
+            "data: ab\n\n",
+            "data: cd\r\n\r\n",
+            "da",
+            "ta: ef\n\ndata: gh\n",
+        ];
+        let read = |chunks: &[&'static str], answers| -> Vec<String> {
+            let events = read(chunks, 12, answers).into_iter();
+            events.map(Option::unwrap).collect()
         };
-        assert_eq!(read(&small, 12), texts(&["ab", "cd", "ef"]));
-        assert_eq!(read(&["data: abcdefgh", "ijklmnop\n\n"], 12), [None]);
+        assert_eq!(read(&small, None), ["ab", "cd", "ef"]);
+        // A carriage return alone ends a line too, and one event may not wait for the next.
+        let returns = [
+            "data: ab\r\rdata: cd\r",
+            "\r",
+            "data: ef\r\n\r",
+            "\ndata: gh\r\r",
+        ];
+        assert_eq!(read(&returns, None), ["ab", "cd", "ef", "gh"]);
+        let long = ["data: abcdefgh", "ijklmnop\n\ndata: cd\n\n"];
+        assert_eq!(read(&long, None), ["cd"]);
+        let long = ["data: {\"id\": 5, \"result\":", "{}}\n", "\ndata: cd\n\n"];
+        let told = read(&long, None);
+        assert!(
+            told[0].contains("\"id\":5") && told[0].contains("12 bytes"),
+            "{told:?}"
+        );
+        assert_eq!(told[1..], ["cd"]);
+        let told = read(&["data: abcdefgh", "ijklmnop"], Some(RequestId::Number(7)));
+        assert!(told.len() == 1 && told[0].contains("\"id\":7"), "{told:?}");
     }
 }

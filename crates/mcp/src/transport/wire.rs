@@ -1,5 +1,7 @@
 //! What can go wrong on the way, with everything that tells it apart.
 
+use std::time::Duration;
+
 use hermes_http::HttpError;
 use hermes_secrets::Secret;
 
@@ -11,6 +13,9 @@ pub(crate) enum WireError {
     /// Nobody answered, or not to the end.
     #[error(transparent)]
     Http(#[from] HttpError),
+    /// We did not wait any longer.
+    #[error("no answer within {} s", after.as_secs_f32())]
+    Silent { after: Duration },
     /// A status that is a failure.
     #[error("HTTP {status}: {body}")]
     Status { status: u16, body: String },

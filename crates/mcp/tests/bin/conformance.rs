@@ -4,7 +4,6 @@
 //! over (a registered client, a key) comes in two variables of the suite. A browser is `curl`, and a
 //! person who is asked something accepts what is suggested. `FOLDER` is where the homes of the runs go.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,8 +17,8 @@ use hermes_core::{
 use hermes_exec::{LocalBackend, LocalOptions, WardenProgram};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
-    Browser, Caller, Fleet, Gate, Logins, Operation, Person, RecoveryPolicy, RemoteTool, Shelf,
-    ShelfFolders, Surroundings,
+    Borders, Browser, Caller, Fleet, Gate, Logins, Operation, Person, RecoveryPolicy, RemoteTool,
+    Server, Shelf, ShelfFolders, Surroundings,
 };
 use hermes_secrets::RedactorHandle;
 use serde_json::{Map, Value as Json, json};
@@ -120,6 +119,17 @@ fn entry(
     Ok(McpServer::read(&node, &mut Reader::default()).ok_or("the entry is not one")?)
 }
 
+/// Where the programs of these servers would run.
+fn around() -> hermes_policy::Surroundings {
+    hermes_policy::Surroundings {
+        home: "/home/ada".to_owned(),
+        product_home: "/home/ada/.hermes".to_owned(),
+        cwd: "/home/ada".to_owned(),
+        own_pid: None,
+        isolation: hermes_policy::Isolation::None,
+    }
+}
+
 async fn run(entry: McpServer, home: &Path) -> Result<(), Box<dyn Error>> {
     let redactor = RedactorHandle::default();
     let fleet = Fleet::new(Surroundings {
@@ -142,6 +152,7 @@ async fn run(entry: McpServer, home: &Path) -> Result<(), Box<dyn Error>> {
         environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
+        borders: Borders::default(),
         gatekeeper: Arc::new(Gate {
             logins: Logins {
                 network: ClientSettings::default(),
@@ -150,21 +161,21 @@ async fn run(entry: McpServer, home: &Path) -> Result<(), Box<dyn Error>> {
                 clock: Arc::new(SystemClock),
                 person: Some((
                     Arc::new(Willing),
-                    Browser::Programs(vec![BROWSER.to_owned()]),
+                    Browser::new(&[("BROWSER", BROWSER)].into_iter().collect()),
                 )),
                 redactor,
             },
+            around: around(),
             osv: None,
         }),
         shelf: Arc::new(Shelf::new(ShelfFolders::of_home(home), None)),
         memory: None,
+        decisions: None,
         sampler: None,
         reserved: Vec::new(),
         blocked: Vec::new(),
     });
-    fleet
-        .apply(&BTreeMap::from([("s".to_owned(), entry)]))
-        .await;
+    fleet.apply([Server::new("s", entry)]).await;
     fleet.discovered(CONNECT).await;
     let handle = fleet.handle("s").ok_or("there is no server")?;
     let mut failed = None;

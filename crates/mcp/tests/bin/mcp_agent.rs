@@ -16,8 +16,8 @@ use hermes_core::{SystemClock, SystemRandom};
 use hermes_exec::{LocalBackend, LocalOptions, WardenProgram, warden_main};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
-    Authority, Fleet, Gatekeeper, RecoveryPolicy, ServeParts, ServeTransport, Server, Shelf,
-    ShelfFolders, Surroundings,
+    Authority, Borders, Fleet, Gatekeeper, RecoveryPolicy, ServeParts, ServeTransport, Server,
+    Shelf, ShelfFolders, Surroundings,
 };
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
@@ -83,9 +83,11 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
+            borders: Borders::default(),
             gatekeeper: Arc::new(Open),
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
             memory: None,
+            decisions: None,
             sampler: None,
             reserved: Vec::new(),
             blocked: Vec::new(),
@@ -98,8 +100,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             ]),
             ..McpServer::default()
         };
-        let servers = BTreeMap::from([("one".to_owned(), server)]);
-        fleet.apply(&servers).await;
+        fleet.apply([Server::new("one", server)]).await;
         fleet.discovered(FOREVER).await;
         writeln!(io::stdout(), "ready")?;
         io::stdout().flush()?;
@@ -122,7 +123,10 @@ fn serve(home: &str) -> Result<(), Box<dyn Error>> {
         .enable_all()
         .build()?;
     let served = hermes_mcp::serve(
-        ServeParts { store },
+        ServeParts {
+            store,
+            channels: home.join("channel_directory.json"),
+        },
         ServeTransport::Stdio,
         CancellationToken::new(),
     );

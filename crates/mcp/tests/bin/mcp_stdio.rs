@@ -9,7 +9,11 @@
 //! `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense), `stays` (does not end with its input),
 //! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
 //! the client: its user or its model, and answer with what came back), `heavy` (offers more than anybody wants
-//! to read). A call may ask for its `progress` to be told and for an answer of so many `bytes`.
+//! to read), `restless` (says after every list of its tools that they are others now), `brief` (ends after the list
+//! of its tools), `tasks` (offers a tool that runs as a task, see there). A call may ask for its `progress` to be told and for an answer of so many `bytes`.
+
+#[path = "mcp_stdio/tasks.rs"]
+mod tasks;
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, Write};
@@ -86,6 +90,10 @@ impl Program {
             let Ok(message) = serde_json::from_str::<Value>(&line?) else {
                 continue;
             };
+            if self.has("brief") && message["method"] == "tools/list" {
+                self.handle(&message)?;
+                return Ok(ExitCode::SUCCESS);
+            }
             let own = Arc::clone(self);
             thread::spawn(move || own.handle(&message));
         }
@@ -116,7 +124,7 @@ impl Program {
         out.flush()
     }
 
-    fn handle(&self, message: &Value) -> io::Result<()> {
+    fn handle(self: &Arc<Self>, message: &Value) -> io::Result<()> {
         let method = message["method"].as_str().unwrap_or_default();
         self.note("requests", method)?;
         if method.is_empty() {
@@ -147,6 +155,16 @@ impl Program {
             let answer = json!({ "jsonrpc": "2.0", "id": id, "error": error });
             return self.say(&answer.to_string());
         }
+        if method.starts_with("tasks/")
+            || (method == "tools/call" && message["params"]["name"] == "work")
+        {
+            let mut answer = json!({ "jsonrpc": "2.0", "id": id });
+            match tasks::answer(self, method, &message["params"])? {
+                Ok(result) => answer["result"] = result,
+                Err(error) => answer["error"] = error,
+            }
+            return self.say(&answer.to_string());
+        }
         let answer = match self.result(method, &message["params"])? {
             Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
             None => json!({
@@ -154,7 +172,12 @@ impl Program {
                 "error": { "code": -32601, "message": format!("Method not found: {method}") },
             }),
         };
-        self.say(&answer.to_string())
+        self.say(&answer.to_string())?;
+        if method == "tools/list" && self.has("restless") {
+            let news = json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed" });
+            self.say(&news.to_string())?;
+        }
+        Ok(())
     }
 
     fn result(&self, method: &str, params: &Value) -> io::Result<Option<Value>> {
@@ -170,7 +193,10 @@ impl Program {
                 self.note("capabilities", &params["capabilities"].to_string())?;
                 json!({
                     "protocolVersion": params["protocolVersion"],
-                    "capabilities": { "tools": {} },
+                    "capabilities": match self.has("tasks") {
+                        true => json!({ "tools": {}, "tasks": { "requests": { "tools": { "call": {} } } } }),
+                        false => json!({ "tools": {} }),
+                    },
                     "serverInfo": { "name": "stdio fixture", "version": "1" },
                 })
             }
@@ -178,6 +204,9 @@ impl Program {
             "tools/list" if self.has("asks") => json!({ "tools": [
                 tool("ask", true), tool("sample", true),
             ] }),
+            "tools/list" if self.has("tasks") || self.has("no-tasks") => {
+                json!({ "tools": [tasks::tool(), tool("echo", false)] })
+            }
             "tools/list" if self.has("heavy") => {
                 let heavy = |number| {
                     let mut tool = tool(&format!("tool{number}"), true);
@@ -257,6 +286,19 @@ impl Program {
             }
             replies = wake.wait(replies).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Does something after a while.
+    fn later(
+        self: &Arc<Self>,
+        after: Duration,
+        what: impl FnOnce(&Self) -> io::Result<()> + Send + 'static,
+    ) {
+        let own = Arc::clone(self);
+        thread::spawn(move || {
+            thread::sleep(after);
+            what(&own)
+        });
     }
 
     #[expect(

@@ -1,9 +1,11 @@
 //! Refused tokens: another one is asked for first, and what expires is not a matter of tokens.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use hermes_config::McpServer as Entry;
 use hermes_core::{Clock as _, SystemClock};
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use hermes_mcp::{Authority, OAuth, OAuthParts, OAuthSettings, State};
@@ -18,7 +20,13 @@ struct Pair {
     server: McpServer,
     issuer: AuthorizationServer,
     bench: Bench,
-    _home: tempfile::TempDir,
+    home: tempfile::TempDir,
+}
+
+impl Pair {
+    fn token_file(&self) -> PathBuf {
+        self.home.path().join("mcp-tokens/one.json")
+    }
 }
 
 fn refused() -> Mode {
@@ -29,6 +37,25 @@ fn refused() -> Mode {
 }
 
 async fn pair(route: &str) -> Pair {
+    let Waiting {
+        mut pair,
+        entry,
+        tokens,
+    } = waiting(route).await;
+    fs::write(pair.token_file(), tokens).unwrap();
+    pair.bench.add("one", entry).await;
+    pair.bench.ready("one").await;
+    pair
+}
+
+/// A pair whose server is not there yet, and what a login would leave.
+struct Waiting {
+    pair: Pair,
+    entry: Entry,
+    tokens: String,
+}
+
+async fn waiting(route: &str) -> Waiting {
     let server = remote(Profile::default());
     let issuer = AuthorizationServer::start().unwrap();
     let home = tempfile::tempdir().unwrap();
@@ -48,12 +75,9 @@ async fn pair(route: &str) -> Pair {
         .unwrap();
     let folder = home.path().join("mcp-tokens");
     fs::create_dir_all(&folder).unwrap();
+    let tokens = json!({ "access_token": access, "token_type": "Bearer", "expires_in": 3600,
+        "refresh_token": refresh, "scope": "read", "expires_at": until as f64 });
     for (name, content) in [
-        (
-            "one.json",
-            json!({ "access_token": access, "token_type": "Bearer", "expires_in": 3600,
-                "refresh_token": refresh, "scope": "read", "expires_at": until as f64 }),
-        ),
         (
             "one.client.json",
             json!({ "client_id": "known", "redirect_uris": ["http://127.0.0.1:9/callback"],
@@ -77,14 +101,17 @@ async fn pair(route: &str) -> Pair {
     })
     .unwrap();
     let authority: Arc<dyn Authority> = Arc::new(oauth);
-    let mut bench = Bench::with_authority(quick(), Some(authority));
-    bench.add("one", entry).await;
-    bench.ready("one").await;
-    Pair {
+    let bench = Bench::with_authority(quick(), Some(authority));
+    let pair = Pair {
         server,
         issuer,
         bench,
-        _home: home,
+        home,
+    };
+    Waiting {
+        pair,
+        entry,
+        tokens: tokens.to_string(),
     }
 }
 
@@ -108,7 +135,7 @@ async fn an_expired_session_costs_no_token_and_a_refused_token_does() {
         server,
         issuer,
         bench,
-        _home,
+        home: _home,
     } = pair("/mcp").await;
     server.drop_sessions();
     assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
@@ -133,7 +160,7 @@ async fn a_second_refusal_asks_for_a_login_and_counts_as_the_first_failure() {
         server,
         issuer: _issuer,
         bench,
-        _home,
+        home: _home,
     } = pair("/mcp").await;
     // Two failures from before, which the new session makes forgotten.
     let internal = Mode::Error {
@@ -161,7 +188,7 @@ async fn ten_calls_with_a_refused_token_cost_one_renewal_and_one_session() {
         server,
         issuer,
         bench,
-        _home,
+        home: _home,
     } = pair("/mcp").await;
     // All of them have been refused before the new token is there.
     issuer.switch(|switches| switches.token_delay_ms = 2_000);
@@ -185,18 +212,49 @@ async fn the_older_transport_carries_tokens_and_recovers_too() {
         server,
         issuer,
         bench,
-        _home,
+        home: _home,
     } = pair("/sse").await;
     assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
     server.drop_sessions();
     assert_eq!(bench.echo("y").await, json!({ "result": "y" }));
     assert_eq!(server.stats().initialize, 2);
     assert_eq!(issuer.stats().token_requests, 0);
-    assert!(
-        tokens(&server)
-            .iter()
-            .all(|token| token.starts_with("Bearer "))
-    );
+    // A refused token is replaced, and the call made again with the new one.
+    server.arm("tools/call", refused(), 1);
+    assert_eq!(bench.echo("z").await, json!({ "result": "z" }));
+    assert_eq!(issuer.stats().token_requests, 1);
+    let carried = tokens(&server);
+    assert!(carried.iter().all(|token| token.starts_with("Bearer ")));
+    let [.., refused, last] = carried.as_slice() else {
+        panic!("{carried:?}");
+    };
+    assert_ne!(refused, last);
+    bench.failures(0).await;
+}
+
+// MCP-31, MCP-69, MCP-70
+#[tokio::test(flavor = "multi_thread")]
+async fn a_login_elsewhere_brings_the_server_that_waits_for_it() {
+    let Waiting {
+        mut pair,
+        entry,
+        tokens,
+    } = waiting("/mcp").await;
+    pair.bench.add("one", entry).await;
+    pair.bench
+        .until("one", "waiting for a login", |view| {
+            view.state == State::NeedsAuth
+        })
+        .await;
+    assert!(pair.bench.names().is_empty());
+    assert_eq!(pair.server.stats().initialize, 0);
+    // Nobody calls, and it would be tried by itself only in five minutes.
+    let signed_in = pair.home.path().join("mcp-tokens/new");
+    fs::write(&signed_in, tokens).unwrap();
+    fs::rename(&signed_in, pair.token_file()).unwrap();
+    pair.bench.ready("one").await;
+    assert_eq!(pair.bench.echo("x").await, json!({ "result": "x" }));
+    assert_eq!(pair.issuer.stats().token_requests, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]

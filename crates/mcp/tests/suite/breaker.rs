@@ -101,7 +101,6 @@ async fn a_success_after_a_new_session_forgets_earlier_failures() {
     }
 }
 
-// MCP-36
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_fails_twice_counts_once() {
     let server = remote(Profile::default());
@@ -189,6 +188,17 @@ async fn a_call_goes_through_as_soon_as_the_session_is_back() {
     bench.failures(0).await;
 }
 
+// MCP-25
+#[tokio::test(flavor = "multi_thread")]
+async fn a_probe_brings_the_session_back_by_itself_and_goes_through() {
+    let (bench, tool) = dead().await;
+    std::fs::remove_file(bench.state("one").join("broken")).unwrap();
+    tokio::time::sleep(COOLDOWN).await;
+    assert_eq!(again(&tool).await, json!({ "result": "x" }));
+    bench.failures(0).await;
+    assert_eq!(bench.view("one").generation, 2);
+}
+
 // MCP-29
 #[tokio::test(flavor = "multi_thread")]
 async fn a_new_session_closes_the_breaker_on_every_transport() {
@@ -224,6 +234,37 @@ async fn a_new_session_closes_the_breaker_on_every_transport() {
         let answer = bench.call_at(name, "read", json!({ "text": "x" })).await;
         assert_eq!(answer, json!({ "result": "x" }), "{name}");
     }
+}
+
+// MCP-29
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_hang_on_an_old_session_do_not_count_against_the_new_one() {
+    let server = remote(Profile::default());
+    let policy = RecoveryPolicy {
+        call_timeout: Duration::from_secs(3),
+        breaker_cooldown: Duration::from_secs(600),
+        ..quick()
+    };
+    let bench = Bench::connected(policy, server.url("/mcp")).await;
+    server.arm("tools/call", hold(60_000), 3);
+    let hanging = join_all((0..3).map(|_| bench.echo("x")));
+    let renewed = async {
+        while server.stats().calls < 3 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        bench.handle("one").reconnect().await;
+        bench
+            .until("one", "a new session", |view| {
+                view.is_ready() && view.generation == 2
+            })
+            .await;
+    };
+    let (answers, ()) = tokio::join!(hanging, renewed);
+    for answer in answers {
+        assert!(error(&answer).contains("Timeout"), "{answer}");
+    }
+    assert_eq!(bench.echo("y").await, json!({ "result": "y" }));
+    bench.failures(0).await;
 }
 
 /// Ends a process of ours at once.

@@ -5,10 +5,8 @@
 #[path = "chaos/victim.rs"]
 mod victim;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -20,18 +18,19 @@ use hermes_core::{
 use hermes_exec::{LocalBackend, LocalOptions, WardenProgram};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
-    Authority, Caller, Fleet, Gatekeeper, Handle, Operation, RecoveryPolicy, Server, Shelf,
-    ShelfFolders, Surroundings, View,
+    Authority, Borders, Caller, Fleet, Gatekeeper, Handle, Operation, RecoveryPolicy, Server,
+    Shelf, ShelfFolders, Surroundings, View,
 };
 use hermes_secrets::RedactorHandle;
 use serde_json::{Map, json};
 use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
 use victim::Victim;
 
-/// Calls under way at once.
-const CALLERS: usize = 8;
+/// Most calls under way at once; more are begun when some have ended.
+const MOST_AT_ONCE: usize = 4_000;
 /// How long everything may take to be well again before it is given up.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -45,6 +44,8 @@ pub(crate) struct Rig {
     pub(crate) faults: usize,
     /// Longest pause between two faults, in milliseconds.
     pub(crate) pause: u64,
+    /// Calls begun each second, whatever becomes of those before.
+    pub(crate) rate: u32,
     pub(crate) seed: u64,
 }
 
@@ -53,6 +54,8 @@ pub(crate) struct Rig {
 pub(crate) struct Report {
     pub(crate) calls: usize,
     pub(crate) answered: usize,
+    /// Calls begun each second, on average.
+    pub(crate) rate: f64,
     /// The slowest call, and how long one may take by the policy.
     pub(crate) slowest: Duration,
     pub(crate) call_limit: Duration,
@@ -121,33 +124,63 @@ impl Asker for Open {
 struct Load {
     handles: Vec<Handle>,
     random: SeededRandom,
-    over: AtomicBool,
-    calls: AtomicUsize,
-    answered: AtomicUsize,
+    rate: u32,
+    over: CancellationToken,
+}
+
+/// What came of the calls.
+#[derive(Default)]
+struct Calls {
+    begun: usize,
+    answered: usize,
+    slowest: Duration,
+}
+
+impl Calls {
+    fn note(&mut self, ended: (bool, Duration)) {
+        self.answered += usize::from(ended.0);
+        self.slowest = self.slowest.max(ended.1);
+    }
 }
 
 impl Load {
-    /// Answers with the slowest call.
-    async fn run(self: Arc<Self>) -> Duration {
-        let mut slowest = Duration::ZERO;
-        while !self.over.load(Ordering::Relaxed) {
-            let count = u64::try_from(self.handles.len()).unwrap_or(1);
-            let place = usize::try_from(self.random.below(count)).unwrap_or(0);
-            let number = self.calls.fetch_add(1, Ordering::Relaxed);
-            let changes = self.random.below(2) == 0;
-            if let Some(handle) = self.handles.get(place) {
-                let started = Instant::now();
-                let called = call(handle, changes, number);
-                // A call that hangs is one that took this long.
-                let answer = tokio::time::timeout(PATIENCE, called).await;
-                if matches!(answer, Ok(true)) {
-                    self.answered.fetch_add(1, Ordering::Relaxed);
+    /// Begins calls at an even pace, and catches up when the machine was too busy to.
+    async fn run(self) -> anyhow::Result<(Calls, f64)> {
+        let mut calls = Calls::default();
+        let mut running = JoinSet::new();
+        let mut pace = tokio::time::interval(Duration::from_secs(1) / self.rate.max(1));
+        pace.set_missed_tick_behavior(MissedTickBehavior::Burst);
+        let started = Instant::now();
+        loop {
+            tokio::select! {
+                biased;
+                () = self.over.cancelled() => break,
+                Some(ended) = running.join_next() => calls.note(ended?),
+                _ = pace.tick(), if running.len() < MOST_AT_ONCE => {
+                    running.spawn(self.one(calls.begun)?);
+                    calls.begun += 1;
                 }
-                slowest = slowest.max(started.elapsed());
             }
-            tokio::time::sleep(Duration::from_millis(self.random.below(5))).await;
         }
-        slowest
+        let rate = calls.begun as f64 / started.elapsed().as_secs_f64();
+        while let Some(ended) = running.join_next().await {
+            calls.note(ended?);
+        }
+        Ok((calls, rate))
+    }
+
+    /// One call: whether it was answered, and how long it took.
+    fn one(&self, number: usize) -> anyhow::Result<impl Future<Output = (bool, Duration)> + use<>> {
+        let count = u64::try_from(self.handles.len())?;
+        let place = usize::try_from(self.random.below(count))?;
+        let handle = self.handles.get(place).context("no such server")?.clone();
+        let changes = self.random.below(2) == 0;
+        Ok(async move {
+            let started = Instant::now();
+            // A call that hangs is one that took this long.
+            let called = tokio::time::timeout(PATIENCE, call(&handle, changes, number)).await;
+            (matches!(called, Ok(true)), started.elapsed())
+        })
     }
 }
 
@@ -190,9 +223,11 @@ fn fleet(rig: &Rig, home: &Path, policy: RecoveryPolicy) -> Fleet {
         environment: [("PATH", "/usr/bin:/bin")].into_iter().collect(),
         clock: Arc::new(SystemClock),
         random: Arc::new(SystemRandom),
+        borders: Borders::default(),
         gatekeeper: Arc::new(Open),
         shelf: Arc::new(Shelf::new(ShelfFolders::of_home(home), None)),
         memory: None,
+        decisions: None,
         sampler: None,
         reserved: Vec::new(),
         blocked: Vec::new(),
@@ -205,36 +240,37 @@ pub(crate) async fn run(rig: &Rig) -> anyhow::Result<Report> {
     let policy = policy();
     let fleet = fleet(rig, folder.path(), policy.clone());
     let mut victims = Vec::new();
-    let mut entries = BTreeMap::new();
+    let mut servers = Vec::new();
     for number in 0..rig.servers {
         let (victim, entry) = Victim::new(number, rig, folder.path())?;
         victims.push(victim);
-        entries.insert(format!("s{number}"), entry);
+        servers.push(Server::new(format!("s{number}"), entry));
     }
-    fleet.apply(&entries).await;
+    fleet.apply(servers).await;
     let names = 0..rig.servers;
     let handles: Option<Vec<Handle>> = names.map(|one| fleet.handle(&format!("s{one}"))).collect();
     let handles = handles.context("a server is missing")?;
     all_ready(&handles).await;
     let mut report = Report {
+        // Two attempts; before them a wait for the program, between them a look and a wait for a session.
         call_limit: 2 * policy.call_timeout
-            + policy.fresh_session_wait
-            + policy.absent_session_wait
-            + policy.wake_wait,
+            + policy.wake_wait
+            + policy.keepalive_timeout
+            + policy.fresh_session_wait,
         back_limit: policy.parked_probe + policy.connect_timeout,
         ..Report::default()
     };
-    let load = Arc::new(Load {
-        handles: handles.clone(),
-        random: SeededRandom::new(rig.seed),
-        over: AtomicBool::new(false),
-        calls: AtomicUsize::new(0),
-        answered: AtomicUsize::new(0),
-    });
-    let mut callers = JoinSet::new();
-    for _ in 0..CALLERS {
-        callers.spawn(Arc::clone(&load).run());
-    }
+    let over = CancellationToken::new();
+    let mut load = JoinSet::new();
+    load.spawn(
+        Load {
+            handles: handles.clone(),
+            random: SeededRandom::new(rig.seed),
+            rate: rig.rate,
+            over: over.clone(),
+        }
+        .run(),
+    );
     let random = SeededRandom::new(rig.seed + 1);
     // What a first round leaves behind, such as threads and pooled connections, is not growth.
     let first = rig.faults / 5;
@@ -263,13 +299,12 @@ pub(crate) async fn run(rig: &Rig) -> anyhow::Result<Report> {
             report.lost.push(lost);
         }
     }
-    load.over.store(true, Ordering::Relaxed);
-    while let Some(slowest) = callers.join_next().await {
-        report.slowest = report.slowest.max(slowest?);
-    }
+    over.cancel();
+    let ended = load.join_next().await.context("no calls")?;
+    let (calls, rate) = ended??;
     (report.descriptors.1, report.memory.1) = (descriptors()?, memory()?);
-    report.calls = load.calls.load(Ordering::Relaxed);
-    report.answered = load.answered.load(Ordering::Relaxed);
+    (report.calls, report.answered, report.rate) = (calls.begun, calls.answered, rate);
+    report.slowest = calls.slowest;
     fleet.shutdown().await;
     let deadline = Instant::now() + PATIENCE;
     report.orphans = loop {

@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use hermes_testkit::mcp_server::{Mode, Profile};
+use hermes_testkit::process::Process;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::fixture::{Bench, context, error, quick, read, remote};
+use super::fixture::{Bench, at, context, error, quick, read, remote};
 
 // MCP-10, the reference's test_session_expired_handler_returns_none_without_loop
 #[tokio::test(flavor = "multi_thread")]
@@ -49,6 +50,7 @@ async fn a_call_during_the_shutdown_is_answered_at_once() {
 async fn calls_that_wait_in_the_queue_are_answered_before_the_program_has_ended() {
     let policy = hermes_mcp::RecoveryPolicy {
         child_grace: Duration::from_secs(6),
+        exit_grace: Duration::from_secs(6),
         ..quick()
     };
     let mut bench = Bench::new(policy);
@@ -87,4 +89,30 @@ async fn a_tool_of_a_removed_server_is_not_connected() {
     );
     assert!(error(&answer).contains("not connected"), "{answer}");
     assert!(bench.names().is_empty());
+}
+
+// MCP-47, MCP-91
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_waits_long_for_goodbyes_when_everything_ends() {
+    let policy = hermes_mcp::RecoveryPolicy {
+        child_grace: Duration::from_secs(20),
+        ..quick()
+    };
+    let server = remote(Profile {
+        slow_goodbye: Duration::from_secs(20),
+        ..Profile::default()
+    });
+    let mut bench = Bench::new(policy);
+    bench.add("one", at(server.url("/mcp"))).await;
+    bench.add("two", bench.program("two", "stays")).await;
+    bench.ready("one").await;
+    let pid = bench.ready("two").await.pid.unwrap();
+    let begun = Instant::now();
+    bench.fleet.shutdown().await;
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    // The one was told all the same, and nothing is left of the other.
+    let requests = server.stats().requests;
+    assert!(requests.iter().any(|seen| seen.line == "DELETE /mcp"));
+    assert!(Process::of(i32::try_from(pid).unwrap()).is_none());
 }

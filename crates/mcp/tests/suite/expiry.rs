@@ -227,7 +227,10 @@ async fn a_new_session_is_waited_for_only_so_long() {
     let begun = Instant::now();
     let text = error(&bench.echo("x").await);
     assert!(text.contains("MCP call failed"), "{text}");
-    assert!(begun.elapsed() >= Duration::from_millis(300));
+    let waited = begun.elapsed();
+    assert!(waited >= Duration::from_millis(300), "{waited:?}");
+    // The next attempt to connect, after five seconds, is not waited for.
+    assert!(waited < Duration::from_secs(4), "{waited:?}");
     assert_eq!(server.stats().calls, 1);
 }
 
@@ -335,4 +338,32 @@ async fn recovery_waits_for_nothing_but_the_handshake() {
     }
     assert!(best < Duration::from_millis(500), "{best:?}");
     println!("recovered in {best:?}");
+}
+
+// MCP-1, MCP-21, MCP-35
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_fails_over_a_session_it_does_not_know_gets_a_new_one() {
+    let server = remote(Profile::default());
+    let bench = Bench::connected(quick(), server.url("/mcp")).await;
+    let failing = || Mode::Status {
+        status: 500,
+        body: "Invalid or expired session".to_owned(),
+    };
+    // How far it came before it failed is not known, so what changes something is not done twice.
+    server.arm("tools/call", failing(), 1);
+    let answer = bench.echo("once").await;
+    assert_eq!(answer["outcome_unknown"], json!(true), "{answer}");
+    assert!(error(&answer).contains("HTTP 500"), "{answer}");
+    bench
+        .until("one", "another session", |view| {
+            view.is_ready() && view.generation == 2
+        })
+        .await;
+    assert_eq!(bench.echo("again").await, json!({ "result": "again" }));
+
+    server.arm("tools/call", failing(), 1);
+    let answer = bench.call("read", json!({ "text": "x" })).await;
+    assert_eq!(answer, json!({ "result": "x" }));
+    let stats = server.stats();
+    assert_eq!((stats.initialize, stats.calls), (3, 4));
 }

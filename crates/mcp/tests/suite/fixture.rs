@@ -8,16 +8,17 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use hermes_config::McpServer;
 use hermes_core::{
-    Answer, AnsweredBy, Asker, CallId, Consultation, Question, Reply, RunMode, SessionId,
+    Answer, AnsweredBy, Asker, CallId, Consultation, Origin, Question, Reply, RunMode, SessionId,
     SystemClock, SystemRandom, Tool, ToolContext, ToolError, ToolHost, ToolOutcome, TurnId,
 };
 use hermes_exec::{LocalBackend, LocalOptions, WardenProgram};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
-    Authority, Fleet, Gatekeeper, Handle, RecoveryPolicy, Sampler, Server, Shelf, ShelfFolders,
-    State, Surroundings, View,
+    Authority, Borders, Fleet, Gatekeeper, Handle, Memory, RecoveryPolicy, Sampler, Server, Shelf,
+    ShelfFolders, State, Surroundings, View,
 };
 use hermes_secrets::RedactorHandle;
+use hermes_store::Blobs;
 use hermes_testkit::mcp_server::{McpServer as Remote, Profile};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
@@ -70,6 +71,12 @@ pub(crate) fn at(url: String) -> McpServer {
     }
 }
 
+/// Servers as the settings name them.
+pub(crate) fn servers(entries: &BTreeMap<String, McpServer>) -> impl Iterator<Item = Server> {
+    let entries = entries.iter();
+    entries.map(|(name, entry)| Server::new(name, entry.clone()))
+}
+
 impl Bench {
     pub(crate) fn new(policy: RecoveryPolicy) -> Self {
         Self::with_authority(policy, None)
@@ -90,6 +97,20 @@ impl Bench {
         policy: RecoveryPolicy,
         gatekeeper: Arc<dyn Gatekeeper>,
         sampler: Option<Arc<dyn Sampler>>,
+    ) -> Self {
+        Self::made(policy, gatekeeper, sampler, None)
+    }
+
+    /// A bench that remembers what servers offered.
+    pub(crate) fn remembering(policy: RecoveryPolicy, memory: Memory) -> Self {
+        Self::made(policy, Arc::new(Gate(None)), None, Some(memory))
+    }
+
+    fn made(
+        policy: RecoveryPolicy,
+        gatekeeper: Arc<dyn Gatekeeper>,
+        sampler: Option<Arc<dyn Sampler>>,
+        memory: Option<Memory>,
     ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_owned();
@@ -115,8 +136,13 @@ impl Bench {
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             gatekeeper,
-            shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
-            memory: None,
+            borders: Borders::default(),
+            shelf: Arc::new(Shelf::new(
+                ShelfFolders::of_home(&home),
+                Some(Blobs::new(home.join("blobs"))),
+            )),
+            memory,
+            decisions: None,
             sampler,
             reserved: Vec::new(),
             blocked: Vec::new(),
@@ -143,13 +169,13 @@ impl Bench {
     /// Adds a server; does not wait for it.
     pub(crate) async fn add(&mut self, name: &str, server: McpServer) {
         self.servers.insert(name.to_owned(), server);
-        self.fleet.apply(&self.servers).await;
+        self.fleet.apply(servers(&self.servers)).await;
     }
 
     /// Removes a server.
     pub(crate) async fn remove(&mut self, name: &str) {
         self.servers.remove(name);
-        self.fleet.apply(&self.servers).await;
+        self.fleet.apply(servers(&self.servers)).await;
     }
 
     /// The entry of the fixture program with these faults; its files are in a directory of its own.
@@ -242,6 +268,12 @@ impl Bench {
         )
     }
 
+    /// As `call`, by somebody else.
+    pub(crate) async fn call_as(&self, tool: &str, arguments: Json, caller: &ToolContext) -> Json {
+        let tool = self.tool(&format!("mcp__one__{tool}"));
+        read(tool.call(arguments, caller).await)
+    }
+
     /// As `call`, for the usual tool that changes something.
     pub(crate) async fn echo(&self, text: &str) -> Json {
         self.call("echo", json!({ "text": text })).await
@@ -274,6 +306,7 @@ pub(crate) fn context(cancel: CancellationToken) -> ToolContext {
         mode: RunMode::Off,
         attended: false,
         lasting: true,
+        origin: Origin::Conversation,
         nested: false,
         host: Arc::new(Screen::default()),
     }
@@ -305,6 +338,10 @@ impl Screen {
 impl ToolHost for Screen {
     fn show<'a>(&'a self, _: &'a ToolContext, chunk: String) -> BoxFuture<'a, ()> {
         self.0.lock().unwrap().push(chunk);
+        Box::pin(async {})
+    }
+
+    fn tell<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 

@@ -1,10 +1,11 @@
 //! What is started and offered at all.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_config::McpServer;
+use hermes_config::{McpSandbox, McpServer};
 use hermes_core::SystemClock;
 use hermes_http::ClientSettings;
 use hermes_mcp::{Gate, Logins, Osv, StatusWord};
@@ -16,6 +17,83 @@ use tokio_util::task::TaskTracker;
 use super::fixture::{Bench, at, quick, remote};
 use super::malware;
 use super::oauth_support::client;
+
+/// Where the programs of these servers would run.
+fn around() -> hermes_policy::Surroundings {
+    hermes_policy::Surroundings {
+        home: "/home/ada".to_owned(),
+        product_home: "/home/ada/.hermes".to_owned(),
+        cwd: "/home/ada".to_owned(),
+        own_pid: None,
+        isolation: hermes_policy::Isolation::None,
+    }
+}
+
+/// The usual gatekeeper, without a list of malware.
+fn gate(home: &Path, osv: Option<Osv>) -> Gate {
+    Gate {
+        logins: Logins {
+            network: ClientSettings::default(),
+            home: home.to_owned(),
+            user_home: None,
+            clock: Arc::new(SystemClock),
+            person: None,
+            redactor: RedactorHandle::default(),
+        },
+        around: around(),
+        osv,
+    }
+}
+
+// EX-58
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_no_command_may_be_is_not_started_and_its_status_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut bench = Bench::with_gatekeeper(quick(), Arc::new(gate(folder.path(), None)));
+    let marker = bench.path().join("marker");
+    let entry = |script: String| McpServer {
+        command: "bash".to_owned(),
+        args: vec!["-c".to_owned(), script],
+        ..McpServer::default()
+    };
+    let bad = format!("touch {}; true || rm -rf /", marker.display());
+    bench.add("bad", entry(bad)).await;
+    // What is only asked about is the user's own word.
+    let own = bench.path().join("own");
+    let fine = format!("touch {}; true || rm -rf build", own.display());
+    bench.add("own", entry(fine)).await;
+    bench.fleet.discovered(Duration::from_secs(20)).await;
+    let status = bench.fleet.status();
+    let reason = status[0].error.clone().unwrap_or_default();
+    assert!(!status[0].connected, "{status:?}");
+    assert!(reason.contains("refused like any command"), "{reason}");
+    bench.fleet.shutdown().await;
+    assert!(!marker.exists() && own.exists());
+}
+
+// EX-58
+#[tokio::test(flavor = "multi_thread")]
+async fn where_nothing_can_confine_a_confined_server_is_not_started_and_its_status_says_so() {
+    let mut bench = Bench::new(quick());
+    let marker = bench.path().join("marker");
+    let entry = McpServer {
+        command: "touch".to_owned(),
+        args: vec![marker.display().to_string()],
+        sandbox: Some(McpSandbox::WorkspaceWrite),
+        ..McpServer::default()
+    };
+    bench.add("one", entry).await;
+    bench.fleet.discovered(Duration::from_secs(20)).await;
+    let [status] = bench.fleet.status().try_into().unwrap();
+    let reason = status.error.unwrap();
+    assert!(
+        reason.contains("nothing on this machine can confine")
+            && reason.contains("mcp_servers.one.sandbox: off"),
+        "{reason}"
+    );
+    bench.fleet.shutdown().await;
+    assert!(!marker.exists());
+}
 
 // MCP-63
 #[tokio::test(flavor = "multi_thread")]
@@ -44,17 +122,8 @@ async fn malware_is_not_started_and_other_packages_are() {
     let tasks = TaskTracker::new();
     let (_list, url) = malware::start(&tasks).await;
     let folder = tempfile::tempdir().unwrap();
-    let gate = Gate {
-        logins: Logins {
-            network: ClientSettings::default(),
-            home: folder.path().to_owned(),
-            user_home: None,
-            clock: Arc::new(SystemClock),
-            person: None,
-            redactor: RedactorHandle::default(),
-        },
-        osv: Some(Osv::new(client(), url, None, Arc::new(SystemClock))),
-    };
+    let osv = Osv::new(client(), url, None, Arc::new(SystemClock));
+    let gate = gate(folder.path(), Some(osv));
     let mut bench = Bench::with_gatekeeper(quick(), Arc::new(gate));
     // A stand-in for the program that would fetch the package.
     let npx = folder.path().join("npx");

@@ -9,11 +9,18 @@ use serde_json::json;
 
 use super::breaker::end;
 use super::chaos::{self, Rig};
-use super::fixture::{Bench, PATIENCE, at, quick, remote};
+use super::fixture::{Bench, at, quick, remote};
 
 // MCP-31
 #[tokio::test(flavor = "multi_thread")]
 async fn every_server_comes_back_after_any_faults() {
+    for seed in [20_260_704, 1, 77] {
+        comes_back(seed).await;
+    }
+}
+
+/// Torments three servers, and sees them back within the time in which a parked one is tried once.
+async fn comes_back(seed: u64) {
     let policy = RecoveryPolicy {
         call_timeout: Duration::from_millis(300),
         connect_timeout: Duration::from_millis(1_500),
@@ -28,6 +35,8 @@ async fn every_server_comes_back_after_any_faults() {
         call_reconnect_window: Duration::from_secs(1),
         ..quick()
     };
+    // The machine may be busy with other tests.
+    let limit = policy.parked_probe + policy.connect_timeout + Duration::from_secs(5);
     let server = remote(Profile::default());
     let mut bench = Bench::new(policy);
     bench.add("http", at(server.url("/mcp"))).await;
@@ -40,8 +49,8 @@ async fn every_server_comes_back_after_any_faults() {
         bench.ready(name).await;
     }
     let state = bench.state("stdio");
-    let random = SeededRandom::new(20_260_704);
-    for _ in 0..40 {
+    let random = SeededRandom::new(seed);
+    for _ in 0..25 {
         match random.below(8) {
             0 => {
                 if let Some(pid) = bench.view("stdio").pid
@@ -88,14 +97,13 @@ async fn every_server_comes_back_after_any_faults() {
     }
     server.disarm();
     server.set_down(false);
+    let healthy = std::time::Instant::now();
     for name in names {
-        bench.ready(name).await;
         let read = format!("mcp__{name}__read");
-        let deadline = std::time::Instant::now() + PATIENCE;
         loop {
             assert!(
-                std::time::Instant::now() < deadline,
-                "{name}: {:?}",
+                healthy.elapsed() < limit,
+                "seed {seed}, {name}: {:?}",
                 bench.view(name)
             );
             if bench.names().contains(&read) {
@@ -107,7 +115,7 @@ async fn every_server_comes_back_after_any_faults() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
-    assert!(bench.lines("stdio", "overlaps").is_empty());
+    assert!(bench.lines("stdio", "overlaps").is_empty(), "seed {seed}");
 }
 
 // MCP-31, MCP-35, MCP-49
@@ -119,6 +127,7 @@ async fn a_storm_of_faults_breaks_no_promise() {
         servers: 10,
         faults: 200,
         pause: 60,
+        rate: 100,
         seed: 20_261_116,
     };
     let report = chaos::run(&rig).await.unwrap();
@@ -126,6 +135,7 @@ async fn a_storm_of_faults_breaks_no_promise() {
     assert!(report.doubled.is_empty(), "{report:?}");
     assert_eq!((report.overlaps, report.orphans), (0, 0), "{report:?}");
     assert!(report.answered > 0, "{report:?}");
+    assert!(report.rate > 50.0, "{report:?}");
     // The machine may be busy with other tests.
     let slack = Duration::from_secs(15);
     assert!(report.slowest < report.call_limit + slack, "{report:?}");

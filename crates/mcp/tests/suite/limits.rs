@@ -6,16 +6,18 @@ use std::time::{Duration, Instant};
 
 use hermes_core::ToolContext;
 use hermes_mcp::RecoveryPolicy;
+use hermes_testkit::mcp_server::{Mode, Profile};
 use serde_json::{Value as Json, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::fixture::{Bench, PATIENCE, Screen, context, error, quick, read};
+use super::fixture::{Bench, PATIENCE, Screen, at, context, error, quick, read, remote};
+use super::offers::filter;
 
 /// More than anybody reads.
-const FLOOD: usize = 100 << 20;
+pub(crate) const FLOOD: usize = 100 << 20;
 /// How much memory reading it may cost: the largest answer, and what is made of it.
 const ROOM: usize = 80 << 20;
 
@@ -80,6 +82,98 @@ async fn a_list_that_is_too_large_is_cut() {
     // Each entry has a little more than a mebibyte.
     let names = ["tool0", "tool1", "tool2"].map(|name| format!("mcp__one__{name}"));
     assert_eq!(bench.names(), names);
+    // Nobody is left to wonder where the others are.
+    let warning = bench.fleet.status()[0].warning.clone().unwrap_or_default();
+    assert!(warning.contains("4194304 bytes"), "{warning}");
+    assert!(
+        warning.contains("mcp_servers.one.tools.include"),
+        "{warning}"
+    );
+    let lacks = &bench.fleet.unavailable()[0];
+    assert!(lacks.partly && lacks.why == warning, "{lacks:?}");
+    // What nobody wants does not count.
+    let mut chosen = bench.program("two", "heavy");
+    chosen.tools = filter("include: [tool8]\n");
+    bench.add("two", chosen).await;
+    bench.ready("two").await;
+    assert_eq!(bench.names()[3..], ["mcp__two__tool8"]);
+    assert_eq!(bench.fleet.status()[1].warning, None);
+}
+
+// MCP-59, MCP-83
+#[tokio::test(flavor = "multi_thread")]
+async fn lists_without_an_end_are_cut_and_the_model_is_told() {
+    let server = remote(Profile {
+        page_size: Some(1),
+        bottomless_list: true,
+        ..Profile::default()
+    });
+    let bench = Bench::connected(quick(), server.url("/mcp")).await;
+    // A filter would not help: what is not wanted is read all the same.
+    let warning = bench.fleet.status()[0].warning.clone().unwrap_or_default();
+    assert!(
+        warning.contains("more than 50 pages") && warning.contains("out of reach"),
+        "{warning}"
+    );
+    assert!(!warning.contains("tools.include"), "{warning}");
+    for (tool, key, count) in [
+        ("list_resources", "resources", 5),
+        ("list_prompts", "prompts", 3),
+    ] {
+        let answer = bench.call(tool, json!({})).await;
+        assert_eq!(answer[key].as_array().unwrap().len(), count, "{answer}");
+        assert_eq!(
+            answer["truncated"],
+            json!("the server's list has more than 50 pages; the rest is left out")
+        );
+    }
+    let whole = remote(Profile::default());
+    let bench = Bench::connected(quick(), whole.url("/mcp")).await;
+    let answer = bench.call("list_resources", json!({})).await;
+    assert_eq!(answer.get("truncated"), None, "{answer}");
+}
+
+// MCP-59
+#[tokio::test(flavor = "multi_thread")]
+async fn all_pages_of_a_list_share_the_time_of_one_call() {
+    let server = remote(Profile {
+        page_size: Some(1),
+        ..Profile::default()
+    });
+    let policy = RecoveryPolicy {
+        call_timeout: Duration::from_secs(2),
+        ..quick()
+    };
+    let bench = Bench::connected(policy, server.url("/mcp")).await;
+    let slow = Mode::Hold {
+        millis: 900,
+        then: None,
+    };
+    server.arm("resources/list", slow, 5);
+    let text = error(&bench.call("list_resources", json!({})).await);
+    assert!(text.ends_with("Timeout: no answer within 2 s"), "{text}");
+    server.disarm();
+    let answer = bench.call("list_resources", json!({})).await;
+    assert_eq!(answer["resources"].as_array().unwrap().len(), 5);
+}
+
+// MCP-83
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flood_on_the_older_transport_fails_one_call_and_not_the_session() {
+    let server = remote(Profile::default());
+    let mut bench = Bench::new(quick());
+    let mut old = at(server.url("/sse"));
+    old.transport = "sse".to_owned();
+    bench.add("one", old).await;
+    bench.ready("one").await;
+    let answer = bench.call("echo", json!({ "bytes": 17 << 20 })).await;
+    assert!(
+        error(&answer).contains("16777216 bytes"),
+        "{}",
+        error(&answer)
+    );
+    assert_eq!(bench.echo("y").await, json!({ "result": "y" }));
+    assert_eq!(bench.view("one").generation, 1, "the session has survived");
 }
 
 // MCP-84
@@ -107,7 +201,7 @@ async fn a_call_whose_time_is_over_says_how_far_it_was() {
 }
 
 /// A server whose answers are as long as they are asked to be, without ever being in memory as a whole.
-async fn flooding(streams: bool) -> (String, JoinSet<()>) {
+pub(crate) async fn flooding(streams: bool) -> (String, JoinSet<()>) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut running = JoinSet::new();
@@ -195,4 +289,38 @@ async fn serve(stream: &mut BufReader<TcpStream>, streams: bool) -> std::io::Res
     stream.flush().await?;
     stream.shutdown().await?;
     Ok(None)
+}
+
+// MCP-45, MCP-90
+#[tokio::test(flavor = "multi_thread")]
+async fn tools_that_always_change_are_read_less_and_less_often() {
+    let policy = RecoveryPolicy {
+        refresh_pause: Duration::from_millis(200),
+        backoff_cap: Duration::from_secs(60),
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    let server = bench.program("one", "restless");
+    bench.add("one", server).await;
+    bench.ready("one").await;
+    let began = Instant::now();
+    let until = async |count: usize| {
+        let lists = || {
+            let requests = bench.lines("one", "requests");
+            requests.iter().filter(|line| *line == "tools/list").count()
+        };
+        while lists() < count {
+            assert!(began.elapsed() < PATIENCE);
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    // The first is part of the connection, the second is at once, and then each wait is twice the last. By the
+    // third everybody has heard of the connection itself.
+    until(3).await;
+    let changes = *bench.fleet.changes().borrow();
+    until(5).await;
+    let waits = Duration::from_millis(200 + 400 + 800);
+    assert!(began.elapsed() >= waits, "{:?}", began.elapsed());
+    // Nothing was new, so nobody is told of anything.
+    assert_eq!(*bench.fleet.changes().borrow(), changes);
 }

@@ -2,13 +2,17 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hermes_config::McpServer;
 use hermes_core::{Effect, SystemClock};
-use hermes_mcp::{Catalog, Memory, RemoteTool, Server};
+use hermes_mcp::{Catalog, Memory, RecoveryPolicy, RemoteTool, Server, State};
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
+use hermes_testkit::mcp_server::Profile;
 use serde_json::json;
+
+use super::fixture::{Bench, PATIENCE, at, quick, remote};
 
 fn memory(home: &Path) -> Memory {
     Memory::new(
@@ -37,11 +41,14 @@ fn catalog(description: &str) -> Catalog {
         description: Some(description.to_owned()),
         schema: json!({ "type": "object", "properties": { "a": { "type": "string" } } }),
         effect: Effect::Idempotent,
+        needs_task: false,
     };
     Catalog {
         tools: vec![tool("one", description), tool("two", "the same")],
         resources: true,
         prompts: false,
+        tasks: true,
+        cut: None,
     }
 }
 
@@ -57,6 +64,52 @@ async fn tools_are_known_before_their_server_is_connected() {
     assert_eq!(next.recall(&server("y")).await, None);
     next.forget("s").await.unwrap();
     assert_eq!(next.recall(&server("x")).await, None);
+}
+
+// MCP-76
+#[tokio::test]
+async fn a_remembered_server_lets_the_first_question_go_ahead_until_it_is_wanted() {
+    let home = tempfile::tempdir().unwrap();
+    let memory = memory(home.path());
+    let server = remote(Profile::default());
+    let never = RecoveryPolicy {
+        head_start: Duration::from_secs(3600),
+        ..quick()
+    };
+    // What was never seen is connected at once.
+    let mut first = Bench::remembering(never.clone(), memory.clone());
+    first.add("one", at(server.url("/mcp"))).await;
+    first.ready("one").await;
+    let entry = Server::new("one", at(server.url("/mcp")));
+    while memory.recall(&entry).await.is_none() {
+        tokio::task::yield_now().await;
+    }
+    first.fleet.shutdown().await;
+    let before = server.stats().of("initialize");
+    assert!(before > 0);
+
+    let mut next = Bench::remembering(never, memory.clone());
+    next.add("one", at(server.url("/mcp"))).await;
+    next.until("one", "remembered", |view| !view.catalog.tools.is_empty())
+        .await;
+    assert!(next.names().contains(&"mcp__one__echo".to_owned()));
+    assert_eq!(next.view("one").state, State::Connecting { failures: 0 });
+    assert_eq!(server.stats().of("initialize"), before);
+    // The first call makes the connection and does not wait for its turn.
+    assert_eq!(next.echo("hello").await["result"], "hello");
+    assert_eq!(server.stats().of("initialize"), before + 1);
+
+    // Who wants to know how things stand does not wait either.
+    let mut last = Bench::remembering(
+        RecoveryPolicy {
+            head_start: Duration::from_secs(3600),
+            ..quick()
+        },
+        memory,
+    );
+    last.add("one", at(server.url("/mcp"))).await;
+    last.fleet.discovered(PATIENCE).await;
+    assert!(last.view("one").is_ready());
 }
 
 // MCP-62

@@ -17,7 +17,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
-use super::fixture::{Bench, PATIENCE, at, quick, remote};
+use super::fixture::{Bench, at, quick, remote};
 
 fn fixture(name: &str) -> String {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -142,28 +142,144 @@ async fn a_private_authority_and_a_certificate_of_our_own_work_on_both_transport
 
 // MCP-73
 #[tokio::test(flavor = "multi_thread")]
-async fn a_redirect_to_another_origin_takes_no_configured_header_along() {
-    let target = remote(Profile::default());
-    let first = remote(Profile {
-        moved_to: Some(target.url("/mcp")),
-        ..Profile::default()
-    });
+async fn a_server_nobody_vouches_for_is_reached_when_the_user_does_not_mind() {
+    let server = remote(Profile::default());
+    let (port, _running) = secured(&server).await;
+    let (certificate, key) = (fixture("client.pem"), fixture("client.key"));
     let mut bench = Bench::new(quick());
-    let mut server = at(first.url("/moved"));
+    for (name, route, old) in [("one", "/mcp", ""), ("old", "/sse", "transport: sse\n")] {
+        let yaml = format!(
+            "url: https://127.0.0.1:{port}{route}\nssl_verify: false\n\
+             client_cert: [{certificate}, {key}]\n{old}"
+        );
+        bench.add(name, entry(&yaml)).await;
+        bench.ready(name).await;
+        let answer = bench.call_at(name, "echo", json!({ "text": "x" })).await;
+        assert_eq!(answer, json!({ "result": "x" }), "{name}");
+    }
+}
+
+/// A server that leads elsewhere, with headers of its own.
+fn led(from: &McpServer, transport: &str) -> Entry {
+    let mut server = at(from.url("/moved"));
+    server.transport = transport.to_owned();
     for (name, value) in [("Authorization", "Bearer precious"), ("X-Team", "blue")] {
         server.headers.insert(name.to_owned(), value.to_owned());
     }
-    bench.add("one", server).await;
-    hermes_testkit::eventually(PATIENCE, "the other origin was reached", || {
-        (target.stats().initialize > 0).then_some(())
-    })
-    .unwrap();
-    let before = first.stats().requests;
-    assert_eq!(before[0].headers["authorization"], "Bearer precious");
-    assert_eq!(before[0].headers["x-team"], "blue");
-    for seen in target.stats().requests {
-        assert!(!seen.headers.contains_key("authorization"), "{seen:?}");
-        assert!(!seen.headers.contains_key("x-team"), "{seen:?}");
+    server
+}
+
+// MCP-73
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_to_another_origin_works_and_takes_no_configured_header_along() {
+    for (route, transport) in [("/mcp", ""), ("/sse", "sse")] {
+        let target = remote(Profile::default());
+        let first = remote(Profile {
+            moved_to: Some(target.url(route)),
+            ..Profile::default()
+        });
+        let mut bench = Bench::new(quick());
+        bench.add("one", led(&first, transport)).await;
+        bench.ready("one").await;
+        assert_eq!(bench.echo("x").await, json!({ "result": "x" }), "{route}");
+        target.drop_sessions();
+        assert_eq!(bench.echo("y").await, json!({ "result": "y" }), "{route}");
+        // Every session is asked for at the address that was named, and used where that led.
+        let before = first.stats().requests;
+        assert_eq!(before.len(), 2, "{route}: {before:?}");
+        for seen in before {
+            assert_eq!(seen.headers["authorization"], "Bearer precious");
+            assert_eq!(seen.headers["x-team"], "blue");
+        }
+        let after = target.stats().requests;
+        assert!(after.len() > 2, "{route}: {after:?}");
+        for seen in after {
+            assert!(!seen.headers.contains_key("authorization"), "{seen:?}");
+            assert!(!seen.headers.contains_key("x-team"), "{seen:?}");
+            if route == "/mcp" && seen.method.as_deref() == Some("tools/call") {
+                assert!(seen.headers.contains_key("mcp-session-id"), "{seen:?}");
+            }
+        }
+    }
+}
+
+// MCP-73
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_within_the_origin_keeps_the_configured_headers() {
+    for (route, transport) in [("/mcp", ""), ("/sse", "sse")] {
+        let server = remote(Profile {
+            moved_to: Some(route.to_owned()),
+            ..Profile::default()
+        });
+        let mut bench = Bench::new(quick());
+        bench.add("one", led(&server, transport)).await;
+        bench.ready("one").await;
+        assert_eq!(bench.echo("x").await, json!({ "result": "x" }), "{route}");
+        let seen = server.stats().requests;
+        let led = seen.iter().filter(|seen| seen.line.ends_with("/moved"));
+        assert_eq!(led.count(), 1, "{route}: {seen:?}");
+        for seen in seen {
+            assert_eq!(seen.headers["authorization"], "Bearer precious");
+            assert_eq!(seen.headers["x-team"], "blue");
+        }
+    }
+}
+
+// MCP-52
+#[tokio::test(flavor = "multi_thread")]
+async fn every_request_names_the_version_of_the_protocol_unless_the_settings_do() {
+    for (route, transport) in [("/mcp", ""), ("/sse", "sse")] {
+        for configured in [None, Some("2025-03-26")] {
+            let server = remote(Profile::default());
+            let mut entry = at(server.url(route));
+            entry.transport = transport.to_owned();
+            let headers = configured.map(|version| ("Mcp-Protocol-Version", version));
+            let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+            entry.headers.extend(headers);
+            let mut bench = Bench::new(quick());
+            bench.add("one", entry).await;
+            bench.ready("one").await;
+            assert_eq!(bench.echo("x").await, json!({ "result": "x" }));
+            let seen = server.stats().requests;
+            // The handshake too: some servers turn it away without.
+            assert!(seen.len() > 2, "{seen:?}");
+            for seen in seen {
+                let version = seen.headers.get("mcp-protocol-version").map(String::as_str);
+                assert_eq!(version, configured.or(Some("2025-11-25")), "{seen:?}");
+            }
+        }
+    }
+}
+
+// MCP-35
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_nobody_can_read_is_no_second_change_and_does_not_cost_the_session() {
+    let page = || Mode::Status {
+        status: 200,
+        body: "<html>soon</html>".to_owned(),
+    };
+    let policy = hermes_mcp::RecoveryPolicy {
+        call_timeout: Duration::from_secs(10),
+        ..quick()
+    };
+    for streams in [false, true] {
+        for mode in [page(), Mode::Garbage] {
+            let server = remote(Profile {
+                streams,
+                ..Profile::default()
+            });
+            let bench = Bench::connected(policy.clone(), server.url("/mcp")).await;
+            server.arm("tools/call", mode.clone(), 1);
+            let begun = Instant::now();
+            let answer = bench.echo("once").await;
+            assert_eq!(answer["outcome_unknown"], json!(true), "{mode:?}: {answer}");
+            assert!(begun.elapsed() < policy.call_timeout, "{mode:?}: {answer}");
+            assert_eq!(server.stats().calls, 1, "{mode:?}");
+            assert_eq!(bench.echo("again").await, json!({ "result": "again" }));
+            let stats = server.stats();
+            assert_eq!(stats.initialize, 1, "{mode:?}");
+            assert!(stats.doubled.is_empty(), "{mode:?}");
+        }
     }
 }
 
@@ -311,4 +427,25 @@ async fn the_older_transport_works_and_survives_a_restart() {
         .await;
     assert_eq!(bench.echo("y").await, json!({ "result": "y" }));
     assert!(server.stats().initialize >= 1);
+}
+
+// MCP-35
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_that_is_reset_costs_neither_the_session_nor_a_second_change() {
+    for (route, transport) in [("/mcp", ""), ("/sse", "sse")] {
+        let server = remote(Profile::default());
+        let mut bench = Bench::new(quick());
+        let mut one = at(server.url(route));
+        one.transport = transport.to_owned();
+        bench.add("one", one).await;
+        bench.ready("one").await;
+        server.arm("tools/call", Mode::Reset, 1);
+        let answer = bench.call("read", json!({ "text": "r" })).await;
+        assert_eq!(answer, json!({ "result": "r" }), "{route}");
+        server.arm("tools/call", Mode::Reset, 1);
+        let answer = bench.echo("once").await;
+        assert_eq!(answer["outcome_unknown"], json!(true), "{route}: {answer}");
+        assert_eq!(bench.echo("again").await, json!({ "result": "again" }));
+        assert!(server.stats().doubled.is_empty(), "{route}");
+    }
 }

@@ -1,7 +1,5 @@
 //! Which tools are offered, and how they may run.
 
-use std::time::{Duration, Instant};
-
 use hermes_config::{McpTools, Setting};
 use hermes_core::{Beside, Effect};
 use hermes_mcp::RecoveryPolicy;
@@ -10,7 +8,7 @@ use serde_json::json;
 
 use super::fixture::{Bench, at, quick, remote};
 
-fn filter(yaml: &str) -> Option<McpTools> {
+pub(crate) fn filter(yaml: &str) -> Option<McpTools> {
     let node = hermes_config::parse(yaml, hermes_config::Layer::File).unwrap();
     McpTools::read(&node, &mut hermes_config::Reader::default())
 }
@@ -149,14 +147,8 @@ async fn calls_run_side_by_side_where_the_settings_say_so() {
     );
     assert_eq!(bench.tool("mcp__one__wait").spec().effect, Effect::ReadOnly);
     assert!(bench.tool("mcp__one__wait").handling().untrusted);
-    let begun = Instant::now();
-    let slow = || bench.call("wait", json!({ "millis": 1_000, "text": "w" }));
+    let slow = || bench.call("wait", json!({ "millis": 1_500, "text": "w" }));
     let (one, two) = tokio::join!(slow(), slow());
     assert_eq!((&one, &two), (&json!({ "result": "w" }), &one));
-    assert!(
-        begun.elapsed() < Duration::from_millis(1_900),
-        "{:?}",
-        begun.elapsed()
-    );
     assert_eq!(server.stats().most_calls_at_once, 2);
 }

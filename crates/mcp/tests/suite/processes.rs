@@ -2,15 +2,16 @@
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_core::future::BoxFuture;
-use hermes_mcp::{Authority, Gatekeeper, RecoveryPolicy, Server, View};
+use hermes_mcp::{Authority, Gatekeeper, RecoveryPolicy, Server, State, View};
 use hermes_testkit::process::Process;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::breaker::end;
-use super::fixture::{Bench, PATIENCE, quick};
+use super::fixture::{Bench, PATIENCE, context, error, quick, read};
 
 /// The processes of these ids that still run.
 fn alive(pids: &[String]) -> Vec<String> {
@@ -45,7 +46,7 @@ async fn a_handshake_that_hangs_ends_in_time_with_its_program() {
     let before = descriptors();
     let view = bench
         .handle("one")
-        .wait_for(PATIENCE * 4, |view| view.state == hermes_mcp::State::Parked)
+        .wait_for(PATIENCE * 4, |view| view.state == State::Parked)
         .await;
     assert_eq!(view.failed_attempts, 50, "{view:?}");
     assert!(view.last_error.unwrap().contains("Timeout"));
@@ -200,4 +201,60 @@ async fn looking_at_a_program_does_not_take_the_time_of_its_start() {
     bench.add("one", bench.program("one", "")).await;
     let view = bench.until("one", "settled", View::is_settled).await;
     assert!(view.is_ready() && view.failed_attempts == 0, "{view:?}");
+}
+
+// MCP-28, MCP-90
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_that_keeps_ending_is_started_less_and_less_often() {
+    let policy = RecoveryPolicy {
+        backoff_first: Duration::from_millis(100),
+        backoff_cap: Duration::from_secs(60),
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    let server = bench.program("one", "brief");
+    bench.add("one", server).await;
+    bench
+        .until("one", "the first session", |view| view.generation == 1)
+        .await;
+    let began = Instant::now();
+    bench
+        .until("one", "the fourth session", |view| view.generation == 4)
+        .await;
+    let waits = Duration::from_millis(100 + 200 + 400);
+    assert!(began.elapsed() >= waits, "{:?}", began.elapsed());
+    // It is never given up, and whoever looks sees when it is tried again.
+    let view = bench
+        .until("one", "waiting", |view| view.next_try.is_some())
+        .await;
+    assert_eq!(view.state, State::Reconnecting { failures: 1 });
+}
+
+// MCP-24
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_calls_a_server_that_is_down_hears_why_and_until_when() {
+    let policy = RecoveryPolicy {
+        reconnect_retries: 0,
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    let server = bench.program("one", "");
+    bench.add("one", server).await;
+    let pid = bench.ready("one").await.pid.unwrap();
+    let tool = bench.tool("mcp__one__echo");
+    std::fs::write(bench.state("one").join("broken"), "").unwrap();
+    end(pid);
+    bench.parked("one").await;
+    let around = context(CancellationToken::new());
+    let answer = read(tool.call(json!({ "text": "x" }), &around).await);
+    let told = error(&answer);
+    // The reason is in our words, the time is that of the next look.
+    for part in [
+        "reconnect",
+        "(the connection was lost)",
+        "hermes mcp test one",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+    assert!(told.contains("~300s") || told.contains("~299s"), "{told}");
 }

@@ -6,19 +6,21 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use hermes_config::{McpElicitation, McpSampling};
 use hermes_core::{
-    Answer, AnsweredBy, Asker, CallId, FinishReason, Question, QuestionKind, Reply, Role, ToolCall,
+    Answer, AnsweredBy, Asker, CallId, FinishReason, Part, Question, QuestionKind, Reply, Role,
+    ToolCall, ToolChoice,
 };
 use hermes_mcp::{RecoveryPolicy, Sample, Sampled, Sampler};
+use hermes_testkit::mcp_server::{Mode, Profile};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
-use super::fixture::{Bench, Gate, PATIENCE, context, quick, read};
+use super::fixture::{Bench, Gate, PATIENCE, at, context, quick, read, remote};
 
 /// Somebody who thinks for a while and then says the same to every question.
-struct Somebody {
+pub(crate) struct Somebody {
     thinks: Duration,
     says: Reply,
-    asked: Mutex<Vec<Question>>,
+    pub(crate) asked: Mutex<Vec<Question>>,
 }
 
 impl Asker for Somebody {
@@ -31,7 +33,7 @@ impl Asker for Somebody {
     }
 }
 
-fn somebody(thinks: Duration, answer: Answer) -> Arc<Somebody> {
+pub(crate) fn somebody(thinks: Duration, answer: Answer) -> Arc<Somebody> {
     Arc::new(Somebody {
         thinks,
         says: Reply {
@@ -82,13 +84,14 @@ async fn a_question_reaches_the_person_and_stops_the_clock_of_the_call() {
         json!({ "action": "accept", "content": { "count": 7 } })
     );
     let asked = slow.asked.lock().unwrap().clone();
-    let QuestionKind::Clarify { question, .. } = &asked[0].kind else {
+    let QuestionKind::Form(asked) = &asked[0].kind else {
         panic!("{asked:?}");
     };
-    assert!(
-        question.contains("How many?") && question.contains("a number"),
-        "{question}"
-    );
+    assert_eq!(asked.text, "How many?");
+    assert_eq!(asked.fields[0].about, "a number");
+    let away = somebody(Duration::ZERO, Answer::Dismiss);
+    let answer = heard(&bench, &away, form.clone()).await;
+    assert_eq!(answer["action"], json!("cancel"));
 
     let no = somebody(Duration::ZERO, Answer::no());
     assert_eq!(heard(&bench, &no, form).await["action"], json!("decline"));
@@ -318,4 +321,110 @@ async fn rounds_of_tools_are_counted_until_the_model_speaks() {
     }
     let refused = heard[2]["message"].as_str().unwrap();
     assert!(refused.contains("more than 2 rounds"), "{refused}");
+}
+
+// MCP-74
+#[tokio::test(flavor = "multi_thread")]
+async fn no_key_reaches_a_server_in_the_words_of_a_model() {
+    let key = format!("ghp_{}", "a1B2c3D4e5".repeat(4));
+    let says = Sampled {
+        model: "usual".to_owned(),
+        text: format!("the key is {key}, and that is all"),
+        calls: Vec::new(),
+        finish: FinishReason::Stop,
+        tokens: 5,
+    };
+    let heard = sampled(Stubborn(Some(says)), McpSampling::default(), 1).await;
+    let heard = heard[0].to_string();
+    assert!(heard.contains("and that is all"), "{heard}");
+    assert!(!heard.contains(&key), "{heard}");
+}
+
+// MCP-74, MCP-95
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_says_whether_its_tools_may_be_called_and_what_they_gave() {
+    let parrot = Arc::new(Parrot::default());
+    let sampler = Arc::clone(&parrot) as Arc<dyn Sampler>;
+    let mut bench = Bench::with(quick(), Arc::new(Gate(None)), Some(sampler));
+    bench.add("one", bench.program("one", "asks")).await;
+    bench.ready("one").await;
+    let ask = |choice: Json, content: Json| {
+        let question = json!({
+            "messages": [
+                { "role": "user", "content": { "type": "text", "text": "look" } },
+                { "role": "assistant", "content": { "type": "tool_use", "id": "1", "name": "look", "input": {} } },
+                { "role": "user", "content": [{ "type": "tool_result", "toolUseId": "1", "content": content }] },
+            ],
+            "maxTokens": 50,
+            "tools": [{ "name": "look", "inputSchema": { "type": "object" } }],
+            "toolChoice": choice,
+        });
+        bench.call("sample", json!({ "question": question }))
+    };
+    let seen = json!([
+        { "type": "text", "text": "a wall" },
+        { "type": "image", "data": "iVBORw0KGgo=", "mimeType": "image/png" },
+        { "type": "resource", "resource": { "uri": "x://a", "text": "and a door" } },
+    ]);
+    for choice in [
+        json!({ "mode": "required" }),
+        json!({ "mode": "none" }),
+        json!({}),
+    ] {
+        ask(choice, seen.clone()).await;
+    }
+    let asked = parrot.0.lock().unwrap().clone();
+    let choices: Vec<ToolChoice> = asked.iter().map(|one| one.tool_choice).collect();
+    let expected = [ToolChoice::Required, ToolChoice::None, ToolChoice::Auto];
+    assert_eq!(choices, expected);
+    // The tools stay even where none may be called: earlier calls name them.
+    assert!(asked.iter().all(|one| one.tools.len() == 1));
+    let [.., result] = asked[0].messages.as_slice() else {
+        panic!("{asked:?}");
+    };
+    let [Part::ToolResult { content, .. }, Part::Media(picture)] = result.parts.as_slice() else {
+        panic!("{result:?}");
+    };
+    assert_eq!(content, "a wall\nand a door");
+    assert_eq!(picture.mime, "image/png");
+    // What a model cannot be shown is not left out of what it is shown.
+    let sound = json!([{ "type": "audio", "data": "SUQz", "mimeType": "audio/mpeg" }]);
+    let refused = ask(json!({}), sound).await.to_string();
+    assert!(refused.contains("audio"), "{refused}");
+    assert_eq!(parrot.0.lock().unwrap().len(), 3);
+}
+
+// MCP-75
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_stops_the_clock_of_the_answer_at_an_address_too() {
+    let server = remote(Profile::default());
+    // Both limits are over long before the person is done.
+    let policy = RecoveryPolicy {
+        call_timeout: Duration::from_millis(300),
+        http_read_timeout: Duration::from_millis(300),
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    let mut entry = at(server.url("/mcp"));
+    entry.elicitation = Some(McpElicitation {
+        timeout: Duration::from_secs(60),
+        ..McpElicitation::default()
+    });
+    bench.add("one", entry).await;
+    bench.ready("one").await;
+    let question = json!({
+        "message": "How many?",
+        "requestedSchema": { "type": "object", "properties": { "count": { "type": "integer" } } },
+    });
+    server.arm("tools/call", Mode::Ask { question }, 1);
+    let slow = somebody(Duration::from_millis(2_500), Answer::Text("7".to_owned()));
+    let mut around = context(CancellationToken::new());
+    around.asker = slow;
+    let answer = bench.call_as("echo", json!({ "text": "x" }), &around).await;
+    let heard: Json = serde_json::from_str(answer["result"].as_str().unwrap_or_default())
+        .unwrap_or_else(|_| panic!("{answer}"));
+    assert_eq!(
+        heard,
+        json!({ "action": "accept", "content": { "count": 7 } })
+    );
 }

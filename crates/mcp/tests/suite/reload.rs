@@ -8,7 +8,7 @@ use hermes_testkit::mcp_server::Profile;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-use super::fixture::{Bench, at, quick, remote};
+use super::fixture::{Bench, at, quick, remote, servers};
 
 // MCP-77
 #[tokio::test(flavor = "multi_thread")]
@@ -33,7 +33,7 @@ async fn only_servers_whose_settings_changed_are_connected_anew() {
         ("changed", plain()),
         ("removed", plain()),
     ]);
-    let reload = bench.fleet.apply(&first).await;
+    let reload = bench.fleet.apply(servers(&first)).await;
     assert_eq!(reload.added, ["changed", "kept", "removed"]);
     for name in ["kept", "changed", "removed"] {
         bench.ready(name).await;
@@ -47,7 +47,7 @@ async fn only_servers_whose_settings_changed_are_connected_anew() {
         ),
         ("off", entry(|entry| entry.enabled = false)),
     ]);
-    let reload = bench.fleet.apply(&second).await;
+    let reload = bench.fleet.apply(servers(&second)).await;
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     assert_eq!(
         reload,

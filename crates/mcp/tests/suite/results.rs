@@ -239,10 +239,21 @@ fn troubles_say_what_the_model_should_do() {
         retry_in: Duration::from_millis(200),
     });
     assert!(says(&open, "unreachable") && says(&open, "~1s"), "{open}");
-    let down = shown(Trouble::Reconnecting {
+    let coming = shown(Trouble::Reconnecting {
+        why: Some("the connection was lost".to_owned()),
         wait: Duration::from_secs(5),
     });
-    assert!(says(&down, "reconnect"), "{down}");
+    assert!(
+        says(&coming, "reconnect") && says(&coming, "(the connection was lost)"),
+        "{coming}"
+    );
+    let down = shown(Trouble::Down {
+        why: Some("it could not be connected".to_owned()),
+        retry_in: Duration::from_secs(290),
+    });
+    for part in ["reconnect", "(it could not be connected)", "~290s"] {
+        assert!(says(&down, part), "{down}");
+    }
     let reauth = shown(Trouble::NeedsReauth {
         why: "expired".to_owned(),
         how: "run `hermes mcp login s`".to_owned(),

@@ -52,7 +52,12 @@ async fn filled(home: &Path) -> Store {
     let hash = store.blobs().put(b"a picture").unwrap();
     let first = NewSession::new(id("first"), "cli");
     store.create_session(first).await.unwrap();
-    let other = NewSession::new(id("other"), "telegram");
+    let other = NewSession {
+        chat_id: Some("42".to_owned()),
+        chat_type: Some("dm".to_owned()),
+        display_name: Some("Ada".to_owned()),
+        ..NewSession::new(id("other"), "telegram")
+    };
     store.create_session(other).await.unwrap();
     let picture = Message {
         role: Role::User,
@@ -148,8 +153,34 @@ async fn a_program_reads_conversations_over_standard_input() {
     let elsewhere = call(&client, "attachments_fetch", elsewhere).await;
     assert!(error(&elsewhere).contains("no message"), "{elsewhere}");
 
+    // Where conversations were held, before and after the gateway noted what it knows.
+    let ada = json!({
+        "target": "telegram:42", "platform": "telegram", "name": "Ada", "chat_type": "dm",
+    });
     let channels = call(&client, "channels_list", json!({})).await;
-    assert_eq!(channels["count"], 0);
+    assert_eq!(channels, json!({ "count": 1, "channels": [ada] }));
+    let noted = home.path().join("channel_directory.json");
+    let listed = json!({ "platforms": {
+        "discord": [{ "id": "7", "name": "general", "type": "channel" }],
+        "telegram": [{ "id": 42, "name": "Ada L.", "type": "dm" }, { "id": -9, "name": "team", "type": "group" }],
+    } });
+    std::fs::write(&noted, listed.to_string()).unwrap();
+    let channels = call(&client, "channels_list", json!({})).await;
+    let targets = |channels: &Json| -> Vec<String> {
+        let all = channels["channels"].as_array().unwrap().iter();
+        all.map(|one| one["target"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(
+        targets(&channels),
+        ["discord:7", "telegram:42", "telegram:-9"]
+    );
+    assert_eq!(channels["channels"][1]["name"], "Ada L.");
+    let one = call(&client, "channels_list", json!({ "platform": "Discord" })).await;
+    assert_eq!(targets(&one), ["discord:7"]);
+    std::fs::write(&noted, "{ torn").unwrap();
+    let channels = call(&client, "channels_list", json!({})).await;
+    assert_eq!(targets(&channels), ["telegram:42"]);
 
     // What another process writes while somebody waits.
     let nothing = call(&client, "events_wait", json!({ "timeout_ms": 0 })).await;
@@ -191,7 +222,9 @@ async fn over_the_network_it_answers_whoever_shows_the_token() {
         .unwrap();
     let cancel = CancellationToken::new();
     let transport = ServeTransport::Http { listener, token };
-    let serving = serve(ServeParts { store }, transport, cancel.clone());
+    let channels = home.path().join("channel_directory.json");
+    let parts = ServeParts { store, channels };
+    let serving = serve(parts, transport, cancel.clone());
     let asking = async {
         let http = ClientBuilder::new(ClientSettings::default(), AddressPolicy::PublicAndPrivate)
             .build()
@@ -246,7 +279,9 @@ async fn other_machines_are_not_served() {
         .build()
         .unwrap();
     let transport = ServeTransport::Http { listener, token };
-    let refused = serve(ServeParts { store }, transport, CancellationToken::new());
+    let channels = home.path().join("channel_directory.json");
+    let parts = ServeParts { store, channels };
+    let refused = serve(parts, transport, CancellationToken::new());
     let refused = tokio::time::timeout(Duration::from_secs(30), refused).await;
     assert!(matches!(refused.unwrap(), Err(ServeError::NotLoopback(_))));
 }

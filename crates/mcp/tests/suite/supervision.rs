@@ -140,21 +140,23 @@ async fn the_end_of_a_program_is_seen_at_once() {
     };
     let mut bench = Bench::new(policy);
     bench.add("one", bench.program("one", "")).await;
-    let pid = bench.ready("one").await.pid.unwrap();
-    let mut seen = bench.handle("one").watch();
-    let begun = Instant::now();
-    end(pid);
-    let gone = |view: &View| matches!(view.state, State::Reconnecting { .. });
-    tokio::time::timeout(PATIENCE, seen.wait_for(gone))
-        .await
-        .unwrap()
-        .unwrap();
-    // Half a second is promised; a busy test machine gets some more.
-    assert!(
-        begun.elapsed() < Duration::from_secs(2),
-        "{:?}",
-        begun.elapsed()
-    );
+    // A busy machine may be late once; what is promised is not missed every time.
+    let mut times = Vec::new();
+    for _ in 0..5 {
+        let pid = bench.ready("one").await.pid.unwrap();
+        let mut seen = bench.handle("one").watch();
+        let begun = Instant::now();
+        end(pid);
+        let gone = |view: &View| matches!(view.state, State::Reconnecting { .. });
+        let noticed = tokio::time::timeout(PATIENCE, seen.wait_for(gone)).await;
+        noticed.unwrap().unwrap();
+        times.push(begun.elapsed());
+        if begun.elapsed() < Duration::from_millis(500) {
+            return;
+        }
+        bench.handle("one").reconnect().await;
+    }
+    panic!("{times:?}");
 }
 
 // MCP-35
@@ -295,7 +297,7 @@ async fn changed_tools_are_read_while_a_call_runs_and_our_own_tools_stay() {
             .then_some(())
     })
     .unwrap();
-    let slow = bench.call("wait", json!({ "millis": 1_000, "text": "w" }));
+    let slow = bench.call("wait", json!({ "millis": 3_000, "text": "w" }));
     let change = async {
         while server.stats().calls == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;

@@ -3,7 +3,7 @@
 use super::{Looks, Rule, Severity};
 use crate::Surroundings;
 use crate::places;
-use crate::shell::{Field, Invocation};
+use crate::shell::{Field, Invocation, search};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -30,6 +30,21 @@ pub(super) const RULES: &[Rule] = &[
             "{rm,-rf,/}",
             "rm -rf /???",
             "python3 -c \"import shutil; shutil.rmtree('/etc')\"",
+            "find / -name '*' -delete",
+            "find / -size -100000k -delete",
+            "cd / && find ! -name x -delete",
+            "find -L ~ -type f -exec rm {} +",
+            "find / -path /proc -prune -o -delete",
+            "chroot / rm -rf /",
+            "rm -rf ${HOME%/*}",
+            "rm -rf \"$(dirname ~)\"",
+            "xargs -I{} sh -c 'rm -rf {}' <<< /",
+            "sed '1e rm -rf /' f",
+            "tar cf x y --checkpoint=1 --checkpoint-action=exec='rm -rf /'",
+            "tclsh <<< 'exec rm -rf /'",
+            "man -P 'rm -rf /' ls",
+            "echo '* * * * * rm -rf /' | crontab -",
+            "deno eval 'Deno.removeSync(\"/\", {recursive: true})'",
             "rm -r -- /usr",
         ],
         passes: &[
@@ -40,6 +55,10 @@ pub(super) const RULES: &[Rule] = &[
             "rm -rf /tmp/build",
             "find / -name x",
             "ls /",
+            "find / -name '*.pyc' -delete",
+            "find /var/log -mtime +30 -delete",
+            "find ~ -empty -delete",
+            "chroot /mnt rm -rf /srv/cache",
         ],
     },
     Rule {
@@ -132,15 +151,7 @@ fn deletes_system(one: &Invocation, around: &Surroundings) -> bool {
             (is_recursive(one) || one.name == "rimraf")
                 && one.operands().any(|field| vital(field, one, around))
         }
-        "find" | "gfind" => {
-            let deletes = one.has("-delete") && !is_filtered(one);
-            deletes
-                && one
-                    .arguments()
-                    .iter()
-                    .take_while(|field| !field.text.starts_with('-'))
-                    .any(|field| vital(field, one, around))
-        }
+        "find" | "gfind" => empties(one, around),
         "mv" => {
             let operands: Vec<&Field> = one.operands().collect();
             let sources = operands.len().saturating_sub(1);
@@ -176,20 +187,37 @@ fn deletes_system(one: &Invocation, around: &Surroundings) -> bool {
     }
 }
 
-fn is_filtered(one: &Invocation) -> bool {
-    const FILTERS: [&str; 12] = [
-        "-name", "-iname", "-path", "-regex", "-mtime", "-mmin", "-size", "-newer", "-user",
-        "-empty", "-atime", "-perm",
-    ];
-    FILTERS.iter().any(|filter| one.has(filter))
+/// Programs that remove what they are given.
+const REMOVERS: [&str; 4] = ["rm", "unlink", "shred", "rmdir"];
+
+fn removes(program: &str) -> bool {
+    REMOVERS.contains(&program.rsplit('/').next().unwrap_or_default())
+}
+
+/// Whether a search removes all it finds in a vital place.
+fn empties(one: &Invocation, around: &Surroundings) -> bool {
+    let (starts, actions) = search(&one.argv);
+    let places: Vec<String> = match starts {
+        [] => vec![one.cwd.to_string()],
+        some => {
+            let known = some.iter().filter(|field| field.is_known());
+            let paths = known.map(|field| places::absolute(&field.text, &one.cwd));
+            paths.collect()
+        }
+    };
+    let vital = |place: &&String| places::is_vital(place, around);
+    actions.iter().any(|action| {
+        let program = action.inner.first();
+        let removes = action.name == "-delete" || program.is_some_and(|field| removes(&field.text));
+        let mut emptied = places.iter().filter(vital);
+        removes && emptied.any(|place| !action.is_narrowed(place))
+    })
 }
 
 fn bulk(one: &Invocation, _: &Surroundings) -> bool {
-    const REMOVERS: [&str; 4] = ["rm", "unlink", "shred", "rmdir"];
     let names_remover = || {
         one.arguments().iter().any(|field| {
-            let base = field.text.rsplit('/').next().unwrap_or_default();
-            REMOVERS.contains(&base)
+            removes(&field.text)
                 || REMOVERS
                     .iter()
                     .any(|name| field.text.starts_with(&format!("{name} ")))
@@ -197,13 +225,11 @@ fn bulk(one: &Invocation, _: &Surroundings) -> bool {
     };
     match one.name.as_str() {
         "find" | "gfind" => {
-            let runs = ["-exec", "-execdir", "-ok", "-okdir"];
-            let after = |option: &&str| {
-                one.value(option).is_some_and(|field| {
-                    REMOVERS.contains(&field.text.rsplit('/').next().unwrap_or_default())
-                })
-            };
-            one.has("-delete") || runs.iter().any(after)
+            let (_, actions) = search(&one.argv);
+            actions.iter().any(|action| {
+                let program = action.inner.first();
+                action.name == "-delete" || program.is_some_and(|field| removes(&field.text))
+            })
         }
         "xargs" | "gxargs" | "parallel" => names_remover(),
         "fd" | "fdfind" => ["-x", "-X", "--exec", "--exec-batch"].iter().any(|option| {

@@ -17,6 +17,8 @@ pub(super) const RULES: &[Rule] = &[
             "wipefs -a /dev/sda",
             "cryptsetup luksFormat /dev/sda2",
             "blkdiscard /dev/nvme0n1",
+            "sgdisk --zap-all /dev/sda",
+            "sgdisk -Z /dev/sda",
             "diskutil eraseDisk JHFS+ X /dev/disk2",
             "mkswap /dev/sda1",
             "newfs /dev/ada0",
@@ -131,6 +133,10 @@ fn erases(one: &Invocation) -> bool {
         _ if named => target,
         "mke2fs" | "mkswap" | "mkdosfs" | "mkntfs" | "blkdiscard" => target,
         "wipefs" => (one.short("a") || one.long("--all")) && target,
+        "sgdisk" => {
+            let zaps = ["--zap-all", "--zap", "--clear"];
+            (one.short("Zzo") || zaps.iter().any(|option| one.has(option))) && target
+        }
         "cryptsetup" => one.has("luksFormat") || one.has("luksformat"),
         "diskutil" => one
             .arguments()

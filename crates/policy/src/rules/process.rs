@@ -1,8 +1,9 @@
 //! Processes, services, the machine's power and ourselves.
 
+use super::ours::{Asked, asked};
 use super::{Looks, Rule, Severity};
 use crate::Surroundings;
-use crate::shell::{Invocation, Sign};
+use crate::shell::{Field, Invocation, Sign, option_values};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -70,8 +71,13 @@ pub(super) const RULES: &[Rule] = &[
             "systemctl -f halt",
             "doas reboot",
             "systemctl kexec",
+            "systemctl start reboot.target",
+            "systemctl isolate poweroff.target",
+            "rtcwake -m off -s 60",
+            "gnome-session-quit --power-off",
             "shutdown -h now",
             "echo b > /proc/sysrq-trigger",
+            "dbus-send --system --dest=org.freedesktop.login1 /org/freedesktop/login1 org.freedesktop.login1.Manager.PowerOff boolean:true",
         ],
         passes: &[
             "echo reboot",
@@ -79,6 +85,8 @@ pub(super) const RULES: &[Rule] = &[
             "man shutdown",
             "git init 0",
             "systemctl status reboot.target",
+            "systemctl start nginx.service",
+            "rtcwake -m no -s 60",
             "shutdown -c",
         ],
     },
@@ -202,6 +210,9 @@ pub(super) const RULES: &[Rule] = &[
             "hermes update",
             "nohup hermes gateway run &",
             "hermes -p work gateway stop",
+            "hermes -m x gateway stop",
+            "hermes gateway --profile work stop",
+            "hermes -m x update",
             "setsid hermes gateway run",
         ],
         passes: &[
@@ -239,6 +250,13 @@ fn is_kill_signal(text: &str) -> bool {
     )
 }
 
+fn is_power(name: &str) -> bool {
+    matches!(
+        name,
+        "poweroff" | "reboot" | "halt" | "kexec" | "suspend" | "hibernate" | "soft-reboot"
+    )
+}
+
 fn power(one: &Invocation, _: &Surroundings) -> bool {
     let first = one
         .operands()
@@ -248,11 +266,26 @@ fn power(one: &Invocation, _: &Surroundings) -> bool {
         "shutdown" => !one.short("c") && !one.long("--help"),
         "reboot" | "halt" | "poweroff" => !one.long("--help") && !one.long("--version"),
         "init" | "telinit" => matches!(first, "0" | "6"),
-        "systemctl" | "loginctl" => matches!(
-            first,
-            "poweroff" | "reboot" | "halt" | "kexec" | "suspend" | "hibernate" | "soft-reboot"
-        ),
+        "systemctl" | "loginctl" => {
+            let starts = matches!(first, "start" | "isolate" | "restart");
+            let target = |field: &Field| field.text.strip_suffix(".target").is_some_and(is_power);
+            is_power(first) || starts && one.operands().skip(1).any(target)
+        }
+        "rtcwake" => option_values(&one.argv, &["-m", "--mode"])
+            .iter()
+            .any(|mode| !matches!(mode.text.as_str(), "no" | "on" | "show" | "disable")),
+        "pm-suspend" | "pm-hibernate" => !one.long("--help"),
+        "acpitool" => one.short("sS"),
+        "gnome-session-quit" => one.long("--power-off") || one.long("--reboot"),
+        "xfce4-session-logout" => one.long("--halt") || one.long("--reboot") || one.short("hr"),
         "kexec" => one.short("e"),
+        "dbus-send" | "gdbus" | "busctl" | "qdbus" => one.arguments().iter().any(|field| {
+            let call = field.text.rsplit('.').next().unwrap_or_default();
+            matches!(
+                call,
+                "PowerOff" | "Reboot" | "Halt" | "Suspend" | "Hibernate" | "KExec" | "SoftReboot"
+            )
+        }),
         _ => {
             one.streams.iter().any(|stream| match stream {
                 crate::shell::Stream::Out(field) => field.text == "/proc/sysrq-trigger",
@@ -297,18 +330,9 @@ fn ends_us(one: &Invocation, around: &Surroundings) -> bool {
 }
 
 fn gateway(one: &Invocation, _: &Surroundings) -> bool {
-    if one.name != "hermes" || one.long("--help") {
-        return false;
-    }
-    let words: Vec<&str> = one
-        .arguments()
-        .iter()
-        .map(|field| field.text.as_str())
-        .collect();
-    let follows = |second: &str| words.windows(2).any(|pair| pair == ["gateway", second]);
-    let stops = ["stop", "restart", "uninstall"]
-        .iter()
-        .any(|verb| follows(verb));
-    let updates = words.iter().find(|word| !word.starts_with('-')) == Some(&"update");
-    stops || updates || one.wrapped && (follows("run") || follows("start"))
+    asked(one).iter().any(|Asked { command, verb }| {
+        let stops = matches!(*verb, "stop" | "restart" | "uninstall");
+        let doubles = one.wrapped && matches!(*verb, "run" | "start");
+        *command == "update" || *command == "gateway" && (stops || doubles)
+    })
 }

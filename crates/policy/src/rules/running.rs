@@ -3,7 +3,7 @@
 use super::{Looks, Rule, Severity};
 use crate::Surroundings;
 use crate::places;
-use crate::shell::{FETCHERS, Field, Invocation, Sign, Span, Stream};
+use crate::shell::{FETCHERS, Field, Invocation, Sign, Span, Stream, option_values};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -132,6 +132,35 @@ pub(super) const RULES: &[Rule] = &[
         passes: &["$HOME/bin/x", "x=ls; $x", "$(which python3) app.py"],
     },
     Rule {
+        category: "unknown-launcher",
+        severity: Severity::Ask,
+        reason: "an unfamiliar program may start the dangerous command that stands behind it",
+        looks: Looks::Suspicion,
+        catches: &[
+            "launch rm -rf x",
+            "launch -n 1 -- rm -rf /",
+            "launch --as=root /sbin/reboot",
+            "launch -c 'rm -rf x'",
+            "launch --exec=rm x -rf /",
+            "launch 'please rm -rf /'",
+            "launch <<< 'rm -rf /'",
+            "launch bash -c ls",
+            "bash launch.sh rm -rf x",
+            "timeout --new-option v 5 rm -rf /",
+            "vagrant halt",
+        ],
+        passes: &[
+            "launch ls -la",
+            "launch --body 'then rm -r build'",
+            "launch install kill git rm",
+            "getent passwd ada",
+            "grep -c 'rm -rf /' notes.txt",
+            "gh issue create --body 'rm -rf / is too easy'",
+            "launch http://localhost/shutdown",
+            "launch -c config.toml",
+        ],
+    },
+    Rule {
         category: "injected-code",
         severity: Severity::Ask,
         reason: "slips a library or start file into a program",
@@ -212,10 +241,14 @@ pub(super) const RULES: &[Rule] = &[
                     "--rsh-command",
                 ]),
                 "zip" => starts(&["-TT", "--unzip-command"]),
-                "rsync" => one
-                    .value("-e")
-                    .or(one.value("--rsh"))
-                    .is_some_and(|field| field.text.contains("sh -c")),
+                "rsync" => {
+                    let shells = option_values(&one.argv, &["-e", "--rsh"]);
+                    shells.iter().any(|field| program(&field.text) != "ssh")
+                }
+                "make" | "gmake" => one.arguments().iter().any(|field| {
+                    let shell = field.text.strip_prefix("SHELL=");
+                    shell.is_some_and(|text| !SHELLS.contains(&program(text)))
+                }),
                 "git" => {
                     starts(&["--upload-pack", "--receive-pack", "--open-files-in-pager"])
                         || one.has("-O") && one.argument(0) == "grep"
@@ -235,8 +268,19 @@ pub(super) const RULES: &[Rule] = &[
             "sed '1e ls' x",
             "sed 's/a/b/ge' x",
             "tar xf a --to-command=sh",
+            "rsync -ave ./x a b",
+            "rsync --rsh='sh -c id' a b",
+            "make SHELL=./x",
         ],
-        passes: &["rg --pretty x", "sort -u f", "man ls", "ag x", "tar xf a"],
+        passes: &[
+            "rg --pretty x",
+            "sort -u f",
+            "man ls",
+            "ag x",
+            "tar xf a",
+            "rsync -ave 'ssh -p 2222' a b",
+            "make SHELL=/bin/bash all",
+        ],
     },
     Rule {
         category: "made-executable",
@@ -279,6 +323,15 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
+/// Shells that make is told to use.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+
+/// The program a text begins with, without directories.
+fn program(text: &str) -> &str {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    first.rsplit('/').next().unwrap_or_default()
+}
+
 /// Whether a script of sed runs what it makes: the command `e`, or that flag of `s`.
 fn runs_in_sed(script: &str) -> bool {
     script.split([';', '\n']).any(|command| {
@@ -299,7 +352,8 @@ fn runs_in_sed(script: &str) -> bool {
     })
 }
 
-fn hidden(text: &str) -> Option<Span> {
+/// The first character that cannot be seen, or that changes the order of others.
+pub(crate) fn hidden(text: &str) -> Option<Span> {
     let is_hidden = |c: char| {
         matches!(c,
             '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}'

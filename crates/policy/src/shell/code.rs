@@ -30,6 +30,8 @@ pub(super) struct Language {
     long: &'static [&'static str],
     /// Short options that mean a module or a question, not a text.
     other: &'static str,
+    /// A word whose next one is program text.
+    verb: Option<&'static str>,
 }
 
 /// The language an interpreter runs.
@@ -52,6 +54,7 @@ pub(super) fn language(name: &str) -> Option<Language> {
         letters,
         long,
         other,
+        verb: (name == "deno").then_some("eval"),
     })
 }
 
@@ -82,6 +85,10 @@ impl Language {
                     return Source::None;
                 }
                 continue;
+            }
+            if self.verb == Some(text) {
+                let value = arguments.find(|field| !field.text.starts_with('-'));
+                return value.map_or(Source::None, Source::Text);
             }
             let Some(letters) = text.strip_prefix('-') else {
                 return Source::File(field);
@@ -119,6 +126,8 @@ const MAX_TEXTS: usize = 200;
 
 struct Patterns {
     runs: Regex,
+    /// A command without quotes, as in Tcl.
+    bare: Regex,
     deletes: Regex,
     forks: Regex,
 }
@@ -129,8 +138,9 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
             r"(?i)\b(system|popen\w*|subprocess|check_(output|call)|exec\w*|spawn\w*|child_process|shell_exec|passthru|proc_open|qx|os\.exec|posix_spawn|do shell script|pty\.)",
         )
         .ok()?,
+        bare: Regex::new(r#"(?m)\b(?:exec|spawn|system)\s+([A-Za-z/][^"'();\]\n]*)"#).ok()?,
         deletes: Regex::new(
-            r"(?i)(rmtree|remove_tree|rm_rf|rm_r|rmsync|rmdirsync|unlinksync|unlink|os\.remove|os\.rmdir|removedirs|file\.delete|fs\.rm\w*|rimraf|remove_entry\w*|deno\.remove)\b",
+            r"(?i)(rmtree|remove_tree|rm_rf|rm_r|rmsync|rmdirsync|unlinksync|unlink|os\.remove|os\.rmdir|removedirs|file\.delete|fs\.rm\w*|rimraf|remove_entry\w*|deno\.remove\w*)\b",
         )
         .ok()?,
         forks: Regex::new(r"(?i)fork\s*(\(\))?\s*while\s+(fork|1|true)|while[^;]{0,40}fork|loop\s*\{\s*fork|fork\s*;\s*redo").ok()?,
@@ -151,6 +161,10 @@ pub(super) fn look(text: &str) -> Found {
         // A list of arguments is a command with its words apart.
         found.commands.push(texts.join(" "));
         found.commands.extend(texts);
+    }
+    for call in patterns.bare.captures_iter(text).take(MAX_TEXTS) {
+        let command = call.get(1).map_or("", |found| found.as_str());
+        found.commands.push(command.to_owned());
     }
     for call in patterns.deletes.find_iter(text).take(MAX_TEXTS) {
         let rest = text.get(call.end()..).unwrap_or_default();

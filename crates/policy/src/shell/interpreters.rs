@@ -20,7 +20,11 @@ impl Resolver<'_> {
             let flags = text.strip_prefix('-').or_else(|| text.strip_prefix('+'));
             match flags {
                 Some("-command") => wants_text = true,
-                Some("-rcfile" | "-init-file") => drop(arguments.next()),
+                Some("-rcfile" | "-init-file") => {
+                    if let Some(file) = arguments.next() {
+                        self.source(&[field.clone(), file.clone()], given);
+                    }
+                }
                 Some(long) if long.starts_with('-') => {}
                 Some("") => reads_input = true,
                 Some(flags) => {
@@ -58,12 +62,19 @@ impl Resolver<'_> {
                         });
                     }
                     _ if is_input => self.fed(given),
-                    _ => {}
+                    _ => self.script_words(file, argv, given),
                 }
             }
             _ => self.fed(given),
         }
         None
+    }
+
+    /// A script in a file may start what stands behind it, as any program may.
+    fn script_words(&mut self, file: &Field, argv: &[Field], given: &Given) {
+        let at = argv.iter().position(|field| std::ptr::eq(field, file));
+        let words = at.and_then(|at| argv.get(at..)).unwrap_or_default();
+        self.perhaps(words, given);
     }
 
     fn shell_text(&mut self, text: &Field, rest: Vec<String>, given: &Given) -> Option<String> {
@@ -173,6 +184,7 @@ impl Resolver<'_> {
                     let sign = kind_of(&carried.programs, Sign::PipedText);
                     self.sign(sign, given.span);
                 }
+                self.script_words(file, argv, given);
                 return;
             }
             code::Source::Input => {

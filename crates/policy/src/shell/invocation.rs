@@ -1,5 +1,6 @@
 //! One program with everything it gets, after all wrappers were taken off.
 
+use std::ops::Deref;
 use std::rc::Rc;
 
 use unicode_normalization::UnicodeNormalization;
@@ -49,13 +50,46 @@ pub(crate) enum Stream {
     Out(Field),
 }
 
+/// A program and its arguments: those of another one from some place on, or all.
+#[derive(Debug, Clone)]
+pub(crate) struct Argv {
+    all: Rc<Vec<Field>>,
+    from: usize,
+}
+
+impl Argv {
+    /// All of these.
+    pub(crate) fn new(all: Vec<Field>) -> Self {
+        Self {
+            all: Rc::new(all),
+            from: 0,
+        }
+    }
+
+    /// The same from a place on.
+    pub(super) fn from(&self, place: usize) -> Self {
+        Self {
+            all: Rc::clone(&self.all),
+            from: self.from + place,
+        }
+    }
+}
+
+impl Deref for Argv {
+    type Target = [Field];
+
+    fn deref(&self) -> &[Field] {
+        self.all.get(self.from..).unwrap_or_default()
+    }
+}
+
 /// A program and what it gets.
 #[derive(Debug, Clone)]
 pub(crate) struct Invocation {
     /// The name without directories, in small letters; empty for redirections alone.
     pub(crate) name: String,
     /// The program as written, and its arguments.
-    pub(crate) argv: Rc<Vec<Field>>,
+    pub(crate) argv: Argv,
     pub(crate) streams: Rc<[Stream]>,
     pub(crate) input: Input,
     pub(crate) cwd: Rc<str>,
@@ -198,6 +232,16 @@ impl Invocation {
     /// Whether the name is one of these.
     pub(crate) fn is(&self, names: &[&str]) -> bool {
         names.contains(&self.name.as_str())
+    }
+
+    /// The program without its arguments and whatever else it gets.
+    pub(crate) fn bare(&self) -> Self {
+        Self {
+            argv: Argv::new(self.argv.first().cloned().into_iter().collect()),
+            streams: Rc::default(),
+            input: Input::Nothing,
+            ..self.clone()
+        }
     }
 
     /// Equal for programs that no rule can tell apart.

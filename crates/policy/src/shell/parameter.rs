@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::field::HOLE;
 use super::tree::Parameter;
+use crate::wildcard;
 
 /// The longest value that is remembered.
 const MAX_VALUE: usize = 65_536;
@@ -99,6 +100,7 @@ fn changed(value: &str, operator: &str, operand: &str) -> String {
     let pattern = operand.contains(['*', '?', '[', HOLE]);
     let result = match operator {
         ":" => substring(value, operand),
+        "#" | "##" | "%" | "%%" if pattern => cut(value, operator, operand),
         "#" | "##" if !pattern => Some(value.strip_prefix(operand).unwrap_or(value).to_owned()),
         "%" | "%%" if !pattern => Some(value.strip_suffix(operand).unwrap_or(value).to_owned()),
         "/" | "//" if !pattern => {
@@ -116,6 +118,29 @@ fn changed(value: &str, operator: &str, operand: &str) -> String {
     result
         .filter(|text| text.len() <= MAX_VALUE)
         .unwrap_or_else(|| HOLE.to_string())
+}
+
+/// What is left of a value without the part at one end that a pattern holds for.
+fn cut(value: &str, operator: &str, pattern: &str) -> Option<String> {
+    /// Every end of the value is tried.
+    const MAX_CUT: usize = 1_024;
+    if value.len() > MAX_CUT || pattern.contains(HOLE) {
+        return None;
+    }
+    let places = (0..=value.len()).filter(|at| value.is_char_boundary(*at));
+    let from_start = operator.starts_with('#');
+    let held = places.filter(|at| {
+        let (before, behind) = value.split_at(*at);
+        wildcard::matches(pattern, if from_start { before } else { behind })
+    });
+    // One sign takes away as little as it can, two as much.
+    let least_first = from_start == (operator.len() == 1);
+    let place = if least_first { held.min() } else { held.max() };
+    Some(match place {
+        Some(at) if from_start => value.get(at..)?.to_owned(),
+        Some(at) => value.get(..at)?.to_owned(),
+        None => value.to_owned(),
+    })
 }
 
 fn substring(value: &str, operand: &str) -> Option<String> {

@@ -7,9 +7,9 @@ use super::field::{Field, HOLE};
 
 /// The output of a program, if its arguments and its input say it.
 pub(super) fn output(name: &str, arguments: &[Field], input: Option<&str>) -> Option<String> {
-    const KNOWN: [&str; 18] = [
-        "echo", "printf", "cat", "tee", "base64", "xxd", "rev", "tr", "which", "type", ":", "true",
-        "cd", "export", "set", "unset", "umask", "",
+    const KNOWN: [&str; 20] = [
+        "dirname", "basename", "echo", "printf", "cat", "tee", "base64", "xxd", "rev", "tr",
+        "which", "type", ":", "true", "cd", "export", "set", "unset", "umask", "",
     ];
     if !KNOWN.contains(&name) {
         return None;
@@ -32,11 +32,24 @@ pub(super) fn output(name: &str, arguments: &[Field], input: Option<&str>) -> Op
             .map(|line| line.chars().rev().collect::<String>() + "\n")
             .collect(),
         "tr" => translate(&words, input?)?,
+        "dirname" => directory(words.last()?).to_owned() + "\n",
+        "basename" if words.len() == 1 => {
+            let path = words.last()?.trim_end_matches('/');
+            path.rsplit('/').next()?.to_owned() + "\n"
+        }
         "which" | "type" => (*words.last()?).to_owned(),
         ":" | "true" | "cd" | "export" | "set" | "unset" | "umask" | "" => String::new(),
         _ => return None,
     };
     (!text.contains(HOLE) || name == "echo").then_some(text)
+}
+
+fn directory(path: &str) -> &str {
+    match path.trim_end_matches('/').rsplit_once('/') {
+        None => ".",
+        Some(("", _)) => "/",
+        Some((directory, _)) => directory,
+    }
 }
 
 fn echo(words: &[&str]) -> String {

@@ -2,8 +2,9 @@
 
 use std::rc::Rc;
 
+use super::carriers::option_values;
 use super::field::{Field, HOLE};
-use super::invocation::{Input, Place};
+use super::invocation::{Input, Place, Sign};
 use super::resolve::{Given, Resolver};
 use super::unwrap::{joined, value, wrapped};
 use super::wrappers;
@@ -101,41 +102,6 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn find(&mut self, argv: &[Field], given: &Given) {
-        let mut starts: Vec<&Field> = Vec::new();
-        let mut filtered = false;
-        let mut at = 1;
-        while let Some(field) = argv.get(at) {
-            let text = field.text.as_str();
-            if text.starts_with('-') || matches!(text, "(" | "!" | ")") {
-                break;
-            }
-            starts.push(field);
-            at += 1;
-        }
-        while let Some(field) = argv.get(at) {
-            at += 1;
-            match field.text.as_str() {
-                "-exec" | "-execdir" | "-ok" | "-okdir" => {
-                    let rest = argv.get(at..).unwrap_or_default();
-                    let end = |field: &Field| matches!(field.text.as_str(), ";" | "+");
-                    let length = rest.iter().position(end).unwrap_or(rest.len());
-                    let inner = rest.get(..length).unwrap_or_default();
-                    let argv = filled(inner, &starts, filtered, &self.cwd);
-                    self.run(argv, wrapped(given));
-                    at += length + 1;
-                }
-                "-name" | "-iname" | "-path" | "-ipath" | "-regex" | "-mtime" | "-mmin"
-                | "-size" | "-newer" | "-user" | "-perm" | "-empty" | "-atime" | "-ctime"
-                | "-wholename" | "-group" | "-inum" | "-links" | "-iregex" | "-nouser"
-                | "-nogroup" => {
-                    filtered = true;
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// `xargs` and `parallel`: arguments come from the input too.
     pub(super) fn fed_arguments(
         &mut self,
@@ -154,7 +120,17 @@ impl Resolver<'_> {
             wrappers::inner("xargs", argv)?.0.to_vec()
         };
         let known = given.input.known().map(str::to_owned);
+        let own = argv.get(..argv.len().saturating_sub(inner.len()));
+        let marks = option_values(own.unwrap_or_default(), &["-I", "--replace"]);
+        let mark = marks.first().filter(|_| name != "parallel");
         match known {
+            Some(text) if mark.is_some_and(|mark| !mark.text.is_empty()) => {
+                let line = text.lines().next().unwrap_or_default();
+                for field in &mut inner {
+                    let mark = mark.map_or("", |mark| mark.text.as_str());
+                    field.text = field.text.replace(mark, line);
+                }
+            }
             Some(text) => {
                 let words = text.split_whitespace().take(1_024);
                 inner.extend(words.map(|word| Field::literal(word, given.span)));
@@ -188,6 +164,11 @@ impl Resolver<'_> {
     /// `docker exec name command`, `kubectl exec pod -- command` and the like.
     pub(super) fn container(&mut self, argv: &[Field], given: &Given) {
         let words: Vec<&str> = argv.iter().map(|field| field.text.as_str()).collect();
+        if let [_, "unshare", ..] = words.as_slice() {
+            let inner = wrappers::operands("", argv.get(1..).unwrap_or_default());
+            self.run(inner.to_vec(), wrapped(given));
+            return;
+        }
         let runs = |word: &&str| matches!(*word, "exec" | "run");
         let Some(at) = words.iter().take(4).position(runs) else {
             return;
@@ -244,22 +225,15 @@ impl Resolver<'_> {
         }
     }
 
-    /// `vim -c '!text'`.
-    pub(super) fn editor_commands(&mut self, argv: &[Field], given: &Given) {
-        for field in argv.iter().skip(1) {
-            let text = field.text.trim_start_matches(['-', '+', ':']);
-            if let Some(text) = text.strip_prefix('!') {
-                self.text(text, field.span, Input::Nothing);
-            } else if let Some((_, text)) = text.split_once("system(") {
-                self.code(&format!("system({text}"), field.span, given);
-            }
-        }
-    }
-
     /// `npx -c 'text'`, and programs of a project run by its own tool.
     pub(super) fn project_tool(&mut self, argv: &[Field], given: &Given) {
-        if let Some(text) = value(argv, &["-c", "--call", "--run", "--command"]) {
-            self.text(&text.text, text.span, Input::Nothing);
+        let told =
+            |field: &Field| matches!(field.text.as_str(), "-c" | "--call" | "--run" | "--command");
+        if let Some(at) = argv.iter().position(told) {
+            match argv.get(at + 1..).unwrap_or_default() {
+                [text] => drop(self.text(&text.text, text.span, Input::Nothing)),
+                words => drop(self.run(words.to_vec(), wrapped(given))),
+            }
             return;
         }
         let mut inner = wrappers::operands("p", argv);
@@ -279,9 +253,22 @@ impl Resolver<'_> {
         }
     }
 
-    /// `make --eval '$(shell …)'`.
-    pub(super) fn make(&mut self, argv: &[Field]) {
+    /// `make --eval '$(shell …)'`, `make SHELL=program`, and rules that come with the command.
+    pub(super) fn make(&mut self, argv: &[Field], given: &Given) {
+        let files = option_values(argv, &["-f", "--file", "--makefile"]);
+        let is_input =
+            |file: &Field| matches!(file.text.as_str(), "-" | "/dev/stdin" | "/dev/fd/0");
+        if files.iter().any(is_input) {
+            self.fed(given);
+        }
+        for rules in option_values(argv, &["--eval", "-E"]) {
+            self.sign(Sign::ShellText, rules.span);
+            self.text(&rules.text, rules.span, Input::Nothing);
+        }
         for field in argv.iter().skip(1) {
+            if let Some(shell) = field.text.strip_prefix("SHELL=") {
+                self.text(shell, field.span, Input::Nothing);
+            }
             let mut rest = field.text.as_str();
             while let Some((_, behind)) = rest.split_once("$(shell ") {
                 let text = behind.split(')').next().unwrap_or_default();
@@ -290,33 +277,4 @@ impl Resolver<'_> {
             }
         }
     }
-}
-
-/// The command of `find -exec` with the places it is run on.
-fn filled(inner: &[Field], starts: &[&Field], filtered: bool, cwd: &str) -> Vec<Field> {
-    let mut argv = Vec::new();
-    for field in inner {
-        if !field.text.contains("{}") {
-            argv.push(field.clone());
-            continue;
-        }
-        let own = Field::literal(cwd, field.span);
-        let places: Vec<&Field> = if starts.is_empty() {
-            vec![&own]
-        } else {
-            starts.to_vec()
-        };
-        for start in places {
-            let place = if filtered {
-                format!("{}/{HOLE}", start.text.trim_end_matches('/'))
-            } else {
-                start.text.clone()
-            };
-            argv.push(Field {
-                text: field.text.replace("{}", &place),
-                ..field.clone()
-            });
-        }
-    }
-    argv
 }

@@ -26,6 +26,25 @@ pub(crate) fn read(text: &str, fixed: Option<Span>) -> (Parsed, Option<Trouble>)
     read_inside(text, fixed, 0)
 }
 
+/// Where the comments of a text are. None where the text cannot be read to its end, and none that another
+/// reader could take for a part of a word: what is left out by mistake would be hidden.
+pub(crate) fn comments(text: &str) -> Vec<Span> {
+    let mut reader = Reader::new(text, None);
+    reader.whole();
+    if reader.trouble.is_some() {
+        return Vec::new();
+    }
+    let stands_apart = |comment: &Span| {
+        let before = text.get(..comment.start).unwrap_or_default();
+        before.is_empty()
+            || before.ends_with([' ', '\t', '\n', ';', '&', '|', '(', ')'])
+                && !before.ends_with("\\\n")
+    };
+    let mut comments = reader.comments;
+    comments.retain(stands_apart);
+    comments
+}
+
 /// As `read`, for a text that stands this deep in another.
 pub(super) fn read_inside(
     text: &str,
@@ -49,6 +68,7 @@ pub(super) struct Reader<'t> {
     pub(super) no_arithmetic: bool,
     pub(super) bodies: Vec<Word>,
     pub(super) waiting: Vec<Waiting>,
+    comments: Vec<Span>,
 }
 
 /// A here-document whose text begins on the next line.
@@ -71,6 +91,7 @@ impl<'t> Reader<'t> {
             no_arithmetic: false,
             bodies: Vec::new(),
             waiting: Vec::new(),
+            comments: Vec::new(),
         }
     }
 
@@ -188,7 +209,12 @@ impl<'t> Reader<'t> {
 
     fn comment(&mut self) {
         let rest = self.slice(self.at, self.end);
+        let start = self.at;
         self.at += rest.find('\n').unwrap_or(rest.len());
+        self.comments.push(Span {
+            start,
+            end: self.at,
+        });
     }
 
     pub(super) fn newline(&mut self) {

@@ -1,5 +1,6 @@
 //! Commands that git runs for its user.
 
+use super::carriers::option_values;
 use super::field::Field;
 use super::invocation::Input;
 use super::resolve::{Given, Resolver};
@@ -29,11 +30,23 @@ impl Resolver<'_> {
             return;
         }
         let rest = argv.get(2..).unwrap_or_default();
+        for field in rest {
+            // The address of a helper that is a program; `% ` is a space inside a word of it.
+            if let Some(text) = field.text.strip_prefix("ext::") {
+                self.text(&text.replace("% ", "\\ "), field.span, Input::Nothing);
+            }
+        }
         match argv.get(1).map_or("", |field| field.text.as_str()) {
             "config" => {
                 let words: Vec<&Field> = rest.iter().filter(|f| !f.text.starts_with('-')).collect();
                 if let [key, value, ..] = words.as_slice() {
                     self.git_setting(&format!("{}={}", key.text, value.text), given);
+                }
+            }
+            "clone" => {
+                for setting in option_values(argv.get(1..).unwrap_or_default(), &["-c", "--config"])
+                {
+                    self.git_setting(&setting.text, given);
                 }
             }
             "bisect" if rest.first().is_some_and(|field| field.text == "run") => {

@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use super::definitions::Definitions;
 use super::field::{Carried, Field, HOLE};
-use super::invocation::{Input, Invocation, Place, Sign, Signal, Stream, program_name};
+use super::invocation::{Argv, Input, Invocation, Place, Sign, Signal, Stream, program_name};
 use super::parameter::Scope;
+use super::perhaps::Suspects;
 use super::prints;
 use super::read::{Trouble, read};
 use super::tree::{Body, Parsed, Part, Pipeline, Script, Span, Stage, Word};
@@ -33,6 +34,8 @@ const MAX_ROUNDS: usize = 16;
 pub(crate) struct Resolved {
     pub(crate) invocations: Vec<Invocation>,
     pub(crate) signals: Vec<Signal>,
+    /// What programs we do not know may start.
+    pub(crate) suspects: Suspects,
     /// Whether it is one program without operators, redirections or substitutions.
     pub(crate) single: bool,
     /// Whether functions or aliases may be other ones after it.
@@ -81,6 +84,8 @@ pub(super) struct Resolver<'a> {
     pub(super) copies: HashMap<String, String>,
     /// Functions that are being walked; one that calls itself has shown what it does.
     pub(super) calling: Vec<String>,
+    /// Set while every end of an argument list is looked at: no part of it needs the same again.
+    pub(super) suspecting: bool,
     inherited: Input,
     fuel: usize,
     depth: usize,
@@ -132,6 +137,7 @@ impl<'a> Resolver<'a> {
             functions: HashMap::new(),
             copies: HashMap::new(),
             calling: Vec::new(),
+            suspecting: false,
             inherited: Input::Nothing,
             fuel: FUEL,
             depth: 0,
@@ -183,7 +189,10 @@ impl<'a> Resolver<'a> {
             self.trouble(trouble, span);
         }
         let inherited = std::mem::replace(&mut self.inherited, input);
+        // Its words were not looked at one by one.
+        let suspecting = std::mem::replace(&mut self.suspecting, false);
         let printed = self.deeper(|this| this.parsed(&parsed));
+        self.suspecting = suspecting;
         self.inherited = inherited;
         printed
     }
@@ -320,15 +329,18 @@ impl<'a> Resolver<'a> {
 
     /// Notes a program and looks through it. The result is what it would print, where that is known.
     pub(super) fn run(&mut self, argv: Vec<Field>, given: Given) -> Option<String> {
+        self.start(Argv::new(argv), given)
+    }
+
+    pub(super) fn start(&mut self, argv: Argv, given: Given) -> Option<String> {
         if !self.spend(COST_OF_PROGRAM) {
             return None;
         }
         let name = program_name(argv.first());
         self.note_definitions(&name, argv.first());
-        let argv = Rc::new(argv);
         self.resolved.invocations.push(Invocation {
             name: name.clone(),
-            argv: Rc::clone(&argv),
+            argv: argv.clone(),
             streams: Rc::clone(&given.streams),
             input: given.input.clone(),
             cwd: Rc::clone(&self.cwd),

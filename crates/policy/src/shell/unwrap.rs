@@ -7,9 +7,17 @@ use super::field::{Field, HOLE};
 use super::invocation::{Input, Place, Sign};
 use super::resolve::{Given, Resolver};
 use super::wrappers;
+use crate::places;
 
 const SHELLS: [&str; 12] = [
     "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash", "mksh", "csh", "tcsh", "yash",
+];
+
+const USER_LONG: &[&str] = &[
+    "--user",
+    "--group",
+    "--supp-group",
+    "--whitelist-environment",
 ];
 
 impl Resolver<'_> {
@@ -66,6 +74,7 @@ impl Resolver<'_> {
 
     /// Runs the inner program of a wrapper, or what a program takes somewhere else.
     fn elsewhere(&mut self, name: &str, argv: &[Field], given: &Given) -> Option<String> {
+        let known = self.told(name, argv, given);
         if let Some((inner, assignments)) = wrappers::inner(name, argv) {
             for field in assignments {
                 if let Some((variable, value)) = field.text.split_once('=') {
@@ -73,7 +82,7 @@ impl Resolver<'_> {
                 }
             }
             let place = self.place;
-            if name == "chroot" {
+            if name == "chroot" && !self.is_own_root(argv, inner) {
                 self.place = Place::Container;
             }
             let printed = self.run(inner.to_vec(), wrapped(given));
@@ -87,10 +96,23 @@ impl Resolver<'_> {
                 let text = operands.get(1..).map(|words| joined(words, 0));
                 self.there(Place::Away, &text.unwrap_or_default(), given);
             }
-            "su" | "runuser" | "script" => {
-                if let Some(text) = value(argv, &["-c", "--command", "-lc"]) {
-                    self.text(&text.text, given.span, input);
+            "su" | "runuser" | "script" | "sg" => match value(argv, &["-c", "--command", "-lc"]) {
+                Some(text) => drop(self.text(&text.text, given.span, input)),
+                None if name == "sg" => drop(self.text(&joined(argv, 2), given.span, input)),
+                None if name == "runuser" && names_user(argv) => {
+                    let inner = wrappers::operands_of("ugGw", USER_LONG, argv).to_vec();
+                    self.run(inner, wrapped(given));
                 }
+                // Without a command they start a shell, which reads what they are given.
+                None => self.fed(given),
+            },
+            "sudo" | "doas" | "pkexec" | "unshare" | "nsenter" | "fakeroot" => self.fed(given),
+            "chroot" => {
+                let place = match self.is_own_root(argv, &[]) {
+                    true => self.place,
+                    false => Place::Container,
+                };
+                self.inside(place, |this| this.fed(given));
             }
             "watch" => {
                 let text = joined(wrappers::operands("ndn", argv), 0);
@@ -102,21 +124,25 @@ impl Resolver<'_> {
             }
             "tmux" | "screen" => self.terminal(argv, given),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(argv, given),
-            "at" | "batch" => self.fed(given),
+            "at" | "batch" | "newgrp" => self.fed(given),
+            "crontab" => self.timed(given),
             "vim" | "vi" | "nvim" | "ex" | "ed" | "emacs" | "less" | "man" => {
                 self.editor_commands(argv, given);
             }
-            "make" | "gmake" => {
-                self.make(argv);
-                if value(argv, &["-f", "--file"]).is_some_and(|file| file.text == "-") {
-                    self.fed(given);
-                }
-            }
+            "make" | "gmake" => self.make(argv, given),
             "npx" | "bunx" | "uvx" | "pnpm" | "yarn" | "npm" | "poetry" | "uv" | "bundle"
             | "pipenv" | "nix-shell" | "nix" | "mise" => self.project_tool(argv, given),
-            _ => {}
+            _ if known => {}
+            _ => self.perhaps(argv, given),
         }
         None
+    }
+
+    /// Whether `chroot` stays where it is.
+    fn is_own_root(&self, argv: &[Field], inner: &[Field]) -> bool {
+        let target = argv.len().checked_sub(inner.len() + 1);
+        let target = target.and_then(|at| argv.get(at));
+        target.is_some_and(|field| places::absolute(&field.text, &self.cwd) == "/")
     }
 
     fn unknown_program(&mut self, program: &Field, argv: &[Field], given: &Given) {
@@ -150,6 +176,12 @@ impl Resolver<'_> {
         self.cwd = cwd;
         self.place = before;
     }
+}
+
+/// Whether `runuser` is told by an option who runs the program behind it; else it starts a shell.
+fn names_user(argv: &[Field]) -> bool {
+    let is_user = |text: &str| text.starts_with("-u") || text.starts_with("--user");
+    argv.iter().any(|field| is_user(&field.text))
 }
 
 pub(super) fn wrapped(given: &Given) -> Given {

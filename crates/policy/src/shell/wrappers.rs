@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use super::field::Field;
+use super::invocation::program_name;
+use super::tree::Span;
 
 /// How to find the inner program.
 pub(super) struct Wrapper {
@@ -94,6 +96,11 @@ const WRAPPERS: &[Wrapper] = &[
             "gosu",
             "su-exec",
             "setpriority",
+            "faketime",
+            "setuidgid",
+            "s6-setuidgid",
+            "envdir",
+            "s6-envdir",
         ],
         valued: "p",
         long: &[],
@@ -133,7 +140,6 @@ const WRAPPERS: &[Wrapper] = &[
             "firejail",
             "fakeroot",
             "eatmydata",
-            "faketime",
         ],
         valued: "lbSRGw",
         long: &[
@@ -174,20 +180,40 @@ const WRAPPERS: &[Wrapper] = &[
         before: 0,
     },
     Wrapper {
-        names: &["start-stop-daemon"],
-        valued: "xpnuas",
-        long: &["--exec", "--pidfile", "--name", "--user"],
+        names: &["lldb"],
+        valued: "oOkKsSpncf",
+        long: &["--one-line", "--source", "--file", "--core"],
         before: 0,
     },
     Wrapper {
-        names: &[
-            "prlimit", "numactl", "cpulimit", "perf", "valgrind", "rr", "gdb", "lldb", "entr",
-        ],
-        valued: "",
+        names: &["choom", "cpulimit", "uclampset"],
+        valued: "nplemM",
+        long: &["--adjust", "--limit", "--exe"],
+        before: 0,
+    },
+    Wrapper {
+        names: &["ssh-agent"],
+        valued: "aOPt",
         long: &[],
         before: 0,
     },
+    Wrapper {
+        names: &["chpst", "softlimit"],
+        valued: "uUbenlLmdofcprtas",
+        long: &[],
+        before: 0,
+    },
+    plain(&["prlimit", "numactl", "valgrind", "rr", "entr"]),
     plain(&[
+        "linux32",
+        "linux64",
+        "i386",
+        "x86_64",
+        "uname26",
+        "tini",
+        "dumb-init",
+        "catatonit",
+        "dbus-launch",
         "nohup",
         "setsid",
         "command",
@@ -264,6 +290,20 @@ pub(super) fn inner<'f>(name: &str, argv: &'f [Field]) -> Option<(&'f [Field], &
     Some((inner, assignments))
 }
 
+/// A call as it is written and what it starts, one wrapper less at a time.
+pub fn layers<'w>(argv: &'w [&'w str]) -> Vec<&'w [&'w str]> {
+    let nowhere = Span { start: 0, end: 0 };
+    let fields = argv.iter().map(|word| Field::literal(*word, nowhere));
+    let fields: Vec<Field> = fields.collect();
+    let mut layers = vec![argv];
+    let mut rest = fields.as_slice();
+    while let Some((started, _)) = inner(&program_name(rest.first()), rest) {
+        layers.extend(argv.get(argv.len() - started.len()..));
+        rest = started;
+    }
+    layers
+}
+
 fn is_assignment(field: &Field) -> bool {
     field
         .text
@@ -303,10 +343,19 @@ fn options(wrapper: &Wrapper, arguments: &[Field]) -> usize {
 
 /// Skips options of a program whose letters in `valued` take a value; what is left are operands.
 pub(super) fn operands<'f>(valued: &'static str, argv: &'f [Field]) -> &'f [Field] {
+    operands_of(valued, &[], argv)
+}
+
+/// As `operands`, with long options that take a value too.
+pub(super) fn operands_of<'f>(
+    valued: &'static str,
+    long: &'static [&'static str],
+    argv: &'f [Field],
+) -> &'f [Field] {
     let wrapper = Wrapper {
         names: &[],
         valued,
-        long: &[],
+        long,
         before: 0,
     };
     let arguments = argv.get(1..).unwrap_or_default();

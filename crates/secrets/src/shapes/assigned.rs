@@ -175,7 +175,6 @@ pub(super) static ROWS: &[Shape] = &[
         hits: &[
             "GET https://example.com/?a=1&token=⟦abc123def⟧&b=2",
             "/cb?code=⟦4/0AbCd⟧",
-            "grant_type=refresh_token&client_secret=⟦GOabcdef⟧",
         ],
         misses: &["https://example.com/?page=1&sort=key", "?monkey=1234567"],
     },

@@ -16,11 +16,13 @@ pub(super) static ROWS: &[Shape] = &[
         name: "private-key",
         class: ShapeClass::Token,
         anchors: &["-----begin "],
-        pattern: r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:\s|\\r|\\n)*(?:[A-Za-z0-9+/=]{16,}(?:\s|\\r|\\n)*)+)"#,
+        pattern: r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:\s|\\r|\\n)*(?:(?:[0-9]{1,9}[|:-])?[+ -]?[A-Za-z0-9+/=]{16,}(?:\s|\\r|\\n)*)+)"#,
         check: Check::Nothing,
         hits: &[
             "a\n⟦-----BEGIN RSA ¦PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA ¦PRIVATE KEY-----⟧\nb",
             "cut: ⟦-----BEGIN ¦PRIVATE KEY-----\\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC⟧",
+            "1|⟦-----BEGIN ¦PRIVATE KEY-----\n2|MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n3|AoIBAQDZ0123456789abcdefgh⟧",
+            "+⟦-----BEGIN ¦PRIVATE KEY-----\n+MIIEvQIBADANBgkqhkiG9w0BAQEFAASC⟧",
         ],
         misses: &[
             "-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE\n-----END PUBLIC KEY-----",
@@ -201,5 +203,33 @@ pub(super) static ROWS: &[Shape] = &[
             "AccountName=x;AccountKey=⟦0123456789abcdef==⟧;",
         ],
         misses: &["Server=db;Password=$(PASSWORD);"],
+    },
+    Shape {
+        name: "form-field",
+        class: ShapeClass::Embedded,
+        anchors: &[
+            "token=",
+            "api_key=",
+            "apikey=",
+            "secret=",
+            "password=",
+            "passwd=",
+            "credential=",
+            "assertion=",
+        ],
+        pattern: r#"(?im)(?:^|[\s"'`({,])(?:(?:[a-z0-9_.%+-]+=[^&\s"'`<>]*&)+[a-z0-9_.-]*(?:token|api_?key|secret|password|passwd|credential|assertion)=(?P<v>[^&\s"'`<>\[\\$\{][^&\s"'`<>\[\\]{3,})|[a-z0-9_.-]*(?:token|api_?key|secret|password|passwd|credential|assertion)=(?P<q>[^&\s"'`<>\[\\$\{][^&\s"'`<>\[\\]{3,})&[a-z0-9_.%+-]+=)"#,
+        check: Check::NotPlaceholder,
+        hits: &[
+            "grant_type=refresh_token&client_secret=⟦GOabcdef⟧",
+            "curl -d 'user=ada&password=⟦hunter22⟧&remember=1' x",
+            "client_secret=⟦GOabcdef⟧&grant_type=client_credentials",
+        ],
+        misses: &[
+            "https://example.com/?a=1&token=abc123def456",
+            "a=1&token=$TOKEN",
+            "f\"user={user}&password={password}\"",
+            "grant_type=refresh_token&client_id=abcdef",
+            "password=correcthorse",
+        ],
     },
 ];

@@ -114,7 +114,12 @@ fn a_foreign_marker_does_not_carry_a_value_through() {
 #[test]
 fn markers_can_be_listed_so_that_writes_are_refused() {
     let text = "a [redacted:KEY] b [redacted:] c [redacted:x y] d [redacted:jwt]";
-    assert_eq!(markers(text).collect::<Vec<_>>(), ["KEY", "jwt"]);
+    assert_eq!(
+        markers(text).collect::<Vec<_>>(),
+        ["[redacted:KEY]", "[redacted:jwt]"]
+    );
+    let theirs = "key: «redacted:ghp_…» but not «redacted: or «redacted:\n»";
+    assert_eq!(markers(theirs).collect::<Vec<_>>(), ["«redacted:ghp_…»"]);
     assert!(!contains_marker("nothing [redacted: here"));
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use hermes_secrets::{Redactor, SHAPES, Scope, contains_marker};
 
+// EX-62
 #[test]
 fn every_hit_is_masked_exactly() {
     let redactor = Redactor::default();

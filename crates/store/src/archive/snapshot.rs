@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::database::{self, Copied};
 use super::error::ArchiveError;
@@ -21,6 +21,10 @@ pub const KEPT_SNAPSHOTS: usize = 20;
 const FOLDER: &str = "state-snapshots";
 const MANIFEST: &str = "manifest.json";
 const LONGEST_LABEL: usize = 40;
+/// Snapshots that are listed; more are there only when somebody put them there.
+const MOST_LISTED: usize = 100;
+/// Bytes of a description that are read.
+const LARGEST_MANIFEST: u64 = 4 * 1024 * 1024;
 /// How long the time at the start of an id is.
 const STAMP: usize = "20260704-120000".len();
 
@@ -103,6 +107,35 @@ struct SnapshotManifest<'a> {
     file_count: usize,
     total_size: u64,
     files: &'a BTreeMap<String, u64>,
+}
+
+/// A snapshot that is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct KeptSnapshot {
+    pub id: String,
+    /// When it was taken, in UTC.
+    pub timestamp: String,
+    pub label: Option<String>,
+    pub file_count: u64,
+    pub total_size: u64,
+}
+
+impl KeptSnapshot {
+    /// Those of a home, the latest first. What has no readable description is left out.
+    pub fn all(home: &Path) -> Vec<Self> {
+        let folder = home.join(FOLDER);
+        let mut ids = ids(&folder);
+        ids.sort_by_cached_key(|id| {
+            let stamp = id.get(..STAMP).map(ToOwned::to_owned);
+            std::cmp::Reverse((stamp, number_of(id), id.clone()))
+        });
+        let kept = ids.into_iter().take(MOST_LISTED);
+        kept.filter_map(|id| {
+            let file = fs::File::open(folder.join(id).join(MANIFEST)).ok()?;
+            serde_json::from_reader(io::BufReader::new(file.take(LARGEST_MANIFEST))).ok()
+        })
+        .collect()
+    }
 }
 
 impl TakeSnapshot<'_> {

@@ -223,7 +223,7 @@ impl Source {
 
 /// Opens without leaving a trace: a file without a log is taken as it is, so that SQLite makes no files
 /// beside it; one with a log needs its shared memory to be read completely.
-fn connect(path: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let has_log = std::fs::metadata(Path::new(&log)).is_ok_and(|data| data.len() > 0);

@@ -14,6 +14,8 @@ pub struct Activity {
     pub by_weekday: [u64; 7],
     /// From midnight to 23 o'clock.
     pub by_hour: [u64; 24],
+    /// The days on which a session began, in order, and how many did.
+    pub by_date: Vec<(Date, u64)>,
     /// Days on which a session began.
     pub active_days: u64,
     /// The most such days in a row.
@@ -58,6 +60,10 @@ struct Streak {
 
 impl Streak {
     fn see(&mut self, day: Date, activity: &mut Activity) {
+        match activity.by_date.last_mut() {
+            Some((last, count)) if *last == day => *count += 1,
+            _ => activity.by_date.push((day, 1)),
+        }
         if self.last == Some(day) {
             return;
         }

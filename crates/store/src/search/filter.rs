@@ -18,7 +18,17 @@ pub struct SearchFilter {
     pub after: Option<f64>,
     /// Only messages before this time.
     pub before: Option<f64>,
+    /// Nothing that the model of this session sees already.
+    pub unseen_by: Option<SessionId>,
 }
+
+/// A condition over `messages m` that leaves out what a session's model sees: its rows in use, and the rows of
+/// earlier parts that it carries on as copies. Takes the session twice. The first look is at times alone, so
+/// that nearly all rows are done with at once.
+pub(crate) const UNSEEN: &str = " AND NOT (m.timestamp IN \
+    (SELECT w.timestamp FROM messages w WHERE w.session_id = ? AND w.active = 1) \
+    AND EXISTS (SELECT 1 FROM messages o WHERE o.session_id = ? AND o.active = 1 \
+    AND o.timestamp = m.timestamp AND o.role = m.role AND o.content IS m.content))";
 
 impl SearchFilter {
     /// SQL conditions over `messages m`, each starting with AND, and their values.
@@ -47,6 +57,11 @@ impl SearchFilter {
         if let Some(before) = self.before {
             sql.push_str(" AND m.timestamp < ?");
             values.push(Sql::Real(before));
+        }
+        if let Some(session) = &self.unseen_by {
+            sql.push_str(UNSEEN);
+            let session = Sql::Text(session.as_str().to_owned());
+            values.extend([session.clone(), session]);
         }
         (sql, values)
     }

@@ -346,7 +346,7 @@ fn text_of<'r>(row: &'r Row<'_>) -> Result<&'r str, StoreError> {
 }
 
 /// Taken-back messages are never found; compacted ones are.
-const VISIBLE: &str = "AND (m.active = 1 OR m.compacted = 1)";
+pub(super) const VISIBLE: &str = "AND (m.active = 1 OR m.compacted = 1)";
 
 /// Few matches are all there are; many are projected from how densely the newest ones lie.
 fn estimated_frequency(newest_first: &[i64], total: f64) -> f64 {

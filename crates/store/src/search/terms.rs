@@ -49,6 +49,19 @@ pub(crate) fn index_terms(text: &str) -> String {
     out
 }
 
+/// The words of a text as a search sees them: without case and accents, and as pairs of characters where a
+/// script has no spaces.
+pub fn terms(text: &str) -> Vec<String> {
+    let mut terms = Vec::new();
+    visit_terms(text, |term| terms.push(term.to_owned()));
+    terms
+}
+
+/// Calls `visit` for each of the `terms` of a text, for those who keep none of them.
+pub fn visit_terms(text: &str, visit: impl FnMut(&str)) {
+    each_term(&Folded::new(&normalize(text)).text, visit);
+}
+
 /// Calls `visit` for each term of a folded text.
 ///
 /// In a dense run every character starts one term: the pair with its right neighbour, or itself
@@ -83,10 +96,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: &[&str]) {
-        let mut terms = Vec::new();
-        let folded = Folded::new(&normalize(text)).text;
-        each_term(&folded, |term| terms.push(term.to_owned()));
-        assert_eq!(terms, expected);
+        assert_eq!(terms(text), expected);
     }
 
     #[test]

@@ -48,13 +48,7 @@ impl Fixture {
     }
 
     pub(crate) fn options(&self) -> Options {
-        Options {
-            path: self.path("hermes.db"),
-            blobs: self.path("blobs"),
-            clock: self.clock.clone(),
-            redactor: RedactorHandle::default(),
-            vfs: None,
-        }
+        self.place().options()
     }
 
     pub(crate) fn session(&self, name: &str) -> SessionId {
@@ -96,6 +90,48 @@ impl Fixture {
             .into_iter()
             .map(|record| record.content.unwrap_or_default())
             .collect()
+    }
+}
+
+/// Where a store lies, whether or not it is open.
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    clock: Arc<ManualClock>,
+}
+
+impl Place {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        Options {
+            path: self.path("hermes.db"),
+            blobs: self.path("blobs"),
+            clock: self.clock.clone(),
+            redactor: RedactorHandle::default(),
+            vfs: None,
+        }
+    }
+
+    /// Changes the database of a store that is closed, and leaves nothing beside it.
+    pub(crate) fn sql(&self, statements: &str) {
+        let connection = rusqlite::Connection::open(self.path("hermes.db")).unwrap();
+        connection.execute_batch(statements).unwrap();
+    }
+}
+
+impl Fixture {
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            folder: self.folder.path().to_owned(),
+            clock: self.clock.clone(),
+        }
+    }
+
+    /// Closes the store as a program that ends does; the folder lasts as long as its guard.
+    pub(crate) fn close(self) -> (Place, TempDir) {
+        (self.place(), self.folder)
     }
 }
 

@@ -57,3 +57,53 @@ fn only_what_was_newly_said_is_told() {
     assert_eq!((last.len(), count), (2, 3));
     assert_eq!(last, ["question", "carried on"]);
 }
+
+// CL-22
+#[test]
+fn the_last_rows_hold_calls_and_the_beginnings_of_results() {
+    let fixture = Fixture::new();
+    let store = &fixture.store;
+    let session = fixture.session("20260101_090000_aaaaaa");
+    let called = NewRecord {
+        tool_calls: Some(serde_json::json!([{"id": "c", "type": "function",
+            "function": {"name": "terminal", "arguments": "{}"}}])),
+        reasoning: Some("thought ".repeat(10_000)),
+        raw: Some(serde_json::json!({"only": "for the model"})),
+        ..NewRecord::text(Role::Assistant, "")
+    };
+    let result = NewRecord {
+        tool_call_id: Some("c".to_owned()),
+        tool_name: Some("terminal".to_owned()),
+        ..NewRecord::text(Role::Tool, "x".repeat(100_000))
+    };
+    let rows = vec![
+        NewRecord::text(Role::User, "first"),
+        NewRecord::text(Role::User, "go"),
+        called,
+        result,
+        NewRecord::text(Role::Assistant, "y".repeat(50_000)),
+    ];
+    store.append(&session, rows).wait().unwrap();
+    let last = store.last_rows(&session, 4).wait().unwrap();
+    let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let found: Vec<_> = last
+        .iter()
+        .map(|row| {
+            (
+                row.role.as_str(),
+                length(&row.content),
+                length(&row.reasoning),
+            )
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("user", 2, 0),
+            ("assistant", 0, 2_048),
+            ("tool", 2_048, 0),
+            ("assistant", 50_000, 0)
+        ]
+    );
+    assert!(last[1].tool_calls.is_some() && last[1].raw.is_none());
+}

@@ -202,6 +202,31 @@ fn a_helper_call_of_ours_counts_once() {
     assert_eq!(cli.overview.cost.status(), CostStatus::Included);
 }
 
+// AG-23
+#[test]
+fn the_last_request_that_a_model_counted_is_known_with_what_it_held() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    let last = |model: &str| fixture.store.last_counted(&session, model).wait().unwrap();
+    assert_eq!(last("acme/large"), None);
+    let rows = fixture.say(&session, &["one", "two"]);
+    let asked = |task: &str, change: &dyn Fn(&mut ModelCall)| {
+        let mut call = call(Some(&session), task, CostStatus::Included);
+        change(&mut call);
+        fixture.store.record_call(call).wait().unwrap();
+    };
+    asked("", &|call| call.usage.cache_read_tokens = 900);
+    // None of these says how long the conversation is for the model.
+    asked("title", &|_| {});
+    asked("", &|call| call.usage = Usage::default());
+    asked("", &|call| call.model = "acme/small".to_owned());
+    fixture.clock.advance(Duration::from_secs(3 * 86_400));
+    fixture.say(&session, &["three"]);
+    let counted = last("acme/large").unwrap();
+    assert_eq!((counted.tokens, counted.through), (1_000, rows[1]));
+    assert_eq!(last("acme/small").unwrap().tokens, 100);
+}
+
 #[test]
 fn only_sessions_that_began_in_the_period_count() {
     let fixture = Fixture::new();

@@ -171,6 +171,20 @@ fn rewind_hides_from_a_user_message_on_and_counts() {
     assert_eq!((row.rewind_count, row.message_count), (1, 2));
 }
 
+// LN-20, AG-34: there is no moment at which it is taken back and not there again.
+#[test]
+fn a_message_is_taken_back_and_said_again_in_one_step() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    let ids = fixture.say(&session, &["q1", "a1", "q2", "a2"]);
+    let record = NewRecord::text(Role::User, "q2");
+    let again = fixture.store.say_again(&session, ids[2], record).wait();
+    assert_eq!(again.unwrap().len(), 1);
+    assert_eq!(fixture.texts(&session), ["q1", "a1", "q2"]);
+    let row = fixture.store.session(&session).wait().unwrap().unwrap();
+    assert_eq!((row.rewind_count, row.message_count), (1, 3));
+}
+
 #[test]
 fn a_short_form_that_fits_several_sessions_is_refused_with_the_candidates() {
     let fixture = Fixture::new();

@@ -77,7 +77,7 @@ fn paged(server: &Server, key: &str, all: Vec<Json>, cursor: Option<&str>) -> Js
     let mut result = json!({ key: page });
     if server.profile.endless_list {
         result["nextCursor"] = json!("0");
-    } else if start + size < all.len() {
+    } else if server.profile.bottomless_list || start + size < all.len() {
         result["nextCursor"] = json!((start + size).to_string());
     }
     result
@@ -96,8 +96,10 @@ async fn call(server: &Server, params: &Json) -> Json {
     if name == "echo" {
         server.echoed(text);
     }
+    let bytes = arguments.get("bytes").and_then(Json::as_u64);
+    let long = "x".repeat(usize::try_from(bytes.unwrap_or_default()).unwrap_or_default());
     json!({
-        "content": [{ "type": "text", "text": text }],
+        "content": [{ "type": "text", "text": format!("{text}{long}") }],
         "isError": name == "fail",
     })
 }

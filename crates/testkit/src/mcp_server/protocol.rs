@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
@@ -13,9 +13,12 @@ use serde_json::{Value as Json, json};
 use tokio::sync::mpsc;
 
 use super::answer::result;
+use super::line::Reset;
 use super::state::{Mode, Seen, Server};
 
 const SESSION: &str = "mcp-session-id";
+/// The id of a question of ours.
+const QUESTION: &str = "question";
 
 fn seen(method: &Method, uri: &Uri, headers: &HeaderMap, message: Option<&Json>) -> Seen {
     let text = |value: &header::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -51,6 +54,7 @@ fn refused(server: &Server, headers: &HeaderMap) -> Option<Response> {
 /// `/mcp`.
 pub(super) async fn streamable(
     State(server): State<Arc<Server>>,
+    ConnectInfo(reset): ConnectInfo<Reset>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -71,9 +75,10 @@ pub(super) async fn streamable(
         return StatusCode::NOT_FOUND.into_response();
     }
     match (method, message, session) {
-        (Method::POST, Some(message), session) => post(&server, message, session).await,
+        (Method::POST, Some(message), session) => post(&server, message, session, &reset).await,
         (Method::GET, _, Some(id)) => events(server.listen(&id), None),
         (Method::DELETE, _, Some(id)) => {
+            tokio::time::sleep(server.profile.slow_goodbye).await;
             server.close(&id);
             StatusCode::NO_CONTENT.into_response()
         }
@@ -81,14 +86,31 @@ pub(super) async fn streamable(
     }
 }
 
-async fn post(server: &Server, message: Json, session: Option<String>) -> Response {
-    let method = message
-        .get("method")
-        .and_then(Json::as_str)
-        .unwrap_or_default()
-        .to_owned();
-    let answer = match answered(server, &method, &message).await {
+fn method_of(message: &Json) -> String {
+    let method = message.get("method").and_then(Json::as_str);
+    method.unwrap_or_default().to_owned()
+}
+
+async fn post(
+    server: &Arc<Server>,
+    message: Json,
+    session: Option<String>,
+    reset: &Reset,
+) -> Response {
+    let method = method_of(&message);
+    if message.get("id") == Some(&json!(QUESTION)) {
+        server.told(message.get("result").cloned().unwrap_or_default());
+    }
+    let armed = server.count(&method);
+    if let (Some(Mode::Ask { question }), Some(id)) = (&armed, message.get("id")) {
+        return asked(server, question, id);
+    }
+    let answer = match answered(server, &method, &message, armed).await {
         Answer::None => return StatusCode::ACCEPTED.into_response(),
+        Answer::Reset => {
+            reset.now();
+            return StatusCode::OK.into_response();
+        }
         Answer::Whole(response) => return response,
         Answer::Message(answer) => answer,
     };
@@ -109,6 +131,25 @@ async fn post(server: &Server, message: Json, session: Option<String>) -> Respon
     response
 }
 
+/// Answers with what the user says to a question.
+fn asked(server: &Arc<Server>, question: &Json, id: &Json) -> Response {
+    let reply = server.ask();
+    let (sender, receiver) = mpsc::channel(2);
+    let method = "elicitation/create";
+    let question =
+        json!({ "jsonrpc": "2.0", "id": QUESTION, "method": method, "params": question });
+    let id = id.clone();
+    tokio::runtime::Handle::current().spawn(async move {
+        let _ = sender.send(question).await;
+        let text = reply.await.unwrap_or_default().to_string();
+        let result = json!({ "content": [{ "type": "text", "text": text }] });
+        let _ = sender
+            .send(json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+            .await;
+    });
+    events(receiver, None)
+}
+
 /// What a message leads to.
 enum Answer {
     /// It wants no answer.
@@ -116,10 +157,11 @@ enum Answer {
     Message(Json),
     /// HTTP itself goes wrong.
     Whole(Response),
+    /// The connection does.
+    Reset,
 }
 
-async fn answered(server: &Server, method: &str, message: &Json) -> Answer {
-    let armed = server.count(method);
+async fn answered(server: &Server, method: &str, message: &Json, armed: Option<Mode>) -> Answer {
     let Some(id) = message.get("id").filter(|_| !method.is_empty()) else {
         return Answer::None;
     };
@@ -128,7 +170,7 @@ async fn answered(server: &Server, method: &str, message: &Json) -> Answer {
     let error =
         |error: Json| Answer::Message(json!({ "jsonrpc": "2.0", "id": id, "error": error }));
     match armed {
-        None => {}
+        None | Some(Mode::Ask { .. }) => {}
         Some(Mode::Error { code, message }) => {
             return error(json!({ "code": code, "message": message }));
         }
@@ -137,7 +179,7 @@ async fn answered(server: &Server, method: &str, message: &Json) -> Answer {
             return Answer::Whole((status, body).into_response());
         }
         Some(Mode::Hold { millis, then }) => {
-            tokio::time::sleep(Duration::from_millis(millis)).await;
+            server.hold(Duration::from_millis(millis)).await;
             if let Some(text) = then {
                 return error(json!({ "code": -32600, "message": text }));
             }
@@ -146,6 +188,14 @@ async fn answered(server: &Server, method: &str, message: &Json) -> Answer {
             // What was asked is done all the same; only nobody hears of it.
             let _ = result(server, method, &params).await;
             return Answer::Whole(cut(server.profile.streams));
+        }
+        Some(Mode::Garbage) => {
+            let _ = result(server, method, &params).await;
+            return Answer::Whole(garbage(server.profile.streams));
+        }
+        Some(Mode::Reset) => {
+            let _ = result(server, method, &params).await;
+            return Answer::Reset;
         }
     }
     if method == "initialize" && server.stats().initialize > 1 {
@@ -171,6 +221,15 @@ fn cut(streams: bool) -> Response {
         .header(header::CONTENT_TYPE, kind)
         .body(Body::from_stream(broken));
     response.unwrap_or_default()
+}
+
+/// An answer that nobody can read.
+fn garbage(streams: bool) -> Response {
+    let (kind, body) = match streams {
+        true => ("text/event-stream", "event: message\ndata: {]\n\n"),
+        false => ("application/json", "\u{0}{]"),
+    };
+    ([(header::CONTENT_TYPE, kind)], body).into_response()
 }
 
 fn events(receiver: mpsc::Receiver<Json>, first: Option<String>) -> Response {
@@ -210,6 +269,7 @@ pub(super) async fn open_stream(
 /// `/messages`: where the older transport sends requests.
 pub(super) async fn message(
     State(server): State<Arc<Server>>,
+    ConnectInfo(reset): ConnectInfo<Reset>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -224,14 +284,20 @@ pub(super) async fn message(
     let Some(stream) = known.and_then(|id| server.stream(id)) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let name = message
-        .get("method")
-        .and_then(Json::as_str)
-        .unwrap_or_default()
-        .to_owned();
+    let name = method_of(&message);
+    let armed = server.count(&name);
+    // What goes wrong with HTTP goes wrong here and not on the stream.
+    if matches!(armed, Some(Mode::Status { .. } | Mode::Reset)) {
+        match answered(&server, &name, &message, armed).await {
+            Answer::Whole(response) => return response,
+            Answer::Reset => reset.now(),
+            Answer::None | Answer::Message(_) => {}
+        }
+        return StatusCode::ACCEPTED.into_response();
+    }
     let own = Arc::clone(&server);
     tokio::runtime::Handle::current().spawn(async move {
-        if let Answer::Message(answer) = answered(&own, &name, &message).await {
+        if let Answer::Message(answer) = answered(&own, &name, &message, armed).await {
             let _ = stream.send(answer).await;
         }
     });

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::answer::{default_tools, notification};
 
@@ -34,12 +34,16 @@ pub struct Profile {
     pub session_life: Option<Duration>,
     /// How long `initialize` takes from the second time on.
     pub slow_return: Duration,
+    /// How long the end of a session takes.
+    pub slow_goodbye: Duration,
     /// The token every request must carry; can be changed later.
     pub token: Option<String>,
     /// Entries on one page of a list; all when absent.
     pub page_size: Option<usize>,
     /// Every page of a list names the same next page.
     pub endless_list: bool,
+    /// Every page of a list names another next page, without end.
+    pub bottomless_list: bool,
     /// Where `/moved` leads.
     pub moved_to: Option<String>,
     /// Requests that are kept for looking at.
@@ -56,9 +60,11 @@ impl Default for Profile {
             streams: false,
             session_life: None,
             slow_return: Duration::ZERO,
+            slow_goodbye: Duration::ZERO,
             token: None,
             page_size: None,
             endless_list: false,
+            bottomless_list: false,
             moved_to: None,
             kept_requests: 100_000,
         }
@@ -83,15 +89,24 @@ pub enum Mode {
         /// The body.
         body: String,
     },
-    /// Answered late.
+    /// Answered late; at once when everything is disarmed meanwhile.
     Hold {
         /// After this many milliseconds.
         millis: u64,
         /// With this error instead of an answer.
         then: Option<String>,
     },
+    /// Asks the user something on the stream of the answer, and answers with what came back.
+    Ask {
+        /// What, in the terms of the protocol.
+        question: Json,
+    },
     /// The answer breaks off.
     Cut,
+    /// The answer is of the right kind, but no message. What was asked is done all the same.
+    Garbage,
+    /// The connection is reset before there is an answer. What was asked is done all the same.
+    Reset,
 }
 
 /// One request.
@@ -136,6 +151,7 @@ impl Stats {
 pub(super) struct Server {
     pub(super) profile: Profile,
     inner: Mutex<Inner>,
+    let_go: Notify,
 }
 
 struct Inner {
@@ -145,6 +161,8 @@ struct Inner {
     echoed: HashSet<u64>,
     armed: Vec<(String, Mode, usize)>,
     sessions: HashMap<String, Instant>,
+    /// Who waits for what a user says.
+    asking: Option<oneshot::Sender<Json>>,
     /// The event streams of sessions.
     streams: HashMap<String, mpsc::Sender<Json>>,
     down: bool,
@@ -157,6 +175,7 @@ impl Server {
         let token = profile.token.clone();
         Self {
             profile,
+            let_go: Notify::new(),
             inner: Mutex::new(Inner {
                 token,
                 stats: Stats::default(),
@@ -164,6 +183,7 @@ impl Server {
                 echoed: HashSet::new(),
                 armed: Vec::new(),
                 sessions: HashMap::new(),
+                asking: None,
                 streams: HashMap::new(),
                 down: false,
                 tools: default_tools(),
@@ -181,6 +201,28 @@ impl Server {
 
     pub(super) fn disarm(&self) {
         self.inner().armed.clear();
+        self.let_go.notify_waiters();
+    }
+
+    /// A question is put to the user; ends with what comes back.
+    pub(super) fn ask(&self) -> oneshot::Receiver<Json> {
+        let (sender, receiver) = oneshot::channel();
+        self.inner().asking = Some(sender);
+        receiver
+    }
+
+    /// What came back.
+    pub(super) fn told(&self, reply: Json) {
+        if let Some(asking) = self.inner().asking.take() {
+            // The request may have been given up meanwhile.
+            let _ = asking.send(reply);
+        }
+    }
+
+    /// Holds a request up for a while, or until nothing is armed any more.
+    pub(super) async fn hold(&self, limit: Duration) {
+        // Over its time or let go: the request goes on either way.
+        let _ = tokio::time::timeout(limit, self.let_go.notified()).await;
     }
 
     pub(super) fn drop_sessions(&self) {

@@ -27,7 +27,7 @@ pub(super) async fn serve(State(ledger): State<Arc<Ledger>>, request: Request) -
         let message = format!("the body was cut off or longer than {MAX_BODY_BYTES} bytes");
         return refuse(413, None, message).await;
     };
-    let request = ledger.admit(recorded(&head, &body));
+    let request = ledger.admit(recorded(&head, &body, Instant::now()));
     let scenario = &ledger.scenario;
     let step = match request.outcome {
         Outcome::Step(index) => scenario.steps.get(index),
@@ -42,7 +42,11 @@ pub(super) async fn serve(State(ledger): State<Arc<Ledger>>, request: Request) -
         Outcome::Refused | Outcome::Unmatched | Outcome::BadRequest | Outcome::NotFound => None,
     };
     match step {
-        Some(step) => play(step, &request).await,
+        Some(step) => {
+            let response = play(step, &request).await;
+            ledger.answered(request.number);
+            response
+        }
         None => {
             let (status, message) = complaint(&request);
             refuse(status, request.protocol, message).await
@@ -123,7 +127,7 @@ async fn refuse(status: u16, protocol: Option<Protocol>, message: String) -> Res
     plan.send(Timing::default()).await
 }
 
-fn recorded(head: &request::Parts, body: &Bytes) -> RecordedRequest {
+fn recorded(head: &request::Parts, body: &Bytes, arrived_at: Instant) -> RecordedRequest {
     let headers = head.headers.iter().map(|(name, value)| {
         let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
         (name.as_str().to_owned(), value)
@@ -140,7 +144,8 @@ fn recorded(head: &request::Parts, body: &Bytes) -> RecordedRequest {
         json: serde_json::from_slice(body).ok(),
         protocol,
         violations: Vec::new(),
-        arrived_at: Instant::now(),
+        arrived_at,
+        answered_at: None,
         outcome: Outcome::NotFound,
     }
 }

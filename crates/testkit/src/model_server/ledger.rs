@@ -146,6 +146,16 @@ impl Ledger {
         request
     }
 
+    /// Notes that the answer to a request is on its way.
+    pub(super) fn answered(&self, number: u64) {
+        let now = Instant::now();
+        let mut progress = locked(&self.progress);
+        let mut requests = progress.requests.iter_mut();
+        if let Some(request) = requests.rfind(|request| request.number == number) {
+            request.answered_at = Some(now);
+        }
+    }
+
     fn violations(&self, request: &RecordedRequest) -> Vec<String> {
         match (request.protocol, &request.json) {
             (Some(protocol), Some(body)) if self.scenario.strict => {

@@ -39,6 +39,8 @@ pub struct RecordedRequest {
     pub violations: Vec<String>,
     /// When the last byte of the request was there.
     pub arrived_at: Instant,
+    /// When the answer of a step was ready to be sent.
+    pub answered_at: Option<Instant>,
     /// Who answered.
     pub outcome: Outcome,
 }

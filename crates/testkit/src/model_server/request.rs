@@ -14,6 +14,10 @@ pub(super) struct ModelRequest {
     pub(super) wants_usage: bool,
     pub(super) offers_tools: bool,
     pub(super) last_user: Option<String>,
+    /// The system prompt of chat completions.
+    pub(super) system: Option<String>,
+    /// The last message of chat completions, whoever it is from.
+    pub(super) last_message: Option<String>,
 }
 
 /// In which form the answer is wanted.
@@ -33,6 +37,10 @@ impl ModelRequest {
         match protocol {
             Protocol::ChatCompletions => Self {
                 wants_usage: body["stream_options"]["include_usage"] == true,
+                system: system(&body["messages"]),
+                last_message: body["messages"]
+                    .as_array()
+                    .and_then(|messages| text_of(&messages.last()?["content"])),
                 ..Self::plain(protocol, body, last_user(&body["messages"], "content"))
             },
             Protocol::Responses => {
@@ -63,6 +71,8 @@ impl ModelRequest {
             wants_usage: true,
             offers_tools: has_items(&body["tools"]),
             last_user,
+            system: None,
+            last_message: None,
         }
     }
 }
@@ -90,6 +100,8 @@ fn gemini(target: &str, body: &Value) -> ModelRequest {
                 .any(|tool| has_items(&tool["functionDeclarations"]))
         }),
         last_user: last_user(&body["contents"], "parts"),
+        system: None,
+        last_message: None,
     }
 }
 
@@ -107,6 +119,8 @@ fn converse(target: &str, body: &Value) -> ModelRequest {
         wants_usage: true,
         offers_tools: has_items(&body["toolConfig"]["tools"]),
         last_user: last_user(&body["messages"], "content"),
+        system: None,
+        last_message: None,
     }
 }
 
@@ -119,7 +133,17 @@ fn last_user(messages: &Value, content: &str) -> Option<String> {
             parts.is_some_and(|parts| !parts.is_empty() && parts.iter().all(is_tool_result));
         message["role"] == "user" && !only_results
     })?;
-    match &message[content] {
+    text_of(&message[content])
+}
+
+fn system(messages: &Value) -> Option<String> {
+    let first = messages.as_array()?.first()?;
+    let speaks = matches!(first["role"].as_str(), Some("system" | "developer"));
+    speaks.then(|| text_of(&first["content"])).flatten()
+}
+
+fn text_of(content: &Value) -> Option<String> {
+    match content {
         Value::String(text) => Some(text.clone()),
         Value::Array(parts) => {
             let texts: Vec<&str> = parts

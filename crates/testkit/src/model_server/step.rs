@@ -46,6 +46,12 @@ pub struct Matcher {
     pub offers_tools: Option<bool>,
     /// Text anywhere in the body.
     pub body_contains: Option<String>,
+    /// Texts that all stand in the system prompt of chat completions.
+    pub system_contains: Vec<String>,
+    /// Texts none of which stands there.
+    pub system_lacks: Vec<String>,
+    /// Text inside the last message of chat completions, whoever it is from.
+    pub last_contains: Option<String>,
 }
 
 /// How fast an answer comes and how it ends.
@@ -133,6 +139,24 @@ impl Step {
         self
     }
 
+    /// Requires `fragment` in the system prompt.
+    pub fn when_system(mut self, fragment: impl Into<String>) -> Self {
+        self.when.system_contains.push(fragment.into());
+        self
+    }
+
+    /// Requires that `fragment` is not in the system prompt.
+    pub fn when_system_lacks(mut self, fragment: impl Into<String>) -> Self {
+        self.when.system_lacks.push(fragment.into());
+        self
+    }
+
+    /// Requires `fragment` in the last message, such as the result of a tool.
+    pub fn when_last(mut self, fragment: impl Into<String>) -> Self {
+        self.when.last_contains = Some(fragment.into());
+        self
+    }
+
     /// Adds a response header.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.headers.insert(name.into(), value.into());
@@ -189,6 +213,8 @@ impl Matcher {
         let body = String::from_utf8_lossy(&http.body);
         user_fits
             && contains(Some(&body), self.body_contains.as_deref())
+            && contains(asked.last_message.as_deref(), self.last_contains.as_deref())
+            && self.fits_system(asked.system.as_deref().unwrap_or_default())
             && self
                 .model
                 .as_ref()
@@ -201,6 +227,13 @@ impl Matcher {
                 .headers
                 .iter()
                 .all(|(name, value)| http.header(name) == Some(value))
+    }
+}
+
+impl Matcher {
+    fn fits_system(&self, system: &str) -> bool {
+        let has = |fragment: &String| system.contains(fragment.as_str());
+        self.system_contains.iter().all(has) && !self.system_lacks.iter().any(has)
     }
 }
 

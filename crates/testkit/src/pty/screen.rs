@@ -25,6 +25,8 @@ pub struct Cell {
     pub underline: bool,
     /// Colours swapped.
     pub inverse: bool,
+    /// The second half of the wide character before it.
+    pub continues: bool,
 }
 
 impl Screen {
@@ -49,6 +51,12 @@ impl Screen {
     /// Whether `text` stands somewhere within one row.
     pub fn contains(&self, text: &str) -> bool {
         self.rows().iter().any(|row| row.contains(text))
+    }
+
+    /// Columns and rows.
+    pub fn size(&self) -> (u16, u16) {
+        let (rows, columns) = self.0.size();
+        (columns.get(), rows.get())
     }
 
     /// Row and column of the cursor, from 0.
@@ -77,6 +85,7 @@ impl Screen {
             dim: cell.dim(),
             underline: cell.underline(),
             inverse: cell.inverse(),
+            continues: cell.is_wide_continuation(),
         })
     }
 }

@@ -135,6 +135,10 @@ fn content(checker: &mut Checker<'_>, place: &str, content: &Value, kinds: &[&st
         if known.contains(&"text") {
             checker.text(&place, &part["text"]);
         }
+        if part["type"] == "input_image" {
+            let details = ["low", "high", "auto"];
+            checker.word(&format!("{place}.detail"), &part["detail"], &details);
+        }
     }
 }
 
@@ -181,6 +185,13 @@ fn tools(checker: &mut Checker<'_>, body: &Value) {
         return;
     };
     let tools = checker.items("tools", tools);
+    let (hosted, tools): (Vec<_>, Vec<_>) = tools
+        .into_iter()
+        .partition(|(_, tool)| tool["type"] == "web_search");
+    for (place, tool) in &hosted {
+        let known = ["type", "filters", "search_context_size", "user_location"];
+        checker.keys(place, tool, &known);
+    }
     for (place, tool) in &tools {
         checker.word(&format!("{place}.type"), &tool["type"], &["function"]);
         let known = ["type", "name", "description", "strict", "parameters"];

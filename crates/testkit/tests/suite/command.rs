@@ -30,6 +30,8 @@ fn starts_from_an_empty_environment() {
         lines,
         [
             "EXTRA=1",
+            // No test pays for the skills that come with the program unless it asks for them.
+            "HERMES_BUNDLED_SKILLS=[HOME]/.hermes/no-bundled-skills",
             "HERMES_HOME=[HOME]/.hermes",
             "HOME=[HOME]",
             "LANG=C.UTF-8",

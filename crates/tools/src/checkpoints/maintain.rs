@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
@@ -11,8 +12,6 @@ use super::{CheckpointError, Checkpoints, Snapshot};
 
 /// Objects younger than this are left alone: a snapshot may be about to use them.
 const GRACE: &str = "--prune=5.minutes.ago";
-/// The same for objects when nothing else works on the store.
-const AT_ONCE: &str = "--prune=now";
 /// How often the snapshots are halved to make room.
 const MOST_HALVINGS: usize = 8;
 /// The file that tells when the store was last cleaned.
@@ -67,7 +66,7 @@ pub(super) async fn after_snapshot(
     if known.len() > most.saturating_mul(2) {
         keep(own, project, most, cancel).await?;
     }
-    shrink(own, cancel).await?;
+    shrink(own, Again::OnceGrown, cancel).await?;
     let Some(every) = own.settings.clean_every else {
         return Ok(());
     };
@@ -115,32 +114,58 @@ pub(super) async fn prune(
             pruned.projects += usize::from(wanted == 0);
         }
     }
-    collect(own, GRACE, cancel).await?;
-    pruned.snapshots += shrink(own, cancel).await?;
+    collect(own, cancel).await?;
+    pruned.snapshots += shrink(own, Again::Now, cancel).await?;
     Ok(pruned)
 }
 
-/// Removes the older half of every directory's snapshots until what is left fits. Nothing else works on the store
-/// meanwhile, so that what is not used any more can go at once. Says how many went.
-async fn shrink(own: &Checkpoints, cancel: &CancellationToken) -> Result<usize, CheckpointError> {
+/// When room is made again although all that could go had gone: packing takes its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Again {
+    Now,
+    OnceGrown,
+}
+
+/// Removes the older half of every directory's snapshots until what is left fits. Whoever is about to change something
+/// waits for one short step of it at most. Says how many went.
+async fn shrink(
+    own: &Checkpoints,
+    again: Again,
+    cancel: &CancellationToken,
+) -> Result<usize, CheckpointError> {
     let Some(limit) = own.settings.most_bytes else {
         return Ok(0);
     };
-    if bytes(own, cancel).await? <= limit {
+    let Some(_alone) = cancel.run_until_cancelled(own.shrinking.lock()).await else {
+        return Err(CheckpointError::Cancelled);
+    };
+    let fine = match again {
+        Again::Now => 0,
+        Again::OnceGrown => own.smallest.load(Ordering::Relaxed) / 4 * 5,
+    };
+    if bytes(own, cancel).await? <= limit.max(fine) {
         return Ok(0);
     }
-    let _turn = own.turn(None).await?;
     let mut removed = 0;
     for _ in 0..MOST_HALVINGS {
         let before = removed;
         for (project, _) in Project::all(&own.git.store) {
             let known = own.snapshots(&project, ALL, cancel).await?.len();
             if known > 1 {
-                removed += keep_held(own, &project, known / 2, cancel).await?;
+                removed += keep(own, &project, known / 2, cancel).await?;
             }
         }
-        collect(own, AT_ONCE, cancel).await?;
-        if removed == before || bytes(own, cancel).await? <= limit {
+        let mut left = drop_unused(own, cancel).await?;
+        if left > limit {
+            // Kept in case packing does not come to an end.
+            own.smallest.store(left, Ordering::Relaxed);
+            pack(own, cancel).await?;
+            left = drop_unused(own, cancel).await?;
+        }
+        let fits = left <= limit;
+        own.smallest
+            .store(if fits { 0 } else { left }, Ordering::Relaxed);
+        if fits || removed == before {
             break;
         }
     }
@@ -154,17 +179,7 @@ async fn keep(
     most: usize,
     cancel: &CancellationToken,
 ) -> Result<usize, CheckpointError> {
-    let _turn = own.turn(Some(project)).await?;
-    keep_held(own, project, most, cancel).await
-}
-
-/// The same while the turn is held.
-async fn keep_held(
-    own: &Checkpoints,
-    project: &Project,
-    most: usize,
-    cancel: &CancellationToken,
-) -> Result<usize, CheckpointError> {
+    let _turn = own.turn(Some(project), cancel).await?;
     let known = own.snapshots(project, ALL, cancel).await?;
     let Some(newest) = known.first().map(|newest| newest.hash.clone()) else {
         project.forget(&own.git.store);
@@ -204,16 +219,39 @@ async fn keep_held(
     Ok(known.len() - most)
 }
 
-/// Packs what is used and drops what is not.
-async fn collect(
-    own: &Checkpoints,
-    unused: &str,
-    cancel: &CancellationToken,
-) -> Result<(), CheckpointError> {
+/// Packs what is used and drops what has not been for a while.
+async fn collect(own: &Checkpoints, cancel: &CancellationToken) -> Result<(), CheckpointError> {
+    // Making room removes what is half packed.
+    let Some(_alone) = cancel.run_until_cancelled(own.shrinking.lock()).await else {
+        return Err(CheckpointError::Cancelled);
+    };
     let git = own.git.bare(cancel);
     git.text(&["reflog", "expire", "--expire=now", "--all"])
         .await?;
-    git.text(&["gc", "--quiet", unused]).await.map(|_| ())
+    git.text(&["gc", "--quiet", GRACE]).await.map(|_| ())
+}
+
+/// Packs what is used and leaves the rest beside the packs, where [`drop_unused`] finds it. Nobody has to wait for
+/// this: a snapshot that is taken meanwhile still finds everything it knows of.
+async fn pack(own: &Checkpoints, cancel: &CancellationToken) -> Result<(), CheckpointError> {
+    let git = own.git.bare(cancel);
+    git.text(&["repack", "-A", "-d", "-l", "-q"])
+        .await
+        .map(|_| ())
+}
+
+/// Drops what no snapshot uses and is not packed, at once: while the turn is held no snapshot is half taken. Says how
+/// many bytes are left.
+async fn drop_unused(
+    own: &Checkpoints,
+    cancel: &CancellationToken,
+) -> Result<u64, CheckpointError> {
+    let _turn = own.turn(None, cancel).await?;
+    let git = own.git.bare(cancel);
+    git.text(&["reflog", "expire", "--expire=now", "--all"])
+        .await?;
+    git.text(&["prune", "--expire=now"]).await?;
+    bytes(own, cancel).await
 }
 
 /// Bytes the objects take.

@@ -40,7 +40,7 @@ impl Checkpoints {
             .map(|file| inside(&project, directory, file))
             .transpose()?;
         let snapshot = self.resolve(&project, which, cancel).await?;
-        let _turn = self.turn(Some(&project)).await?;
+        let _turn = self.turn(Some(&project), cancel).await?;
         let taken = self
             .take_held(&project, "before a rollback", cancel)
             .await?;

@@ -1,12 +1,13 @@
 //! Taking and finding snapshots.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
 use super::project::Project;
-use super::{CheckpointError, Checkpoints, Snapshot};
+use super::{CheckpointError, Checkpoints, Snapshot, turn};
 
 /// Files above which no snapshot is taken. Ignored ones do not count.
 const MOST_FILES: usize = 50_000;
@@ -21,7 +22,7 @@ impl Checkpoints {
         reason: &str,
         cancel: &CancellationToken,
     ) -> Result<Option<Snapshot>, CheckpointError> {
-        let _turn = self.turn(Some(project)).await?;
+        let _turn = self.turn(Some(project), cancel).await?;
         self.take_held(project, reason, cancel).await
     }
 
@@ -65,13 +66,24 @@ impl Checkpoints {
         cancel: &CancellationToken,
     ) -> Result<String, CheckpointError> {
         self.git.prepare(cancel).await?;
+        match self.stored(project, cancel).await {
+            // The index outlives what was stored for a comparison only; a new one stores all files again.
+            Err(CheckpointError::Git { command, .. }) if command == "write-tree" => {
+                let index = self.git.store.join("indexes").join(&project.hash);
+                turn::remove(&index)?;
+                self.stored(project, cancel).await
+            }
+            other => other,
+        }
+    }
+
+    /// The same by the index as it is.
+    async fn stored(
+        &self,
+        project: &Project,
+        cancel: &CancellationToken,
+    ) -> Result<String, CheckpointError> {
         let git = self.git.at(project, cancel);
-        let list = |bytes: &[u8]| {
-            bytes
-                .split(|byte| *byte == 0)
-                .filter(|p| !p.is_empty())
-                .count()
-        };
         let known = git.run(&["ls-files", "-z"], Vec::new()).await?;
         let changed = git
             .run(
@@ -86,7 +98,9 @@ impl Checkpoints {
                 Vec::new(),
             )
             .await?;
-        if list(&known) + list(&changed) > MOST_FILES {
+        // One that changed is also known, and one that is gone is both changed and deleted.
+        let both = names(&known).chain(names(&changed));
+        if both.collect::<HashSet<_>>().len() > MOST_FILES {
             return Err(CheckpointError::Unfit {
                 directory: project.workdir.clone(),
                 reason: "it holds too many files",
@@ -111,9 +125,9 @@ impl Checkpoints {
     /// Tells the files that are stored from those that are too large.
     fn sorted(&self, workdir: &Path, changed: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let (mut kept, mut dropped) = (Vec::new(), Vec::new());
-        for name in changed.split(|byte| *byte == 0) {
+        for name in names(changed) {
             // A directory with a slash is a repository of its own.
-            if name.is_empty() || name.ends_with(b"/") {
+            if name.ends_with(b"/") {
                 continue;
             }
             let path = workdir.join(Path::new(path_of(name)));
@@ -207,4 +221,10 @@ impl Checkpoints {
 pub(super) fn path_of(name: &[u8]) -> &std::ffi::OsStr {
     use std::os::unix::ffi::OsStrExt;
     std::ffi::OsStr::from_bytes(name)
+}
+
+/// The names in a list that ends each with a zero byte.
+fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
 }

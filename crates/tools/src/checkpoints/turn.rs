@@ -7,6 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use hermes_core::Clock;
 use tokio::sync::MutexGuard;
+use tokio_util::sync::CancellationToken;
 
 use super::project::Project;
 use super::{CheckpointError, Checkpoints};
@@ -24,13 +25,13 @@ pub(super) struct Turn<'c> {
 }
 
 impl Checkpoints {
-    /// Waits for its turn. Whatever lock a git that was killed left on this project's index is removed: whoever made it
+    /// Waits for its turn, no longer than one operation may take. Whatever lock a git that was killed left on this project's index is removed: whoever made it
     /// held the turn and is gone.
     pub(super) async fn turn(
         &self,
         project: Option<&Project>,
+        cancel: &CancellationToken,
     ) -> Result<Turn<'_>, CheckpointError> {
-        let here = self.turn.lock().await;
         let path = self.settings.directory.join("turn");
         let failed = |source| CheckpointError::Io {
             path: path.clone(),
@@ -38,19 +39,22 @@ impl Checkpoints {
         };
         let file = open(&path).map_err(failed)?;
         let wait = async {
+            let here = self.turn.lock().await;
             loop {
                 match file.try_lock() {
-                    Ok(()) => return Ok(()),
+                    Ok(()) => return Ok(here),
                     Err(TryLockError::WouldBlock) => tokio::time::sleep(STEP).await,
                     Err(TryLockError::Error(source)) => return Err(source),
                 }
             }
         };
         let limit = self.settings.timeout;
-        match tokio::time::timeout(limit, wait).await {
-            Ok(locked) => locked.map_err(failed)?,
-            Err(_) => return Err(CheckpointError::TimedOut(limit)),
-        }
+        let limited = tokio::time::timeout(limit, wait);
+        let here = match cancel.run_until_cancelled(limited).await {
+            None => return Err(CheckpointError::Cancelled),
+            Some(Err(_)) => return Err(CheckpointError::TimedOut(limit)),
+            Some(Ok(locked)) => locked.map_err(failed)?,
+        };
         if let Some(project) = project {
             self.clear_locks(project)?;
         }
@@ -90,10 +94,11 @@ fn is_old(path: &Path, clock: &dyn Clock) -> bool {
     changed.is_some_and(|changed| now.saturating_sub(changed.as_secs()) >= STALE_AFTER.as_secs())
 }
 
-fn remove(path: &Path) -> Result<(), CheckpointError> {
+/// Removes a file of git's that is of no use any more.
+pub(super) fn remove(path: &Path) -> Result<(), CheckpointError> {
     match fs::remove_file(path) {
         Ok(()) => {
-            tracing::warn!(path = %path.display(), "removed a lock that a git left behind");
+            tracing::warn!(path = %path.display(), "removed what a git left behind");
             Ok(())
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

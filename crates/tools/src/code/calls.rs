@@ -10,8 +10,9 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use super::session::Calls;
+use crate::stopwatch::Stopwatch;
 
-/// How long one call may take.
+/// How long one call may take, without the time in which a person is asked.
 const CALL_LIMIT: Duration = Duration::from_secs(300);
 /// Arguments of `terminal` that scripts do not have: what they start must end with them.
 const NOT_FOR_SCRIPTS: &[&str] = &["background", "pty", "notify_on_complete", "watch_patterns"];
@@ -64,13 +65,17 @@ impl ScriptCalls<'_> {
         if request.tool == "terminal" {
             arguments.retain(|name, _| !NOT_FOR_SCRIPTS.contains(&name.as_str()));
         }
-        let call = self
-            .host
-            .call(&request.tool, Json::Object(arguments), self.context);
-        match tokio::time::timeout(CALL_LIMIT, call).await {
-            Ok(Ok(result)) => Ok(Json::String(result.content)),
-            Ok(Err(error)) => Err(error.to_string()),
-            Err(_) => Err(format!("no result within {} s", CALL_LIMIT.as_secs())),
+        let (stopwatch, context) = Stopwatch::around(self.context);
+        let arguments = Json::Object(arguments);
+        tokio::select! {
+            biased;
+            outcome = self.host.call(&request.tool, arguments, &context) => match outcome {
+                Ok(result) => Ok(Json::String(result.content)),
+                Err(error) => Err(error.to_string()),
+            },
+            () = stopwatch.over(CALL_LIMIT) => {
+                Err(format!("no result within {} s", CALL_LIMIT.as_secs()))
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 # Runs one script beside the session that asked for it. Speaks frames on its standard input and output:
 # a kind (1 byte), a number (4 bytes), a length (4 bytes), the content. The script itself gets pipes, and
 # a socket for its calls to tools.
-import json, os, shutil, socket, struct, subprocess, sys, tempfile, threading
+import itertools, json, os, shutil, socket, struct, subprocess, sys, tempfile, threading
 
 wire_in = os.fdopen(os.dup(0), "rb")
 wire_out = os.dup(1)
@@ -9,8 +9,12 @@ nowhere = os.open(os.devnull, os.O_RDWR)
 for stream in (0, 1, 2):
     os.dup2(nowhere, stream)
 
+# What the narrowest of our systems takes.
+LONGEST_PATH = 103
+
 sending = threading.Lock()
 waiting = {}
+numbers = itertools.count(1)
 
 
 def send(kind, number=0, content=b""):
@@ -37,31 +41,33 @@ def forward(stream, kind):
         send(kind, 0, piece)
 
 
-def serve(connection, number):
+def serve(connection):
+    # One call after the other over one connection; who wants several at once opens several.
     with connection, connection.makefile("rb") as lines:
-        request = lines.readline()
-        if not request:
-            return
-        answered = threading.Event()
-        slot = [answered, None]
-        waiting[number] = slot
-        send(b"q", number, request)
-        answered.wait()
         try:
-            connection.sendall((slot[1] or b"") + b"\n")
+            for request in lines:
+                connection.sendall(asked(request) + b"\n")
         except OSError:
             pass
 
 
+def asked(request):
+    answered = threading.Event()
+    slot = [answered, b""]
+    number = next(numbers)
+    waiting[number] = slot
+    send(b"q", number, request)
+    answered.wait()
+    return slot[1]
+
+
 def accept(listener):
-    number = 0
     while True:
         try:
             connection, _ = listener.accept()
         except OSError:
             return
-        number += 1
-        threading.Thread(target=serve, args=(connection, number), daemon=True).start()
+        threading.Thread(target=serve, args=(connection,), daemon=True).start()
 
 
 def replies(process):
@@ -77,22 +83,55 @@ def replies(process):
             slot[0].set()
 
 
+def interpreter(named):
+    # The project's own, unless it is too old for what scripts get, or broken.
+    if not named:
+        return sys.executable
+    probe = "import sys; sys.exit(sys.version_info < (3, 8))"
+    try:
+        tried = subprocess.run([named, "-c", probe], stdin=subprocess.DEVNULL, timeout=10)
+        return named if tried.returncode == 0 else sys.executable
+    except (OSError, subprocess.TimeoutExpired):
+        return sys.executable
+
+
+def workplace(directory, folder):
+    if directory is None:
+        return folder
+    named = os.path.expanduser(os.fsdecode(bytes(directory)))
+    if not os.path.isdir(named):
+        raise RuntimeError("the directory %s is gone; go to another one with terminal first" % named)
+    return named
+
+
+def listen(folder, name):
+    # The path of a socket has about a hundred characters, and a temporary directory may need them all. Then the
+    # folder is reached through this process, whose descriptor of it stays open as long as the script runs.
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    path = os.path.join(folder, name)
+    if len(os.fsencode(path)) > LONGEST_PATH and os.path.isdir("/proc/self/fd"):
+        path = "/proc/%d/fd/%d/%s" % (os.getpid(), os.open(folder, os.O_RDONLY | os.O_DIRECTORY), name)
+    before = os.umask(0o177)
+    try:
+        listener.bind(path)
+    finally:
+        os.umask(before)
+    listener.listen(64)
+    return listener, path
+
+
 def main():
     frame = receive()
     if frame is None:
         return
     order = json.loads(frame[2])
-    folder = tempfile.mkdtemp(prefix="hermes_exec_", dir=order["scratch"])
+    folder = None
     try:
+        folder = tempfile.mkdtemp(prefix="hermes_exec_", dir=order["scratch"])
         for name in ("hermes_tools.py", "script.py"):
             with open(os.path.join(folder, name), "w", encoding="utf-8", errors="surrogatepass") as file:
                 file.write(order["files"][name])
-        path = os.path.join(folder, "hermes_rpc_%s.sock" % order["name"])
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        before = os.umask(0o177)
-        listener.bind(path)
-        os.umask(before)
-        listener.listen(64)
+        listener, path = listen(folder, "hermes_rpc_%s.sock" % order["name"])
         threading.Thread(target=accept, args=(listener,), daemon=True).start()
         environment = dict(os.environ)
         environment.update(order["environment"])
@@ -100,8 +139,8 @@ def main():
         python_path = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = folder + (os.pathsep + python_path if python_path else "")
         process = subprocess.Popen(
-            [order["python"] or sys.executable, os.path.join(folder, "script.py")],
-            cwd=os.path.expanduser(order["directory"]) if order["directory"] else folder,
+            [interpreter(order["python"]), os.path.join(folder, "script.py")],
+            cwd=workplace(order["directory"], folder),
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -120,9 +159,11 @@ def main():
             reader.join(0.3)
         send(b"x", 0, str(code).encode())
     except Exception as error:
-        send(b"f", 0, ("%s: %s" % (type(error).__name__, error)).encode("utf-8", "replace"))
+        kind = "" if isinstance(error, RuntimeError) else type(error).__name__ + ": "
+        send(b"f", 0, (kind + str(error)).encode("utf-8", "replace"))
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 main()

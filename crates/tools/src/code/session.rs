@@ -8,7 +8,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use hermes_exec::{Backend, Capture, Captured, Ending, ExecError, Launch, Process, Unfinished};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
-use tokio::time::{Instant, sleep_until, timeout};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::frames::{self, Frame};
@@ -31,8 +31,8 @@ const SHORT_GRACE: Duration = Duration::from_millis(150);
 #[derive(Serialize)]
 pub(super) struct Order {
     pub(super) scratch: String,
-    /// Where the script runs; its own folder when absent.
-    pub(super) directory: Option<String>,
+    /// Where the script runs, byte by byte, because a name need not be text; its own folder when absent.
+    pub(super) directory: Option<Vec<u8>>,
     /// The interpreter; the runner's own when absent.
     pub(super) python: Option<String>,
     pub(super) environment: Vec<(String, String)>,
@@ -72,13 +72,13 @@ pub(super) struct Ran {
     pub(super) complaint: Captured,
 }
 
-/// Runs a script.
+/// Runs a script until `over`, if it does not end before.
 pub(super) async fn run(
     backend: &Arc<dyn Backend>,
     launch: Launch,
     order: &Order,
     calls: &dyn Calls,
-    limit: Duration,
+    over: impl Future<Output = ()>,
     cancel: &CancellationToken,
 ) -> Result<Ran, ExecError> {
     let launch = Launch {
@@ -94,11 +94,10 @@ pub(super) async fn run(
     let unfinished = Unfinished::new(process.control.clone());
     let mut output = Capture::new(MOST_OUTPUT);
     let mut complaint = Capture::new(MOST_COMPLAINT);
-    let deadline = Instant::now() + limit;
     let end = tokio::select! {
         biased;
         () = cancel.cancelled() => End::Interrupted,
-        () = sleep_until(deadline) => End::TimedOut,
+        () = over => End::TimedOut,
         end = talk(&mut process, order, calls, &mut output, &mut complaint) => end,
     };
     finish(process, &end).await?;

@@ -1,14 +1,14 @@
 //! The tool itself: approval, interpreter, limits, and the answer.
 
-use std::path::PathBuf;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Effect, Handling, Tool, ToolContext, ToolOutcome, ToolSpec};
-use hermes_exec::{Input, Launch, Place, RunId, strip_ansi};
-use hermes_secrets::Scope;
+use hermes_exec::{ExecError, Input, Launch, Place, RunId, strip_ansi};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use tokio::time::Instant;
@@ -19,7 +19,8 @@ use super::session::{self, End, Files, Order, Ran};
 use super::stub;
 use crate::arguments::{read, refuse, text};
 use crate::guard::{Action, Clearance};
-use crate::workplace::{Confined, Workplace};
+use crate::stopwatch::Stopwatch;
+use crate::workplace::{Confined, LET_OUT, Workplace, refused_by_sandbox};
 
 /// What a call may take beyond its script: questions to a person, a sandbox that is made first.
 const BESIDE_THE_SCRIPT: Duration = Duration::from_secs(300);
@@ -51,6 +52,25 @@ pub struct ExecuteCode {
 #[derive(Deserialize)]
 struct Asked {
     code: String,
+}
+
+/// What came of a script.
+struct Outcome {
+    ran: Ran,
+    made: u32,
+    confined: Confined,
+    /// Why it was not let out of its sandbox.
+    note: Option<String>,
+}
+
+impl Outcome {
+    /// The line by which it tells that its sandbox was in the way.
+    fn refused(&self) -> Option<String> {
+        match self.ran.end {
+            End::Code(code) => refused_by_sandbox(&self.confined, &self.ran.complaint.text, code),
+            End::TimedOut | End::Interrupted | End::Failed(_) => None,
+        }
+    }
 }
 
 impl ExecuteCode {
@@ -94,10 +114,50 @@ impl ExecuteCode {
         python.is_file().then(|| python.display().to_string())
     }
 
+    /// Runs a script. When the sandbox was in its way, a person is asked, once, whether it may run again without.
     async fn run(
         &self,
-        code: String,
+        code: &str,
+        confined: Confined,
+        context: &ToolContext,
+    ) -> Result<Outcome, String> {
+        let scratch = self.place.backend.scratch();
+        let (ran, made) = self.once(code, &confined, &scratch, context).await?;
+        let inside = Outcome {
+            ran,
+            made,
+            confined,
+            note: None,
+        };
+        let Some(line) = inside.refused() else {
+            return Ok(inside);
+        };
+        let action = Action::script_outside("execute_code", code, &line);
+        let place = &self.place;
+        if let Clearance::Refused(why) = place.guard.clear(&action, place, context).await {
+            return Ok(Outcome {
+                note: Some(why),
+                ..inside
+            });
+        }
+        // Where confined commands cannot write: one that still runs would decide what the script says.
+        let folder = place.outside.folder().await;
+        let folder = folder.map_err(|error| error.to_string())?;
+        let confined = Confined::Not(LET_OUT.to_owned());
+        let (ran, made) = self.once(code, &confined, folder, context).await?;
+        Ok(Outcome {
+            ran,
+            made,
+            confined,
+            note: None,
+        })
+    }
+
+    async fn once(
+        &self,
+        code: &str,
         confined: &Confined,
+        scratch: &Path,
         context: &ToolContext,
     ) -> Result<(Ran, u32), String> {
         let place = &self.place;
@@ -113,39 +173,27 @@ impl ExecuteCode {
             place.random.next_u64(),
             place.random.next_u64()
         );
+        // What the script may take is counted without the time in which a person is asked for it.
+        let (stopwatch, context) = Stopwatch::around(context);
         let calls = ScriptCalls {
-            context,
+            context: &context,
             host,
             token: &token,
             callable: &callable,
             most: self.settings.most_calls,
             made: AtomicU32::new(0),
         };
-        let here = place.backend.place() == Place::Host;
-        let environment = scrubbed(
+        let mut environment = scrubbed(
             &place.environment,
             &self.settings.passthrough,
             self.settings.time_zone.as_deref(),
         );
-        let directory = self
-            .settings
-            .in_project
-            .then(|| place.directory().display().to_string());
-        let order = Order {
-            scratch: place.backend.scratch().display().to_string(),
-            directory,
-            python: self.interpreter(),
-            environment: vec![("HERMES_RPC_TOKEN".to_owned(), token.clone())],
-            name: name.clone(),
-            files: Files {
-                module: stub::module(&callable),
-                script: code,
-            },
-        };
+        environment.extend(place.granted.variables());
+        let order = self.order(code, scratch, &name, &token, &callable);
         let launch = Launch {
             id: RunId::new(name),
             argv: vec!["python3".to_owned()],
-            directory: here.then(|| place.directory()),
+            directory: None,
             environment,
             input: Input::Pipe,
             confinement: confined.confinement(),
@@ -155,19 +203,50 @@ impl ExecuteCode {
             launch,
             &order,
             &calls,
-            self.settings.timeout,
+            stopwatch.over(self.settings.timeout),
             &context.cancel,
         )
         .await
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| not_started(&error))?;
         Ok((ran, calls.made()))
     }
 
-    fn present(&self, ran: &Ran, made: u32, took: Duration, confined: &Confined) -> Json {
+    fn order(
+        &self,
+        code: &str,
+        scratch: &Path,
+        name: &str,
+        token: &str,
+        callable: &[&'static str],
+    ) -> Order {
+        let directory = self.place.directory().into_os_string();
+        Order {
+            scratch: scratch.display().to_string(),
+            directory: self
+                .settings
+                .in_project
+                .then(|| directory.into_encoded_bytes()),
+            python: self.interpreter(),
+            environment: vec![("HERMES_RPC_TOKEN".to_owned(), token.to_owned())],
+            name: name.to_owned(),
+            files: Files {
+                module: stub::module(callable),
+                script: code.to_owned(),
+            },
+        }
+    }
+
+    fn present(&self, outcome: &Outcome, took: Duration) -> Json {
+        let Outcome {
+            ran,
+            made,
+            confined,
+            note,
+        } = outcome;
         let redactor = self.place.redactor.snapshot();
         let clean = |text: &str| {
             redactor
-                .redact_in(Scope::Code, strip_ansi(text).trim_end())
+                .redact_in(self.place.masking.of_script(), strip_ansi(text).trim_end())
                 .into_owned()
         };
         let mut output = clean(&ran.output.text);
@@ -195,7 +274,7 @@ impl ExecuteCode {
         add("status", status.into());
         add("output", output.into());
         add("exit_code", code.into());
-        add("tool_calls_made", made.into());
+        add("tool_calls_made", (*made).into());
         add(
             "duration_seconds",
             ((took.as_secs_f64() * 100.0).round() / 100.0).into(),
@@ -210,7 +289,20 @@ impl ExecuteCode {
         }
         add("backend", self.place.place().into());
         add("sandbox", confined.words().into());
+        if let Some(note) = note {
+            add("sandbox_note", note.as_str().into());
+        }
         Json::Object(answer)
+    }
+}
+
+/// Why nothing of a script ran.
+fn not_started(error: &ExecError) -> String {
+    match error {
+        ExecError::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            "there is no python3 on the PATH; install it, or do this with terminal".to_owned()
+        }
+        other => other.to_string(),
     }
 }
 
@@ -221,7 +313,8 @@ impl Tool for ExecuteCode {
 
     fn handling(&self) -> Handling {
         Handling {
-            deadline: self.settings.timeout + BESIDE_THE_SCRIPT,
+            // Twice: a script may run again outside the sandbox.
+            deadline: self.settings.timeout * 2 + BESIDE_THE_SCRIPT,
             ..Handling::default()
         }
     }
@@ -233,7 +326,7 @@ impl Tool for ExecuteCode {
                 return Err(refuse("there is no code"));
             }
             let confined = self.place.confinement.get().await;
-            if let Confined::Refused(why) = confined {
+            if let Confined::Refused(why) = &confined {
                 return Err(refuse(why.as_str()));
             }
             let action = Action::script("execute_code", &asked.code);
@@ -245,13 +338,29 @@ impl Tool for ExecuteCode {
                 }
             }
             let started = Instant::now();
-            match self.run(asked.code, confined, context).await {
-                Ok((ran, made)) => Ok(text(
-                    self.present(&ran, made, started.elapsed(), confined)
-                        .to_string(),
-                )),
-                Err(why) => Err(refuse(why)),
-            }
+            let outcome = self.run(&asked.code, confined, context).await;
+            let outcome = outcome.map_err(refuse)?;
+            Ok(text(self.present(&outcome, started.elapsed()).to_string()))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // EX-32
+    #[test]
+    fn a_missing_interpreter_is_named_with_what_to_do() {
+        let failed = |kind: ErrorKind| {
+            let (what, source) = ("starting python3".to_owned(), kind.into());
+            not_started(&ExecError::Io { what, source })
+        };
+        let told = failed(ErrorKind::NotFound);
+        assert!(
+            told.contains("no python3") && told.contains("install it"),
+            "{told}"
+        );
+        assert!(failed(ErrorKind::OutOfMemory).starts_with("starting python3: "));
     }
 }

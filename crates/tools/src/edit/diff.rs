@@ -78,8 +78,10 @@ fn common(a: &[u8], b: &[u8]) -> usize {
         .take_while(|(a, b)| a == b)
         .count();
     let done = steps * STEP;
-    let rest = a.iter().zip(b).skip(done).take_while(|(a, b)| a == b);
-    done + rest.count()
+    // Iterators that skip would walk through all of it byte by byte.
+    let a = a.get(done..).unwrap_or_default();
+    let b = b.get(done..).unwrap_or_default();
+    done + a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
 fn common_end(a: &[u8], b: &[u8]) -> usize {
@@ -90,8 +92,10 @@ fn common_end(a: &[u8], b: &[u8]) -> usize {
         .take_while(|(a, b)| a == b)
         .count();
     let done = steps * STEP;
-    let rest = a.iter().rev().zip(b.iter().rev()).skip(done);
-    done + rest.take_while(|(a, b)| a == b).count()
+    let a = a.get(..a.len() - done).unwrap_or_default();
+    let b = b.get(..b.len() - done).unwrap_or_default();
+    let back = a.iter().rev().zip(b.iter().rev());
+    done + back.take_while(|(a, b)| a == b).count()
 }
 
 fn header(ops: &[similar::DiffOp], before: usize) -> String {

@@ -34,12 +34,8 @@ pub(super) fn rewrite(
         return Ok((span.clone(), new.to_owned()));
     }
     let region = text.get(span.clone()).unwrap_or_default();
-    for quote in ["\\'", "\\\""] {
-        if asked.contains(quote) && new.contains(quote) && !region.contains(quote) {
-            return Err(Drift);
-        }
-    }
-    let new = &meant(region, new);
+    refuse_drift(region, asked, new)?;
+    let new = &meant(found.strategy, region, new);
     let starts_line = text
         .get(..span.start)
         .is_none_or(|before| before.is_empty() || before.ends_with('\n'));
@@ -62,13 +58,49 @@ pub(super) fn rewrite(
     })
 }
 
-/// What is to be put where the whole lines of `span` are. No lines at all take the break with them.
-pub(super) fn rewrite_lines(
+/// What is to be put where the lines of `span` are that a hunk found.
+pub(super) fn rewrite_hunk(
     text: &str,
-    pattern: &str,
+    found: &Found,
     span: &Range<usize>,
+    asked: &str,
     new: &[&str],
-) -> Splice {
+) -> Result<Splice, Drift> {
+    let region = text.get(span.clone()).unwrap_or_default();
+    match found.strategy {
+        Strategy::Exact => Ok(rewrite_lines(text, &found.pattern, span, new)),
+        // What these change does not stop at the ends of lines.
+        Strategy::EscapeNormalized | Strategy::UnicodeNormalized if !new.is_empty() => {
+            rewrite(text, found, span, asked, &new.join("\n"))
+        }
+        Strategy::LineTrimmed
+        | Strategy::WhitespaceNormalized
+        | Strategy::IndentationFlexible
+        | Strategy::EscapeNormalized
+        | Strategy::TrimmedBoundary
+        | Strategy::UnicodeNormalized => {
+            refuse_drift(region, asked, &new.join("\n"))?;
+            let lines: Vec<String> = new
+                .iter()
+                .map(|line| meant(found.strategy, region, line))
+                .collect();
+            let new: Vec<&str> = lines.iter().map(String::as_str).collect();
+            Ok(rewrite_lines(text, &found.pattern, span, &new))
+        }
+    }
+}
+
+fn refuse_drift(region: &str, asked: &str, new: &str) -> Result<(), Drift> {
+    let drifts =
+        |quote: &&str| asked.contains(*quote) && new.contains(*quote) && !region.contains(*quote);
+    match ["\\'", "\\\""].iter().any(drifts) {
+        true => Err(Drift),
+        false => Ok(()),
+    }
+}
+
+/// What is to be put where the whole lines of `span` are. No lines at all take the break with them.
+fn rewrite_lines(text: &str, pattern: &str, span: &Range<usize>, new: &[&str]) -> Splice {
     if new.is_empty() {
         return (with_break(text, span), String::new());
     }
@@ -169,11 +201,13 @@ fn with_breaks(body: &str, single: &Mapped<'_>, place: &Range<usize>, new: &str)
     }
 }
 
-/// `\n`, `\t` and `\r` in the new text are characters when the file has those and not the escapes.
-fn meant(region: &str, new: &str) -> String {
+/// `\t` and `\r` in the new text are characters when the file has those and not the escapes. `\n` is one only where
+/// the request wrote its line breaks that way: every other text of several lines has both.
+fn meant(strategy: Strategy, region: &str, new: &str) -> String {
     let mut out = new.to_owned();
     for (escape, real) in [("\\n", "\n"), ("\\t", "\t"), ("\\r", "\r")] {
-        if region.contains(real) && !region.contains(escape) {
+        let counts = real != "\n" || strategy == Strategy::EscapeNormalized;
+        if counts && region.contains(real) && !region.contains(escape) {
             out = out.replace(escape, real);
         }
     }

@@ -1,35 +1,34 @@
 //! What a change broke.
 
+mod program;
+
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Duration;
 
+use hermes_exec::{ExecError, Exit, Input, Launch, RunId, Unfinished, strip_ansi};
 use serde_json::{Value as Json, json};
-use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio_util::sync::CancellationToken;
 
+use self::program::{Pieces, Program};
 use super::{Notation, check};
+use crate::workplace::{Confined, Workplace};
 
 /// How long a check may take.
-const DEADLINE: Duration = Duration::from_secs(10);
+const DEADLINE: Duration = Duration::from_secs(30);
 /// Most characters of a complaint.
 const LONGEST: usize = 1_000;
-/// Reads a program from its input and says whether it can be compiled; nothing of it is run.
-const COMPILE: &str = "import ast,sys\n\
-try: ast.parse(sys.stdin.buffer.read())\n\
-except SyntaxError as e: print('%s in line %s' % (e.msg, e.lineno)); sys.exit(1)\n\
-except ValueError as e: print(e); sys.exit(1)";
+/// Most bytes that are kept of one; what a program prints beyond them is read and dropped.
+const MOST_READ: u64 = 64 << 10;
+const MISSING: i32 = 127;
 
 /// Checks files after a change.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Lint {
-    /// The Python interpreter, when there is one.
-    pub(crate) python: Option<PathBuf>,
-    /// The same of JavaScript.
-    pub(crate) node: Option<PathBuf>,
-    /// The same of shell scripts.
-    pub(crate) bash: Option<PathBuf>,
+    /// Where programs that check run, confined as commands are: a command may have written them.
+    pub(crate) place: Option<Arc<Workplace>>,
 }
 
 /// What a check said.
@@ -58,14 +57,18 @@ impl Lint {
             Some(old) => self.verdict(path, old, cancel).await,
             None => Verdict::Fine,
         };
-        match before {
-            Verdict::Broken(earlier) if unplaced(&earlier) == unplaced(&output) => {
-                json!({"status": "ok", "output": "", "message": "no new errors; it was broken before"})
+        let told = match before {
+            Verdict::Broken(earlier) => {
+                let pieces = Program::of(path).map_or(Pieces::Whole, Program::pieces);
+                added(&earlier, &output, pieces)
             }
-            Verdict::Broken(_) | Verdict::Fine | Verdict::Unknown(_) => {
-                json!({"status": "error", "output": output})
-            }
+            Verdict::Fine | Verdict::Unknown(_) => output,
+        };
+        if told.is_empty() {
+            return json!({"status": "ok", "output": "", "message": "no new errors; it was broken before"});
         }
+        let told: String = told.chars().take(LONGEST).collect();
+        json!({"status": "error", "output": told})
     }
 
     async fn verdict(&self, path: &Path, text: &str, cancel: &CancellationToken) -> Verdict {
@@ -78,20 +81,18 @@ impl Lint {
         let Some(program) = Program::of(path) else {
             return Verdict::Unknown("no check for this kind of file");
         };
-        let found = match program {
-            Program::Python => &self.python,
-            Program::Script | Program::Module | Program::Either => &self.node,
-            Program::Shell => &self.bash,
-        };
-        let Some(found) = found else {
-            return Verdict::Unknown(program.missing());
+        let Some(place) = &self.place else {
+            return Verdict::Unknown("there is no place to run a check");
         };
         let mut verdict = Verdict::Unknown("nothing was checked");
         for arguments in program.arguments() {
-            let check = tokio::time::timeout(DEADLINE, compile(found, arguments, text));
+            let check = tokio::time::timeout(DEADLINE, compile(place, program, arguments, text));
             verdict = match cancel.run_until_cancelled(check).await {
                 Some(Ok(Ok(verdict))) => verdict,
-                Some(Ok(Err(_))) => Verdict::Unknown("the program for the check cannot be run"),
+                Some(Ok(Err(error))) => {
+                    tracing::debug!(%error, program = program.name(), "a check was not run");
+                    Verdict::Unknown("the program for the check cannot be run")
+                }
                 Some(Err(_)) => Verdict::Unknown("the check took too long"),
                 None => Verdict::Unknown("stopped"),
             };
@@ -104,88 +105,128 @@ impl Lint {
     }
 }
 
-/// What can check a kind of file without running anything of it.
-#[derive(Debug, Clone, Copy)]
-enum Program {
-    Python,
-    /// JavaScript of the older form.
-    Script,
-    Module,
-    /// JavaScript of which only the project knows the form.
-    Either,
-    Shell,
-}
-
-impl Program {
-    fn of(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()? {
-            "py" => Some(Self::Python),
-            "cjs" => Some(Self::Script),
-            "mjs" => Some(Self::Module),
-            "js" => Some(Self::Either),
-            "sh" | "bash" => Some(Self::Shell),
-            _ => None,
-        }
-    }
-
-    fn missing(self) -> &'static str {
-        match self {
-            Self::Python => "python is not installed",
-            Self::Script | Self::Module | Self::Either => "node is not installed",
-            Self::Shell => "bash is not installed",
-        }
-    }
-
-    /// The arguments of each reading; the text comes on standard input.
-    fn arguments(self) -> &'static [&'static [&'static str]] {
-        const SCRIPT: &[&str] = &["--check", "-"];
-        const MODULE: &[&str] = &["--check", "--input-type=module", "-"];
-        match self {
-            Self::Python => &[&["-I", "-S", "-c", COMPILE]],
-            Self::Script => &[SCRIPT],
-            Self::Module => &[MODULE],
-            Self::Either => &[SCRIPT, MODULE],
-            Self::Shell => &[&["--norc", "--noprofile", "-n"]],
-        }
-    }
-}
-
 /// A complaint without its numbers: the same mistake some lines further down is not a new one.
 fn unplaced(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-async fn compile(program: &Path, arguments: &[&str], text: &str) -> std::io::Result<Verdict> {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    if let Some(mut input) = child.stdin.take() {
-        // It may end before it has read everything.
-        let _ = input.write_all(text.as_bytes()).await;
+/// What of a complaint was not in the earlier one.
+fn added(earlier: &str, now: &str, pieces: Pieces) -> String {
+    let mut known: HashMap<String, usize> = HashMap::new();
+    for piece in pieces.of(earlier) {
+        *known.entry(unplaced(piece)).or_default() += 1;
     }
-    let output = child.wait_with_output().await?;
-    if output.status.success() {
-        return Ok(Verdict::Fine);
+    let new: Vec<&str> = pieces
+        .of(now)
+        .filter(|piece| match known.get_mut(&unplaced(piece)) {
+            Some(times) if *times > 0 => {
+                *times -= 1;
+                false
+            }
+            Some(_) | None => true,
+        })
+        .collect();
+    new.join(pieces.between())
+}
+
+async fn compile(
+    place: &Workplace,
+    program: Program,
+    arguments: &[&str],
+    text: &str,
+) -> Result<Verdict, ExecError> {
+    let confined = place.confinement.get().await;
+    if let Confined::Refused(_) = confined {
+        return Ok(Verdict::Unknown("there is no sandbox to run the check in"));
     }
-    let (said, complained) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    // Where in its own source a program noticed it helps nobody.
-    let complained = complained.lines().filter(|line| {
-        let line = line.trim_start();
-        !line.starts_with("at ") && !line.starts_with("Node.js v") && !line.starts_with("(")
+    let scratch = place.backend.scratch().display().to_string();
+    let (start, ending) = program.start();
+    let words = ["/bin/sh", "-c", start, program.name(), &scratch, ending];
+    let words = words.iter().chain(arguments).map(|word| (*word).to_owned());
+    // Of the environment only where programs are: others of its names make interpreters run something first.
+    let path = place.environment.iter().filter(|(name, _)| name == "PATH");
+    let process = place.backend.spawn(Launch {
+        id: RunId::new(format!("lint{:016x}", place.random.next_u64())),
+        argv: words.collect(),
+        directory: Some(PathBuf::from("/")),
+        environment: path.cloned().collect(),
+        input: Input::Pipe,
+        confinement: confined.confinement(),
     });
-    let told: Vec<&str> = said.lines().chain(complained).collect();
-    let told: String = told.join("\n").trim().chars().take(LONGEST).collect();
-    Ok(if told.is_empty() {
-        Verdict::Unknown("the check itself failed")
-    } else {
-        Verdict::Broken(told)
+    let process = process.await?;
+    let unfinished = Unfinished::new(process.control.clone());
+    let (input, mut heard) = (process.input, Vec::new());
+    let telling = async {
+        if let Some(mut input) = input {
+            // It may end before it has read everything.
+            let _ = input.write_all(text.as_bytes()).await;
+            let _ = input.shutdown().await;
+        }
+    };
+    let hearing = async {
+        let mut output = process.output.take(MOST_READ);
+        output.read_to_end(&mut heard).await?;
+        // Some print the whole file; a pipe that nobody empties would hold them up.
+        tokio::io::copy(&mut output.into_inner(), &mut tokio::io::sink()).await
+    };
+    let ((), read) = tokio::join!(telling, hearing);
+    read.map_err(|source| ExecError::Io {
+        what: format!("reading what {} says", program.name()),
+        source,
+    })?;
+    let exit = process.exit.await?;
+    unfinished.finished();
+    Ok(match exit {
+        Exit::Code(0) => Verdict::Fine,
+        Exit::Code(MISSING) => Verdict::Unknown(program.missing()),
+        Exit::Code(_) | Exit::Signal(_) => told(program, &String::from_utf8_lossy(&heard)),
     })
+}
+
+/// A complaint, without where in its own source a program noticed it: that helps nobody.
+fn told(program: Program, heard: &str) -> Verdict {
+    let heard = strip_ansi(heard);
+    let lines: Vec<&str> = heard.lines().filter(|line| program.counts(line)).collect();
+    let told = lines.join("\n").trim().to_owned();
+    match (told.is_empty(), program) {
+        (false, _) => Verdict::Broken(told),
+        // It had something to say, about types.
+        (true, Program::TypeScript(_)) if !heard.trim().is_empty() => Verdict::Fine,
+        (true, _) => Verdict::Unknown("the check itself failed"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_is_broken_twice_only_the_second_is_new() {
+        let before = "a.go:3:1: expected ')'";
+        let after = "a.go:4:1: expected ')'\na.go:9:2: expected ')'\na.go:9:9: expected operand";
+        assert_eq!(
+            added(before, after, Pieces::Lines),
+            "a.go:9:2: expected ')'\na.go:9:9: expected operand"
+        );
+        assert_eq!(added(after, before, Pieces::Lines), "");
+        let before = "error: one\n --> 3:1\n\nerror: two\n --> 5:1";
+        let after = "error: one\n --> 4:1\n\nerror: three\n --> 5:1";
+        assert_eq!(
+            added(before, after, Pieces::Paragraphs),
+            "error: three\n --> 5:1"
+        );
+    }
+
+    #[test]
+    fn of_typescript_only_what_cannot_be_read_counts() {
+        let program = Program::TypeScript("ts");
+        let heard = "x.ts(1,1): error TS2304: Cannot find name 'y'.\n";
+        assert_eq!(told(program, heard), Verdict::Fine);
+        let heard = format!("{heard}x.ts(2,5): error TS1005: ';' expected.\n");
+        let broken = "x.ts(2,5): error TS1005: ';' expected.".to_owned();
+        assert_eq!(told(program, &heard), Verdict::Broken(broken));
+        let module = "x.ts(1,1): error TS1203: Export assignment cannot be used.\n";
+        assert_eq!(told(program, module), Verdict::Fine);
+        assert!(matches!(told(program, ""), Verdict::Unknown(_)));
+    }
 }

@@ -12,10 +12,11 @@ use serde_json::{Value as Json, json};
 use super::seen::State;
 use super::{FileRegistry, FileSandbox, Lint, Seen};
 use crate::checkpoints::Checkpoints;
+use crate::lsp::{Changed, Diagnostics};
 use crate::patch::Patch;
 use crate::read_file::ReadFile;
 use crate::search_files::SearchFiles;
-use crate::workplace::no_checkpoint;
+use crate::workplace::{Workplace, no_checkpoint};
 use crate::write_file::WriteFile;
 
 /// The largest file that is edited.
@@ -52,9 +53,9 @@ pub struct FileServices {
     /// Where relative paths start when that is not the directory of the call, such as where the session's
     /// shell is now.
     pub directory: Option<Arc<dyn Fn() -> PathBuf + Send + Sync>>,
-    /// A directory of this machine with results that were too long for the conversation. What is in it can
+    /// Directories of this machine with results that were too long for the conversation. What is in them can
     /// be read also when all other files are elsewhere.
-    pub kept_results: Option<PathBuf>,
+    pub kept_results: Vec<PathBuf>,
     /// What may be touched. Rules about the homes are moved to where the files are.
     pub rules: Arc<FileRules>,
     /// Who wrote what; one for the whole process.
@@ -69,12 +70,11 @@ pub struct FileServices {
     pub limits: FileLimits,
     /// The sandbox of commands, which these tools keep to as well. Only on this machine.
     pub sandbox: Option<FileSandbox>,
-    /// The Python interpreter that checks changed programs, when there is one.
-    pub python: Option<PathBuf>,
-    /// The same for JavaScript.
-    pub node: Option<PathBuf>,
-    /// The same for shell scripts.
-    pub bash: Option<PathBuf>,
+    /// Where programs run that check changed files, as confined as commands; without it only settings and data
+    /// are checked.
+    pub place: Option<Arc<Workplace>>,
+    /// Language servers that look at changed files. Only on this machine.
+    pub diagnostics: Option<Diagnostics>,
 }
 
 impl Default for FileServices {
@@ -83,17 +83,16 @@ impl Default for FileServices {
         Self {
             files: Arc::new(NativeFiles::default()),
             directory: None,
-            kept_results: None,
+            kept_results: Vec::new(),
             rules: Arc::default(),
             registry: FileRegistry::new(),
             redactor: RedactorHandle::default(),
             masking: Scope::Code,
             checkpoints: None,
             limits: FileLimits::default(),
-            python: None,
-            node: None,
-            bash: None,
+            place: None,
             sandbox: None,
+            diagnostics: None,
         }
     }
 }
@@ -143,10 +142,18 @@ impl Shared {
 
     pub(crate) fn lint(&self) -> Lint {
         Lint {
-            python: self.services.python.clone(),
-            node: self.services.node.clone(),
-            bash: self.services.bash.clone(),
+            place: self.services.place.clone(),
         }
+    }
+
+    /// What language servers find wrong with changed files that was not wrong before.
+    pub(crate) async fn diagnostics(
+        &self,
+        changes: &[Changed<'_>],
+        context: &ToolContext,
+    ) -> Option<String> {
+        let diagnostics = self.services.diagnostics.as_ref()?;
+        diagnostics.report(changes, context).await
     }
 
     /// Hears of what may make a repeated look worth while.
@@ -194,6 +201,7 @@ impl Shared {
             product_home,
             mirrors: Vec::new(),
             safe_roots: self.services.rules.safe_roots.clone(),
+            linked: None,
         })
     }
 
@@ -203,10 +211,9 @@ impl Shared {
         text: &str,
         context: &ToolContext,
     ) -> Option<(Located, Arc<dyn Files>)> {
-        let kept = self.services.kept_results.as_deref()?;
-        if !Path::new(text.trim()).starts_with(kept) {
-            return None;
-        }
+        let named = Path::new(text.trim());
+        let mut folders = self.services.kept_results.iter();
+        let kept = folders.find(|folder| named.starts_with(folder))?;
         let files: Arc<dyn Files> = Arc::new(NativeFiles::default());
         let place = self.located(&files, text, context).await.ok()?;
         let root = files.locate(kept, ".").await.ok()?.real;
@@ -240,6 +247,17 @@ impl Shared {
         }
     }
 
+    /// Whether what is in a file may be told. Some files may be changed and not be read.
+    pub(crate) fn may_show(&self, place: &Located) -> bool {
+        self.may_see(names(place), &self.rules(place)).is_ok()
+    }
+
+    /// A piece of a file as it may be told: secrets are masked.
+    pub(crate) fn masked(&self, text: &str) -> String {
+        let redactor = self.services.redactor.snapshot();
+        redactor.redact_in(self.services.masking, text).into_owned()
+    }
+
     /// The file a call of this tool may write.
     pub(crate) async fn writable(
         &self,
@@ -268,14 +286,11 @@ impl Shared {
     /// Refuses text with a marker in place of a secret, unless the file has that very marker: writing it
     /// would put the marker where the secret is.
     pub(crate) fn check_markers(&self, new: &str, old: Option<&str>) -> Result<(), ToolError> {
-        let unknown = markers(new).find(|label| {
-            let marker = format!("[redacted:{label}]");
-            !old.is_some_and(|old| old.contains(&marker))
-        });
+        let unknown = markers(new).find(|marker| !old.is_some_and(|old| old.contains(marker)));
         match unknown {
             None => Ok(()),
-            Some(label) => Err(refused(format!(
-                "the text contains [redacted:{label}], which stands for a secret you were not shown; writing it would \
+            Some(marker) => Err(refused(format!(
+                "the text contains {marker}, which stands for a secret you were not shown; writing it would \
                  destroy the secret. Leave that part of the file alone and change the rest with patch."
             ))),
         }

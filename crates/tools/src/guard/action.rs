@@ -1,7 +1,9 @@
 //! What is asked of the guard, and what it answers.
 
+use std::path::Path;
+
 use hermes_core::Reach;
-use hermes_policy::Leaving;
+use hermes_policy::{Leaving, Typed};
 
 /// Something a tool wants to do.
 pub(crate) struct Action<'a> {
@@ -11,13 +13,18 @@ pub(crate) struct Action<'a> {
 }
 
 /// Of which kind it is.
+#[derive(Clone, Copy)]
 pub(super) enum Kind<'a> {
     /// A shell command.
     Command,
     /// A Python script.
     Script,
+    /// A text for a program that runs in the background, and where that was started.
+    Typed(Typed<'a>, &'a Path),
     /// A command the sandbox refused, and the line that says so.
     Outside(&'a str),
+    /// A script the sandbox refused something, and the line that says so.
+    ScriptOutside(&'a str),
     /// A change of a file that the sandbox would not let a command make.
     Change(&'a Leaving),
 }
@@ -27,9 +34,23 @@ impl Kind<'_> {
     /// next one.
     pub(super) fn leaves(&self) -> Option<Reach> {
         match self {
-            Self::Command | Self::Script => None,
-            Self::Outside(_) | Self::Change(Leaving::Guarded(_)) => Some(Reach::Once),
+            Self::Command | Self::Script | Self::Typed(..) => None,
+            Self::Outside(_) | Self::ScriptOutside(_) | Self::Change(Leaving::Guarded(_)) => {
+                Some(Reach::Once)
+            }
             Self::Change(Leaving::Outside { .. }) => Some(Reach::Session),
+        }
+    }
+
+    /// Whether a person may have another one run in its place.
+    pub(super) fn is_editable(&self) -> bool {
+        match self {
+            Self::Command => true,
+            Self::Script
+            | Self::Typed(..)
+            | Self::Outside(_)
+            | Self::ScriptOutside(_)
+            | Self::Change(_) => false,
         }
     }
 }
@@ -47,9 +68,24 @@ impl<'a> Action<'a> {
         Self { tool, text, kind }
     }
 
+    /// Typing something into a program that runs.
+    pub(crate) fn typed(tool: &'static str, typed: Typed<'a>, directory: &'a Path) -> Self {
+        Self {
+            tool,
+            text: typed.text,
+            kind: Kind::Typed(typed, directory),
+        }
+    }
+
     /// Running a command again without its sandbox.
     pub(crate) fn outside(tool: &'static str, text: &'a str, line: &'a str) -> Self {
         let kind = Kind::Outside(line);
+        Self { tool, text, kind }
+    }
+
+    /// Running a Python script again without its sandbox.
+    pub(crate) fn script_outside(tool: &'static str, text: &'a str, line: &'a str) -> Self {
+        let kind = Kind::ScriptOutside(line);
         Self { tool, text, kind }
     }
 
@@ -73,6 +109,8 @@ pub(crate) enum Clearance {
 pub(crate) struct Cleared {
     /// What results say about the approval.
     pub(crate) note: Option<String>,
+    /// What a person put in its place: this runs.
+    pub(crate) instead: Option<String>,
     /// Whether files may be other ones after it.
     pub(crate) changes_files: bool,
     /// Whether functions or aliases of the shell may be other ones after it.

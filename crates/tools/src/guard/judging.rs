@@ -3,7 +3,7 @@
 use hermes_core::ToolContext;
 use hermes_exec::Place;
 use hermes_policy::{
-    Finding, Isolation, Judgement, Leaving, Severity, Surroundings, judge, judge_in,
+    Finding, Isolation, Judgement, Leaving, Severity, Surroundings, judge, judge_in, judge_typed,
 };
 
 use super::Guard;
@@ -39,7 +39,7 @@ impl Guard {
                 };
                 match &self.tirith {
                     Some(tirith) if around.isolation != Isolation::Full => {
-                        let more = tirith.check(action.text, &context.cancel).await;
+                        let more = tirith.check(action.text, context).await;
                         judgement.with(more)
                     }
                     _ => judgement,
@@ -47,14 +47,15 @@ impl Guard {
             }
             // The same eyes look at a script as at one handed to an interpreter in a command.
             Kind::Script => judge_script(action.text, &around),
+            Kind::Typed(typed, directory) => {
+                let cwd = directory.display().to_string();
+                judge_typed(&typed, &Surroundings { cwd, ..around })
+            }
             Kind::Outside(line) => {
-                let found = Finding {
-                    category: "outside-sandbox".to_owned(),
-                    severity: Severity::Ask,
-                    reason: format!("was refused by the sandbox ({line}) and would run without it"),
-                    span: whole(action.text),
-                };
-                judge(action.text, &around).with(vec![found])
+                judge(action.text, &around).with(vec![outside(action.text, line)])
+            }
+            Kind::ScriptOutside(line) => {
+                judge_script(action.text, &around).with(vec![outside(action.text, line)])
             }
             Kind::Change(leaving) => {
                 let (category, reason) = match leaving {
@@ -76,6 +77,16 @@ impl Guard {
                 Judgement::of(vec![found], around.isolation)
             }
         }
+    }
+}
+
+/// What leaving the sandbox is found as.
+fn outside(text: &str, line: &str) -> Finding {
+    Finding {
+        category: "outside-sandbox".to_owned(),
+        severity: Severity::Ask,
+        reason: format!("was refused by the sandbox ({line}) and would run without it"),
+        span: whole(text),
     }
 }
 

@@ -1,12 +1,16 @@
 //! What the model is told about a change.
 
-use hermes_core::ToolError;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hermes_core::{ToolContext, ToolError};
 use serde_json::{Map, Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
 use super::plan::{Change, Kind};
-use crate::edit::{HunkFault, Refusal, Text, regions, suggestion};
-use crate::files::{Lint, refused_with};
+use crate::edit::{HunkFault, Refusal, Text, regions, suggestion, unified};
+use crate::files::{Shared, refused_with};
+use crate::lsp::Changed;
 
 /// An error answer longer than this would be cut by the engine.
 const LONGEST_ERROR: usize = 1_900;
@@ -15,8 +19,62 @@ const MANY_MISSES: u32 = 3;
 /// Places that are listed.
 const MOST_PLACES: usize = 50;
 
+/// What may be told of the files of a change: as little as `read_file` would show.
+#[derive(Clone)]
+pub(super) struct Sight {
+    pub(super) shared: Arc<Shared>,
+    /// Files that may be changed and not be read.
+    pub(super) closed: Vec<PathBuf>,
+}
+
+impl Sight {
+    pub(super) fn is_open(&self, path: &Path) -> bool {
+        !self.closed.iter().any(|closed| closed == path)
+    }
+
+    /// The text of a file with secrets masked, when it may be shown at all. Lines are counted in it, so one with a
+    /// secret of several lines is not.
+    pub(super) fn of(&self, path: &Path, text: &Text) -> Option<String> {
+        let shown = self.is_open(path).then(|| self.shared.masked(&text.body))?;
+        (shown.lines().count() == text.body.lines().count()).then_some(shown)
+    }
+
+    /// What was done to a file, or that it is not told.
+    fn diff(&self, change: &Change) -> String {
+        let name = change.path.display();
+        if change.diff.is_empty() {
+            return String::new();
+        }
+        if !self.is_open(&change.path) {
+            return format!("{name} holds secrets; what changed is not shown\n");
+        }
+        if !change.keyed {
+            return self.shared.masked(&change.diff);
+        }
+        // A key of several lines is known by its first one, which need not be near the change.
+        let [before, after] = [&change.before, &change.after]
+            .map(|body| self.shared.masked(body.as_deref().unwrap_or_default()));
+        let told = unified(name.to_string().trim_start_matches('/'), &before, &after);
+        match told.is_empty() {
+            true => format!("{name}: only secrets changed, which are not shown\n"),
+            false => told,
+        }
+    }
+}
+
+/// What was found wrong with changed files.
+pub(super) struct Found {
+    pub(super) lint: Option<Json>,
+    pub(super) diagnostics: Option<String>,
+}
+
 /// What was changed.
-pub(super) fn done(changes: &[Change], lint: Option<Json>, mut warnings: Vec<String>) -> String {
+pub(super) fn done(
+    sight: &Sight,
+    changes: &[Change],
+    found: Found,
+    mut warnings: Vec<String>,
+) -> String {
     let of = |kind: Kind| -> Vec<String> {
         changes
             .iter()
@@ -27,7 +85,7 @@ pub(super) fn done(changes: &[Change], lint: Option<Json>, mut warnings: Vec<Str
     let mut out = Map::new();
     let mut put = |name: &str, value: Json| out.insert(name.to_owned(), value);
     put("success", json!(true));
-    let diff: String = changes.iter().map(|change| change.diff.as_str()).collect();
+    let diff: String = changes.iter().map(|change| sight.diff(change)).collect();
     put("diff", json!(diff));
     put("files_modified", json!(of(Kind::Modified)));
     for (name, kind) in [
@@ -46,8 +104,11 @@ pub(super) fn done(changes: &[Change], lint: Option<Json>, mut warnings: Vec<Str
         put("already_applied", json!(true));
     }
     places(changes, &mut put);
-    if let Some(lint) = lint {
+    if let Some(lint) = found.lint {
         put("lint", lint);
+    }
+    if let Some(diagnostics) = found.diagnostics {
+        put("lsp_diagnostics", json!(diagnostics));
     }
     for change in changes {
         warnings.extend(change.warnings.iter().cloned());
@@ -89,16 +150,21 @@ fn places(changes: &[Change], put: &mut impl FnMut(&str, Json) -> Option<Json>) 
 
 /// The `lint` field: of one file its report, of several those with new errors.
 pub(super) async fn lint(
-    lint: &Lint,
+    sight: &Sight,
     changes: &[Change],
     cancel: &CancellationToken,
 ) -> Option<Json> {
+    let lint = sight.shared.lint();
     let mut reports = Map::new();
-    for change in changes.iter().filter(|change| change.is_real()) {
+    for change in told(sight, changes) {
         if let Some(after) = &change.after {
-            let report = lint
+            let mut report = lint
                 .report(&change.path, change.before.as_deref(), after, cancel)
                 .await;
+            // Programs quote the line they complain about.
+            if let Some(Json::String(output)) = report.get_mut("output") {
+                *output = sight.shared.masked(output);
+            }
             if changes.len() == 1 {
                 return Some(report);
             }
@@ -110,8 +176,38 @@ pub(super) async fn lint(
     (!reports.is_empty()).then_some(Json::Object(reports))
 }
 
-/// Why nothing was replaced, with what may help.
-pub(super) fn refusal(refusal: &Refusal, text: &Text, old: &str, misses: u32) -> ToolError {
+/// The `lsp_diagnostics` field: what language servers find wrong since the change.
+pub(super) async fn diagnostics(
+    sight: &Sight,
+    changes: &[Change],
+    context: &ToolContext,
+) -> Option<String> {
+    let changed: Vec<Changed<'_>> = told(sight, changes)
+        .filter_map(|change| {
+            Some(Changed {
+                path: &change.path,
+                before: change.before.as_deref(),
+                after: change.after.as_deref()?,
+            })
+        })
+        .collect();
+    let found = sight.shared.diagnostics(&changed, context).await?;
+    Some(sight.shared.masked(&found))
+}
+
+/// The changes others may look at and speak about.
+fn told<'c>(sight: &Sight, changes: &'c [Change]) -> impl Iterator<Item = &'c Change> {
+    let told = move |change: &&Change| change.is_real() && sight.is_open(&change.path);
+    changes.iter().filter(told)
+}
+
+/// Why nothing was replaced, with what may help of what may be shown.
+pub(super) fn refusal(
+    refusal: &Refusal,
+    shown: Option<String>,
+    old: &str,
+    misses: u32,
+) -> ToolError {
     let mut out = json!({ "success": false, "error": refusal.to_string() });
     if let Refusal::Ambiguous { lines } = refusal {
         put(
@@ -139,29 +235,30 @@ pub(super) fn refusal(refusal: &Refusal, text: &Text, old: &str, misses: u32) ->
                 )),
             );
         }
-        help(&mut out, text, old);
+        help(&mut out, shown, old);
     }
     refused_with(out)
 }
 
-/// Why a hunk does not fit, with what may help.
-pub(super) fn hunk_fault(fault: &HunkFault, path: &str, text: &Text) -> ToolError {
+/// Why a hunk does not fit, with what may help of what may be shown.
+pub(super) fn hunk_fault(fault: &HunkFault, path: &str, shown: Option<String>) -> ToolError {
     let mut out = json!({
         "success": false,
         "error": format!("{path}: {fault}; no file was changed"),
     });
     if !fault.is_ambiguous() {
-        help(&mut out, text, &fault.wanted);
+        help(&mut out, shown, &fault.wanted);
     }
     refused_with(out)
 }
 
 /// Adds what looks like the text that was not found, as far as there is room.
-fn help(out: &mut Json, text: &Text, old: &str) {
-    if let Some(found) = suggestion(&text.body, old) {
+fn help(out: &mut Json, shown: Option<String>, old: &str) {
+    let Some(shown) = shown else { return };
+    if let Some(found) = suggestion(&shown, old) {
         put(out, "suggestion", json!(found));
     }
-    let mut regions = regions(&text.body, old);
+    let mut regions = regions(&shown, old);
     while !regions.is_empty() {
         put(out, "closest_regions", json!(regions));
         if out.to_string().chars().count() <= LONGEST_ERROR {

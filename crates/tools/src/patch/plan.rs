@@ -6,9 +6,13 @@ use std::path::{Path, PathBuf};
 use hermes_core::ToolError;
 use hermes_exec::{Edit, FileState, FilesError};
 
-use super::{Contents, answer};
+use super::Contents;
+use super::answer::{self, Sight};
 use crate::edit::{Edited, LineRange, Operation, Strategy, Text, apply, unified};
-use crate::files::{Shared, failed, refused};
+use crate::files::{failed, refused};
+
+/// What the first line of a key in PEM's notation says.
+const KEY_BLOCK: &[u8] = b"PRIVATE KEY";
 
 /// Files as they are and as they will be.
 #[derive(Default)]
@@ -42,6 +46,8 @@ pub(super) struct Change {
     pub(super) before: Option<String>,
     pub(super) after: Option<String>,
     pub(super) diff: String,
+    /// Whether the file holds a key of several lines, or held one.
+    pub(super) keyed: bool,
     pub(super) places: Vec<(Strategy, LineRange)>,
     pub(super) warnings: Vec<String>,
 }
@@ -122,10 +128,11 @@ impl Plan {
     /// Works one operation out.
     pub(super) fn take<'p>(
         &mut self,
-        shared: &Shared,
+        sight: &Sight,
         operation: &Operation,
         path_of: &impl Fn(&str) -> Result<&'p Path, ToolError>,
     ) -> Result<(), ToolError> {
+        let shared = &sight.shared;
         match operation {
             Operation::Update {
                 path,
@@ -139,7 +146,7 @@ impl Plan {
                         return Err(refused(format!("{path} is a binary file")));
                     };
                     let applied = apply(text, hunks)
-                        .map_err(|fault| answer::hunk_fault(&fault, path, text))?;
+                        .map_err(|fault| answer::hunk_fault(&fault, path, sight.of(from, text)))?;
                     shared.check_markers(&applied.body, Some(&text.body))?;
                     let text = text.with_body(applied.body);
                     file.places.extend(applied.places);
@@ -147,7 +154,7 @@ impl Plan {
                     file.now = Some(Content::Text(text));
                 }
                 match move_to {
-                    Some(to) => self.rename(from, path_of(to)?),
+                    Some(to) => self.rename(sight, from, path_of(to)?),
                     None => Ok(()),
                 }
             }
@@ -161,11 +168,17 @@ impl Plan {
                 self.present(path_of(path)?)?.now = None;
                 Ok(())
             }
-            Operation::Move { path, to } => self.rename(path_of(path)?, path_of(to)?),
+            Operation::Move { path, to } => self.rename(sight, path_of(path)?, path_of(to)?),
         }
     }
 
-    fn rename(&mut self, from: &Path, to: &Path) -> Result<(), ToolError> {
+    fn rename(&mut self, sight: &Sight, from: &Path, to: &Path) -> Result<(), ToolError> {
+        if !sight.is_open(from) {
+            return Err(refused(format!(
+                "{} holds secrets and would be read under another name; the user has to move it",
+                from.display()
+            )));
+        }
         self.absent(to)?;
         let file = self.present(from)?;
         let content = file.now.take();
@@ -249,9 +262,11 @@ impl Planned {
                 after.as_deref().unwrap_or_default(),
             ),
         };
+        let is_key = |body: &String| memchr::memmem::find(body.as_bytes(), KEY_BLOCK).is_some();
         Change {
             path: self.path,
             kind,
+            keyed: !diff.is_empty() && [&before, &after].into_iter().flatten().any(is_key),
             before,
             after,
             diff,

@@ -5,7 +5,7 @@ use std::path::Path;
 use hermes_exec::{FoundLine, SearchFound};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Output, Query, Target};
+use super::{Output, Query, Reader, Target};
 
 /// From this many matches on, one text takes less room than a list.
 const GROUPED_FROM: usize = 5;
@@ -63,6 +63,9 @@ pub(super) fn of(query: &Query, found: SearchFound, warning: Option<String>) -> 
     if more || found.incomplete {
         put("truncated", json!(true));
     }
+    if more {
+        put("next_offset", json!(next));
+    }
     if found.incomplete {
         put("limit_reason", json!("search_timeout"));
     }
@@ -79,7 +82,7 @@ pub(super) fn of(query: &Query, found: SearchFound, warning: Option<String>) -> 
         put("_warning", json!(warning));
     }
     let mut text = Json::Object(out).to_string();
-    if more {
+    if more && query.reader == Reader::Model {
         let first = query.asked.offset + 1;
         text.push_str(&format!(
             "\n[{first} to {next} of {all}; go on with offset {next}.]"
@@ -141,10 +144,5 @@ fn name(query: &Query, path: &Path) -> String {
 
 /// Secrets are masked as when the file is read.
 fn masked(query: &Query, text: &str) -> String {
-    let services = &query.shared.services;
-    services
-        .redactor
-        .snapshot()
-        .redact_in(services.masking, text)
-        .into_owned()
+    query.shared.masked(text)
 }

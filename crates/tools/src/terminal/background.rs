@@ -1,16 +1,13 @@
 //! A command that is started and followed behind the conversation.
 
 use hermes_core::{ToolContext, ToolOutcome};
-use hermes_exec::{Command, StartProcess};
 use serde_json::{Map, Value as Json};
 
 use super::{Asked, failed};
 use crate::arguments::text;
 use crate::guard::{Action, Clearance};
-use crate::workplace::{Confined, Workplace};
+use crate::workplace::{Confined, Wanted, Workplace};
 
-/// Rows and columns of a terminal that nobody looks at.
-const TERMINAL: (u16, u16) = (30, 120);
 /// Reads its secret to the end of its input, which a terminal does not have.
 const NEEDS_A_PIPE: &str = "gh auth login --with-token";
 
@@ -18,7 +15,7 @@ const NEEDS_A_PIPE: &str = "gh auth login --with-token";
 pub(super) async fn start(
     place: &Workplace,
     confined: &Confined,
-    asked: Asked,
+    mut asked: Asked,
     context: &ToolContext,
 ) -> ToolOutcome {
     let action = Action::command("terminal", &asked.command);
@@ -26,21 +23,13 @@ pub(super) async fn start(
         Clearance::Cleared(cleared) => cleared,
         Clearance::Refused(why) => return Ok(failed("blocked", &why)),
     };
+    if let Some(instead) = &cleared.instead {
+        asked.command.clone_from(instead);
+    }
     if cleared.changes_files {
         place.before_change(asked.workdir.as_deref(), context).await;
     }
     let pty = asked.pty && !asked.command.contains(NEEDS_A_PIPE);
-    let command = Command {
-        text: asked.command.clone(),
-        workdir: asked.workdir.clone(),
-        terminal: pty.then_some(TERMINAL),
-        confinement: confined.confinement(),
-        ..Command::default()
-    };
-    let launch = match place.shell.background(&command).await {
-        Ok(launch) => launch,
-        Err(error) => return Ok(failed("error", &error.to_string())),
-    };
     // A watched process tells enough; both would tell its end twice.
     let watch_ignored = asked.notify_on_complete && !asked.watch_patterns.is_empty();
     let watch = match context.lasting && !watch_ignored {
@@ -48,22 +37,18 @@ pub(super) async fn start(
         false => Vec::new(),
     };
     let notify = asked.notify_on_complete && context.lasting;
-    let started = place
-        .processes
-        .start(StartProcess {
-            session: context.session.to_string(),
-            command: asked.command.clone(),
-            directory: match &asked.workdir {
-                Some(workdir) => place.directory().join(workdir),
-                None => place.directory(),
-            },
-            backend: place.backend.clone(),
-            launch,
-            notify_on_complete: notify,
-            watch_patterns: watch.clone(),
-        })
-        .await;
-    let started = match started {
+    let wanted = Wanted {
+        command: asked.command,
+        directory: match &asked.workdir {
+            Some(workdir) => place.directory().join(workdir),
+            None => place.directory(),
+        },
+        workdir: asked.workdir,
+        on_terminal: pty,
+        notify,
+        watch: watch.clone(),
+    };
+    let started = match place.start_behind(wanted, confined, context).await {
         Ok(started) => started,
         Err(error) => return Ok(failed("error", &error.to_string())),
     };

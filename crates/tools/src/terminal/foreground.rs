@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use hermes_core::{ToolContext, ToolOutcome};
-use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout, output_scope};
-use hermes_exec::sandbox::denied;
-use hermes_exec::{Command, Ended, Exit, Finished, Shell, strip_ansi};
+use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout};
+use hermes_exec::{Command, Ended, Finished, Shell, strip_ansi};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 
@@ -14,7 +13,7 @@ use super::unsent::Unsent;
 use super::{Asked, failed};
 use crate::arguments::text;
 use crate::guard::{Action, Clearance, Cleared};
-use crate::workplace::{Confined, Workplace};
+use crate::workplace::{Confined, LET_OUT, Workplace, refused_by_sandbox};
 
 /// Rows and columns of a terminal that nobody looks at.
 const TERMINAL: (u16, u16) = (30, 120);
@@ -25,7 +24,7 @@ const PIECES: usize = 64;
 pub(super) async fn run(
     place: &Workplace,
     confined: &Confined,
-    asked: Asked,
+    mut asked: Asked,
     context: &ToolContext,
 ) -> ToolOutcome {
     let limits = &place.limits;
@@ -45,6 +44,12 @@ pub(super) async fn run(
         Clearance::Cleared(cleared) => cleared,
         Clearance::Refused(why) => return Ok(failed("blocked", &why)),
     };
+    if let Some(instead) = &cleared.instead {
+        asked.command.clone_from(instead);
+        if let Some(why) = foreground_refusal(&asked.command) {
+            return Ok(failed("error", &why));
+        }
+    }
     if cleared.changes_files {
         place.before_change(asked.workdir.as_deref(), context).await;
     }
@@ -72,7 +77,7 @@ pub(super) async fn run(
         Err(error) => return Ok(failed("error", &error.to_string())),
     };
     let mut kept_inside = None;
-    let (finished, outside) = match refused_by_sandbox(&first, inside) {
+    let (finished, outside) = match refused(&first, confined) {
         None => (first, false),
         Some(line) => {
             // The sandbox said no; a person may let it out, once for each command.
@@ -99,7 +104,7 @@ pub(super) async fn run(
         }
     };
     let sandbox = match outside {
-        true => "outside the sandbox, as allowed",
+        true => LET_OUT,
         false => confined.words(),
     };
     let mut answer = present(
@@ -120,7 +125,7 @@ async fn follow(
 ) -> Result<Finished, hermes_exec::ExecError> {
     let (pieces, mut waiting) = mpsc::channel::<String>(PIECES);
     let redactor = place.redactor.snapshot();
-    let scope = output_scope(&command.text);
+    let scope = place.masking.of_command(&command.text);
     let mut unsent = Unsent::default();
     let mut on_output = |piece: &str| {
         unsent.push(piece);
@@ -152,11 +157,12 @@ fn marker(ended: Ended, limit: Duration) -> Option<String> {
     }
 }
 
-fn refused_by_sandbox(finished: &Finished, confined: bool) -> Option<String> {
-    (confined && finished.exit_code != 0)
-        .then(|| denied(&finished.output.text, Exit::Code(finished.exit_code)))
-        .flatten()
-        .map(|denial| denial.line)
+/// What ended before its time may have said many things; that is not why it ended.
+fn refused(finished: &Finished, confined: &Confined) -> Option<String> {
+    match finished.ended {
+        Ended::Done => refused_by_sandbox(confined, &finished.output.text, finished.exit_code),
+        Ended::TimedOut | Ended::Interrupted => None,
+    }
 }
 
 fn present(
@@ -172,7 +178,7 @@ fn present(
     let mut output = place
         .redactor
         .snapshot()
-        .redact_in(output_scope(&asked.command), stripped.trim())
+        .redact_in(place.masking.of_command(&asked.command), stripped.trim())
         .into_owned();
     if let Some(marker) = marker(finished.ended, limit) {
         if !output.is_empty() {
@@ -202,6 +208,14 @@ fn present(
             finished.directory.display()
         );
         add("directory_note", words.into());
+    }
+    if let Some(folder) = &finished.unsaved {
+        let words = format!(
+            "what it exported or defined could not be written to {} (no space left, or not writable); the next \
+             command starts without it",
+            folder.display()
+        );
+        add("state_note", words.into());
     }
     if rejected {
         add("sudo_auth_failed", true.into());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hermes_core::{SystemClock, SystemRandom};
 use hermes_exec::{
-    Backend, BackendConfig, DockerConfig, FramedFiles, Processes, ProcessesOptions, Shell,
+    Backend, BackendConfig, DockerConfig, FramedFiles, Granted, Processes, ProcessesOptions, Shell,
     ShellOptions, SshConfig, Startup, open,
 };
 use hermes_policy::{Isolation, Unattended};
@@ -15,8 +15,8 @@ use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
 use hermes_testkit::{Dockerd, Sshd};
 use hermes_tools::{
-    Confined, Defined, FileServices, Guard, GuardSettings, LazyConfined, Limits, Remembers, Sudo,
-    Workplace,
+    Behind, Confined, Defined, FileServices, Guard, GuardSettings, LazyConfined, Limits, Remembers,
+    Sudo, Workplace,
 };
 
 /// The machine behind a server.
@@ -54,7 +54,7 @@ pub(super) fn docker(engine: &Dockerd, folder: &Path) -> (Arc<dyn Backend>, Path
         run_as: None,
         workspace: None,
         volumes: Vec::new(),
-        offers: Vec::new(),
+        offers: Vec::new().into(),
         environment: BTreeMap::new(),
         forwarded: Vec::new(),
         arguments: Vec::new(),
@@ -81,6 +81,20 @@ impl Remembers for Forgetful {
     fn always(&self, _: &BTreeSet<String>) {}
 }
 
+/// A shell whose own files are in `folder`, which is a directory over there.
+pub(super) fn shell(backend: &Arc<dyn Backend>, directory: &str, folder: PathBuf) -> Shell {
+    Shell::new(ShellOptions {
+        backend: backend.clone(),
+        directory: PathBuf::from(directory),
+        environment: Vec::new(),
+        startup: Startup::Nothing,
+        output_limit: 50_000,
+        folder,
+        ready: None,
+        random: Arc::new(SystemRandom),
+    })
+}
+
 /// Where a session works in such a place. `folder` is one of ours.
 pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Path) -> Workplace {
     let store = Store::open(Options {
@@ -91,17 +105,6 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
         vfs: None,
     })
     .unwrap();
-    let shell = || {
-        Shell::new(ShellOptions {
-            backend: backend.clone(),
-            directory: PathBuf::from(directory),
-            environment: Vec::new(),
-            startup: Startup::Nothing,
-            output_limit: 50_000,
-            folder: backend.scratch(),
-            random: Arc::new(SystemRandom),
-        })
-    };
     let settings = GuardSettings {
         patience: Duration::from_secs(5),
         headless: Unattended::Deny,
@@ -121,21 +124,28 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
     );
     Workplace {
         backend: backend.clone(),
-        shell: shell(),
-        outside: shell(),
+        shell: shell(backend, directory, backend.scratch()),
+        outside: shell(backend, directory, backend.scratch()),
         defined: Defined::default(),
-        confinement: LazyConfined::new(Arc::new(|| Confined::Not("the place itself".to_owned()))),
+        confinement: LazyConfined::new(
+            Arc::new(|| Confined::Not("the place itself".to_owned())),
+            Granted::default(),
+        ),
+        granted: Granted::default(),
         environment: Vec::new(),
         processes: Processes::new(ProcessesOptions {
             store,
             redactor: RedactorHandle::default(),
+            masking: hermes_exec::guidance::Masking::default(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
             logs: folder.join("logs"),
             grace: Duration::from_millis(500),
         }),
+        behind: Behind::default(),
         guard: Arc::new(guard),
         redactor: RedactorHandle::default(),
+        masking: hermes_exec::guidance::Masking::default(),
         random: Arc::new(SystemRandom),
         limits: Limits {
             usual: Duration::from_secs(60),

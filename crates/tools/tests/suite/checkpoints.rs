@@ -12,15 +12,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::fixture::Bench;
 
-struct Rig {
-    bench: Bench,
-    checkpoints: Arc<Checkpoints>,
-    clock: Arc<ManualClock>,
-    cancel: CancellationToken,
+pub(super) struct Rig {
+    pub(super) bench: Bench,
+    pub(super) checkpoints: Arc<Checkpoints>,
+    pub(super) clock: Arc<ManualClock>,
+    pub(super) cancel: CancellationToken,
     _store: tempfile::TempDir,
 }
 
-fn git() -> PathBuf {
+pub(super) fn git() -> PathBuf {
     let path = std::process::Command::new("sh")
         .args(["-c", "command -v git"])
         .output()
@@ -29,7 +29,7 @@ fn git() -> PathBuf {
 }
 
 impl Rig {
-    fn new(change: impl FnOnce(&mut CheckpointSettings)) -> Self {
+    pub(super) fn new(change: impl FnOnce(&mut CheckpointSettings)) -> Self {
         let store = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::new(SystemClock.now()));
         let mut settings = CheckpointSettings {
@@ -61,22 +61,22 @@ impl Rig {
     }
 
     /// The next turn, a minute later.
-    fn next_turn(&mut self) {
+    pub(super) fn next_turn(&mut self) {
         self.bench.context.turn = TurnId(self.bench.context.turn.0 + 1);
         self.clock.advance(Duration::from_secs(60));
     }
 
-    fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         &self.bench.context.directory
     }
 
-    async fn write(&self, path: &str, content: &str) {
+    pub(super) async fn write(&self, path: &str, content: &str) {
         self.bench
             .done("write_file", json!({"path": path, "content": content}))
             .await;
     }
 
-    fn tree(&self) -> BTreeMap<String, Vec<u8>> {
+    pub(super) fn tree(&self) -> BTreeMap<String, Vec<u8>> {
         let mut found = BTreeMap::new();
         let mut open = vec![self.root().to_owned()];
         while let Some(directory) = open.pop() {
@@ -389,4 +389,32 @@ async fn snapshots_that_take_too_much_room_go_when_the_next_one_is_made() {
     assert!(bytes <= 300_000, "{bytes}");
     let known = rig.checkpoints.list(rig.root(), &rig.cancel).await.unwrap();
     assert!(!known.is_empty() && known.len() < 8, "{}", known.len());
+}
+
+// EX-50: more than fifty thousand files are too many, and one that changed counts once.
+#[tokio::test]
+async fn a_directory_of_too_many_files_is_left_alone_and_changed_ones_count_once() {
+    const MANY: usize = 26_000;
+    let rig = Rig::new(|_| {});
+    rig.bench.put("Makefile", "all:\n");
+    let fill = |from: usize, to: usize, content: &str| {
+        for number in from..to {
+            let folder = rig.root().join(format!("d{}", number / 1_000));
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join(number.to_string()), content).unwrap();
+        }
+    };
+    fill(0, MANY, "one\n");
+    let take = async |why: &str| rig.checkpoints.snapshot(rig.root(), why, &rig.cancel).await;
+    take("first").await.unwrap().unwrap();
+    fill(0, MANY, "another\n");
+    // Known and changed together are more than fifty thousand names, of half as many files.
+    take("second").await.unwrap().unwrap();
+    fill(MANY, 50_001, "one\n");
+    let outcome = take("third").await;
+    assert!(
+        matches!(&outcome, Err(CheckpointError::Unfit { reason, .. }) if reason.contains("too many files")),
+        "{outcome:?}"
+    );
+    rig.write("d0/0", "writing goes on\n").await;
 }

@@ -80,6 +80,12 @@ async fn quotes_that_only_the_request_escapes_are_refused() {
         json!({"path": "g.py", "old_string": "it\\'s \"so\"", "new_string": "it\\'s \"no\""});
     assert!(bench.error("patch", asked).await.contains("not found"));
     assert_eq!(bench.text("g.py"), "  it's  “so”\n");
+    // The file has a backslash too, but in front of another quote: the request was not taken from it.
+    bench.put("h.py", "it\\’s so\n");
+    let asked = json!({"path": "h.py", "old_string": "it\\'s so", "new_string": "it\\'s not so"});
+    let told = bench.error("patch", asked).await;
+    assert!(told.contains("both strings escape quotes"), "{told}");
+    assert_eq!(bench.text("h.py"), "it\\’s so\n");
 }
 
 // EX-43
@@ -305,4 +311,114 @@ async fn masks_are_never_written_back() {
     bench.put("doc", "masks look like [redacted:openai] here\n");
     let asked = json!({"path": "doc", "old_string": "masks look like [redacted:openai]", "new_string": "a mask: [redacted:openai]"});
     assert_eq!(bench.call("patch", asked).await["success"], true);
+}
+
+// EX-62
+#[tokio::test]
+async fn a_change_tells_no_more_of_a_file_than_reading_it_would() {
+    let bench = Bench::new();
+    let key = format!("sk-{}", "a1b2c3d4e5f6g7h8".repeat(3));
+    bench.put("f", format!("port = 1\nkey = {key}\nhost = a\n"));
+    let told = bench
+        .call(
+            "patch",
+            json!({"path": "f", "old_string": "port = 1", "new_string": "port = 2"}),
+        )
+        .await;
+    assert_eq!(told["success"], true, "{told}");
+    let diff = told["diff"].as_str().unwrap();
+    assert!(
+        diff.contains("+port = 2\n") && diff.contains("key = [redacted:"),
+        "{diff}"
+    );
+    assert!(!told.to_string().contains(&key), "{told}");
+    assert!(bench.text("f").contains(&key));
+    for miss in [
+        json!({"path": "f", "old_string": "key = sk-key", "new_string": "key = x"}),
+        json!({"path": "f", "old_string": "port = 2\nkey = sk-\nhost = a", "new_string": "x"}),
+        json!({"patch": "*** Update File: f\n port = 2\n-key = sk-a1b2\n+key = x\n"}),
+    ] {
+        let told = bench.call("patch", miss).await;
+        assert_eq!(told["success"], false, "{told}");
+        assert!(told.to_string().contains("key = [redacted:"), "{told}");
+        assert!(!told.to_string().contains(&key), "{told}");
+    }
+
+    // The first line of a key is far from the change, and its last ones are near.
+    let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
+    let kind = "PRIVATE KEY";
+    let pem = format!(
+        "-----BEGIN {kind}-----\n{}-----END {kind}-----\n",
+        format!("{line}\n").repeat(9)
+    );
+    bench.put("pem", format!("{pem}port = 1\n"));
+    let patch = json!({"path": "pem", "old_string": "port = 1", "new_string": "port = 2"});
+    let told = bench.call("patch", patch).await;
+    assert!(
+        told["diff"].as_str().unwrap().contains("+port = 2"),
+        "{told}"
+    );
+    assert!(!told.to_string().contains(line), "{told}");
+    let miss = json!({"path": "pem", "old_string": "port = 3", "new_string": "port = 4"});
+    let told = bench.call("patch", miss).await;
+    assert!(!told.to_string().contains(line), "{told}");
+    assert_eq!(bench.text("pem"), format!("{pem}port = 2\n"));
+}
+
+// EX-37, EX-62
+#[tokio::test]
+async fn a_file_that_is_not_read_is_not_shown_by_changing_or_moving_it_either() {
+    let bench = Bench::new();
+    bench.put(".env", "PORT=1\nDB_PASSWORD=hunter22\nHOST=a\n");
+    let told = bench
+        .call(
+            "patch",
+            json!({"path": ".env", "old_string": "PORT=1", "new_string": "PORT=2"}),
+        )
+        .await;
+    assert_eq!(told["success"], true, "{told}");
+    assert!(
+        told["diff"].as_str().unwrap().contains("not shown"),
+        "{told}"
+    );
+    assert!(!told.to_string().contains("hunter22"), "{told}");
+    for refused in [
+        json!({"path": ".env", "old_string": "DB_PASSWORD=hunter2", "new_string": "x", "expected_hash": "00000000"}),
+        json!({"path": ".env", "old_string": "DB_PASSWORD=hunter1", "new_string": "x"}),
+        json!({"patch": "*** Update File: .env\n PORT=2\n-DB_PASSWORD=\n+x\n"}),
+        json!({"patch": "*** Move File: .env -> notes.txt\n"}),
+        json!({"patch": "*** Update File: .env\n*** Move to: notes.txt\n-PORT=2\n+PORT=3\n"}),
+    ] {
+        let told = bench.call("patch", refused.clone()).await;
+        assert!(told["error"].is_string(), "{refused}: {told}");
+        assert!(!told.to_string().contains("hunter22"), "{refused}: {told}");
+    }
+    assert_eq!(bench.text(".env"), "PORT=2\nDB_PASSWORD=hunter22\nHOST=a\n");
+    assert_eq!(bench.names(), [".env"]);
+    let gone = json!({"patch": "*** Delete File: .env\n"});
+    let told = bench.call("patch", gone).await;
+    assert_eq!(told["success"], true, "{told}");
+    assert!(!told.to_string().contains("hunter22"), "{told}");
+    assert!(bench.names().is_empty());
+}
+
+// EX-62: conversations that came from the reference hold masks of its own.
+#[tokio::test]
+async fn masks_of_the_reference_are_not_written_back_either() {
+    let bench = Bench::new();
+    bench.put("f", "key = real\n");
+    for (tool, arguments) in [
+        (
+            "write_file",
+            json!({"path": "f", "content": "key = «redacted:ghp_…»\n"}),
+        ),
+        (
+            "patch",
+            json!({"path": "f", "old_string": "real", "new_string": "«redacted:ghp_…»"}),
+        ),
+    ] {
+        let error = bench.error(tool, arguments).await;
+        assert!(error.contains("«redacted:ghp_…»"), "{error}");
+    }
+    assert_eq!(bench.text("f"), "key = real\n");
 }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{
-    Answer, AnsweredBy, Asker, CallId, Consultation, Notice, Question, Reply, RunMode, SessionId,
-    Tool, ToolContext, ToolError, ToolHost, ToolOutcome, TurnId,
+    Answer, AnsweredBy, Asker, CallId, Consultation, Notice, Origin, Question, Reply, RunMode,
+    SessionId, Tool, ToolContext, ToolError, ToolHost, ToolOutcome, TurnId,
 };
 use hermes_tools::{FileServices, FileTools};
 use serde_json::{Value as Json, json};
@@ -35,6 +35,10 @@ impl Asker for Nobody {
 
 impl ToolHost for Nobody {
     fn show<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn tell<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 
@@ -73,6 +77,7 @@ pub(super) fn context(session: &str, directory: &Path) -> ToolContext {
         mode: RunMode::Off,
         attended: true,
         lasting: true,
+        origin: Origin::Conversation,
         nested: false,
         host: Arc::new(Nobody),
     }

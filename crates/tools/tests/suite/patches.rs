@@ -18,6 +18,26 @@ struct Case {
     error: Option<String>,
 }
 
+// EX-44: a hunk keeps what it does not change, as a replacement does, and drifts as little.
+#[tokio::test]
+async fn hunks_are_rewritten_by_the_strategy_that_found_them() {
+    let bench = Bench::new();
+    let patch = |file: &str, old: &str, new: &str| {
+        json!({"mode": "patch", "patch": format!(
+            "*** Begin Patch\n*** Update File: {file}\n-{old}\n+{new}\n*** End Patch\n"
+        )})
+    };
+    bench.put("a.py", "print(“a”, 1)\n");
+    let asked = patch("a.py", "print(\"a\", 1)", "print(\"a\", 9)");
+    assert_eq!(bench.call("patch", asked).await["success"], true);
+    assert_eq!(bench.text("a.py"), "print(“a”, 9)\n");
+
+    bench.put("b.py", "\tx =  'it'  # “so”\n");
+    let asked = patch("b.py", "x = \\'it\\' # \"so\"", "x = \\'at\\' # \"so\"");
+    assert!(bench.call("patch", asked).await["error"].is_string());
+    assert_eq!(bench.text("b.py"), "\tx =  'it'  # “so”\n");
+}
+
 /// All files below a directory with their content.
 fn tree(root: &Path) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! The file tools and scripts where commands run elsewhere.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use futures_core::future::BoxFuture;
 use hermes_core::{Consultation, Tool, ToolContext, ToolHost, ToolOutcome, ToolResult};
 use hermes_exec::Backend;
 use hermes_testkit::{Dockerd, Sshd};
-use hermes_tools::{CodeSettings, ExecuteCode, FileServices, FileTools};
+use hermes_tools::{CodeSettings, ExecuteCode, FileServices, FileTools, Terminal};
 use serde_json::{Value as Json, json};
 
 use super::away;
@@ -217,7 +217,7 @@ async fn reads_what_was_kept_here(backend: &Arc<dyn Backend>, folder: &Path) {
     std::fs::create_dir_all(kept.join("session")).unwrap();
     std::fs::write(kept.join("session/1.txt"), "long\n".repeat(200_000)).unwrap();
     let services = FileServices {
-        kept_results: Some(kept.clone()),
+        kept_results: vec![kept.clone()],
         ..away::files(backend, "/workspace")
     };
     let bench = Bench {
@@ -248,6 +248,10 @@ struct Generous;
 
 impl ToolHost for Generous {
     fn show<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn tell<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 
@@ -347,6 +351,65 @@ async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32)
     let seen = place.shell.run(command, &context.cancel, &mut |_| {}).await;
     let seen = seen.unwrap().output.text;
     assert_eq!(seen.trim(), "0", "the script's child is still there");
+}
+
+/// A command that fits into no argument runs, in the foreground and behind it.
+async fn runs_a_long_command(backend: &Arc<dyn Backend>, directory: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    // The shell keeps its files where nobody else does, so that what is left can be told from what is in use.
+    let mut place = away::workplace(backend, directory, folder.path());
+    place.shell = away::shell(backend, directory, PathBuf::from(directory));
+    let terminal = Terminal::new(Arc::new(place));
+    let context = context("one", Path::new("/"));
+    let padding = "x".repeat(1_200_000);
+    let run = async |command: String, background: bool| -> Json {
+        let asked = json!({"command": command, "background": background});
+        let result = terminal.call(asked, &context).await.unwrap();
+        serde_json::from_str(&result.content).unwrap()
+    };
+    let ran = run(format!("x='{padding}'; echo ${{#x}} $#"), false).await;
+    assert_eq!(ran["output"], "1200000 0", "{ran}");
+    let behind = run(
+        format!("x='{padding}'; echo ${{#x}} >long-$$.tmp; mv long-$$.tmp long"),
+        true,
+    )
+    .await;
+    assert!(behind["session_id"].is_string(), "{behind}");
+    let waited = run(
+        "until [ -s long ]; do sleep 0.1; done; cat long; rm long".to_owned(),
+        false,
+    )
+    .await;
+    assert_eq!(waited["output"], "1200000", "{waited}");
+    // What it was handed in is gone.
+    let left = run(
+        "ls -d hermes-shell-*; ls hermes-shell-* | grep -c command-".to_owned(),
+        false,
+    )
+    .await;
+    let left = left["output"].as_str().unwrap();
+    assert!(left.starts_with("hermes-shell-"), "{left}");
+    assert!(left.ends_with("\n0"), "{left}");
+}
+
+// EX-1, EX-25
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_of_a_megabyte_runs_over_ssh() {
+    let server = Sshd::start().unwrap();
+    let backend = away::ssh(&server, &server.user().unwrap());
+    let there = tempfile::tempdir().unwrap();
+    runs_a_long_command(&backend, there.path().to_str().unwrap()).await;
+    backend.close().await.unwrap();
+}
+
+// EX-1, EX-20
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_of_a_megabyte_runs_in_a_container() {
+    let engine = Dockerd::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (backend, _) = away::docker(&engine, folder.path());
+    runs_a_long_command(&backend, "/root").await;
+    backend.close().await.unwrap();
 }
 
 // EX-34

@@ -2,27 +2,42 @@
 
 use std::time::Duration;
 
-use hermes_core::{Event, Question, TurnEnd, Usage};
+use hermes_core::{Event, Question, SessionId, TurnEnd};
 
-use super::turn::Turn;
-use super::{App, Effect, Tag};
-use crate::cells::{self, Answer, Cell, Failure, Fold, Level, Marks, ToolState};
+use super::turn::{Held, Turn, Written, tool_cell};
+use super::{App, Effect, Mode, Tag, ToolLines};
+use crate::cells::{self, Cell, Failure, Fold, Level, ToolState};
 use crate::diff::Diff;
-use crate::markdown::Stream;
 use crate::panels::{Finished, Panel, Verdict};
-use crate::status;
+use crate::status::Cost;
 
 /// A turn that took this long is worth a ring at its end.
 const LONG_TURN: Duration = Duration::from_secs(20);
+/// How far two who count the same time may be apart.
+const ABOUT: Duration = Duration::from_secs(1);
 
 impl App {
     pub(super) fn event(&mut self, event: Event, now: Duration, effects: &mut Vec<Effect>) {
         match event {
-            Event::TurnStarted { .. } => self.turn = Some(Turn::new(now)),
+            Event::TurnStarted { .. } => {
+                self.begin_turn(now);
+                // The list marks what works.
+                self.ask_for_sessions(effects);
+            }
             Event::TextDelta { text } => self.says(&text, now),
             Event::ReasoningDelta { text } => {
                 self.end_text();
+                // Thoughts say nothing about whether more calls follow.
+                if self.settings.commentary {
+                    self.end_held();
+                }
+                self.turn(now).preparing = None;
                 self.turn(now).think(&text, now);
+            }
+            Event::ToolPreparing { name } => {
+                self.end_thought(now);
+                self.end_text();
+                self.turn(now).preparing = Some(name);
             }
             Event::ToolStarted {
                 call,
@@ -31,12 +46,24 @@ impl App {
             } => {
                 self.end_thought(now);
                 self.end_text();
-                self.turn(now).tool(call, name, &arguments, now);
+                match self.settings.commentary {
+                    true => self.end_held(),
+                    false => self.turn(now).held = None,
+                }
+                let cell = tool_cell(name, &arguments, &self.settings);
+                self.turn(now).preparing = None;
+                self.turn(now).tool(call, cell, now);
             }
             Event::ToolOutput { call, chunk } => {
                 let tools = &mut self.turn(now).tools;
                 if let Some(running) = tools.iter_mut().find(|one| one.call == call) {
                     running.cell.output.push(&chunk);
+                }
+            }
+            Event::FileChanged { call, diff } => {
+                let tools = &mut self.turn(now).tools;
+                if let Some(running) = tools.iter_mut().find(|one| one.call == call) {
+                    running.diff.push_str(&diff);
                 }
             }
             Event::ToolFinished {
@@ -58,25 +85,25 @@ impl App {
                     Level::Info,
                     format!("{model} from {provider} answers now: {reason}"),
                 );
-                if let Some(status) = &mut self.status {
-                    status.model = status::model_label(&model, None);
-                }
             }
             Event::SessionChanged { session } => {
+                self.put_in_front(Some(session.clone()));
                 self.notice(
                     Level::Info,
                     format!("the conversation goes on as {session}"),
                 );
             }
-            Event::Usage(usage) => self.used(usage, now),
+            Event::Usage { turn, call } => {
+                self.turn(now).usage = Some(turn);
+                // All calls of a turn send much the same once more; what the last one took is what there is.
+                self.used = call.total();
+            }
             Event::Compacted { before, after } => {
                 self.notice(
                     Level::Info,
                     format!("the conversation was shortened: {before} → {after} tokens"),
                 );
-                if let Some(status) = &mut self.status {
-                    status.compressions += 1;
-                }
+                self.compressions += 1;
             }
             Event::Notice { text } => {
                 self.end_text();
@@ -86,61 +113,99 @@ impl App {
         }
     }
 
+    pub(super) fn begin_turn(&mut self, now: Duration) {
+        let mut turn = Turn::new(now);
+        // Of what has no price yet, all that is known afterwards was added.
+        turn.cost_before = self.standing.as_ref().and_then(|now| match now.cost {
+            Cost::Known(sum) => Some(sum),
+            Cost::Unknown => Some(0.0),
+            Cost::Hidden => None,
+        });
+        self.turn = Some(turn);
+        self.last_tool = None;
+    }
+
+    /// What the session cost so far.
+    fn cost(&self) -> Option<f64> {
+        match self.standing.as_ref()?.cost {
+            Cost::Known(sum) => Some(sum),
+            Cost::Hidden | Cost::Unknown => None,
+        }
+    }
+
     /// The turn; events may come before its first word.
     fn turn(&mut self, now: Duration) -> &mut Turn {
+        if self.turn.is_none() {
+            self.begin_turn(now);
+        }
         self.turn.get_or_insert_with(|| Turn::new(now))
     }
 
     fn says(&mut self, text: &str, now: Duration) {
         self.end_thought(now);
-        let columns = self.columns();
-        if self.turn(now).stream.is_none() {
-            if text.trim().is_empty() {
-                return;
-            }
-            let head = Answer {
+        self.turn(now).preparing = None;
+        if self.settings.holds_text() {
+            let held = self.turn(now).held.get_or_insert_with(|| Held {
                 text: String::new(),
-                label: None,
-                marks: Marks::Render,
-            }
-            .head(columns, &self.theme);
-            self.push_apart(vec![head]);
-            let stream = Stream::new(columns, &self.theme);
-            self.turn(now).stream = Some(stream);
+                since: now,
+            });
+            return held.text.push_str(text);
         }
-        let mut lines = Vec::new();
-        if let Some(stream) = &mut self.turn(now).stream {
-            stream.push(text);
-            lines = stream.take_finished();
+        let mut answer = match self.turn(now).answer.take() {
+            Some(answer) => answer,
+            None if text.trim().is_empty() => return,
+            None => Written {
+                writing: self.begin_answer(),
+                text: String::new(),
+                since: now,
+            },
+        };
+        answer.writing.push(text);
+        if self.settings.mode == Mode::Full {
+            answer.text.push_str(text);
         }
-        self.finished.extend(lines);
+        self.show_written(&mut answer.writing);
+        let paused = answer.writing.is_between_blocks();
+        self.turn(now).answer = Some(answer);
+        if paused && self.is_held_up() {
+            self.end_text();
+        }
     }
 
     /// What was being written is complete.
-    fn end_text(&mut self) {
-        let Some(mut stream) = self.turn.as_mut().and_then(|turn| turn.stream.take()) else {
+    pub(super) fn end_text(&mut self) {
+        let Some(mut answer) = self.turn.as_mut().and_then(|turn| turn.answer.take()) else {
             return;
         };
-        stream.finish();
-        self.finished.extend(stream.take_finished());
-        self.spaced = false;
+        answer.writing.finish();
+        self.show_written(&mut answer.writing);
+        self.show_answer(answer.text, answer.since);
+        self.show_waiting();
     }
 
-    fn end_thought(&mut self, now: Duration) {
-        let fold = self.reasoning_fold();
-        let thought = self
-            .turn
-            .as_mut()
-            .and_then(|turn| turn.take_thought(now, fold));
-        if let Some(thought) = thought {
-            self.show(&Cell::Reasoning(thought));
+    /// What waited is an answer.
+    pub(super) fn end_held(&mut self) {
+        let held = self.turn.as_mut().and_then(|turn| turn.held.take());
+        if let Some(held) = held.filter(|held| !held.text.trim().is_empty()) {
+            let answer = cells::Answer {
+                text: held.text,
+                label: None,
+                marks: self.settings.marks,
+            };
+            self.show_from(Cell::Answer(answer), Some(held.since));
         }
     }
 
-    pub(super) fn reasoning_fold(&self) -> Fold {
-        match self.settings.show_reasoning {
-            true => Fold::Open,
-            false => Fold::Folded,
+    fn end_thought(&mut self, now: Duration) {
+        let fold = match self.settings.mode {
+            Mode::Inline => self.settings.thoughts.fold(),
+            // They are kept even if they are hidden: somebody may want to see them later.
+            Mode::Full => Some(Fold::Folded),
+        };
+        let turn = self.turn.as_mut();
+        let thought = turn.and_then(|turn| turn.take_thought(now));
+        if let (Some(thought), Some(fold)) = (thought, fold) {
+            self.show(Cell::Reasoning(cells::Reasoning { fold, ..thought }));
         }
     }
 
@@ -157,25 +222,33 @@ impl App {
             true => ToolState::Failed(took, first_line(summary)),
             false => ToolState::Done(took),
         };
-        // Calls that follow each other stand together.
-        let lines = cell.lines(self.columns(), &self.theme);
-        self.finished.extend(lines);
-        self.spaced = false;
-        let diff = serde_json::from_str::<serde_json::Value>(summary)
-            .ok()
-            .and_then(|result| Some(result.get("diff")?.as_str()?.to_owned()));
+        cell.output.settle();
+        let again = self.last_tool.replace(cell.name.clone()) == Some(cell.name.clone());
+        let shown = match self.settings.tools {
+            ToolLines::Off => false,
+            ToolLines::New => !again,
+            ToolLines::All | ToolLines::Verbose => true,
+        };
+        if shown {
+            self.show(Cell::Tool(cell));
+        }
+        let answered = || {
+            let result = serde_json::from_str::<serde_json::Value>(summary).ok()?;
+            Some(result.get("diff")?.as_str()?.to_owned())
+        };
+        let diff = Some(running.diff).filter(|diff| !diff.is_empty());
+        let diff = diff.or_else(answered).filter(|_| self.settings.diffs);
         if let Some(diff) = diff {
-            let lines = Cell::Diff(Diff::parse(&diff)).lines(self.columns(), &self.theme);
-            self.finished.extend(lines);
+            let diff = Diff::parse(&diff).below(&self.directory);
+            self.show(Cell::Diff(diff));
         }
     }
 
     fn ask(&mut self, question: &Question, now: Duration, effects: &mut Vec<Effect>) {
         let panel = Panel::for_question(&question.kind);
-        let tag = Tag::Question(question.id);
+        let tag = Tag::Question(question.id, question.session.clone());
         if self.panels.is_empty() {
             self.asked_at = Some(now);
-            self.last_tick = now;
         }
         if self.panels.push(tag, panel, Some(question.deadline)) {
             effects.push(Effect::Ring);
@@ -184,10 +257,16 @@ impl App {
 
     /// A panel is over.
     pub(super) fn answered(&mut self, over: Finished<Tag>, effects: &mut Vec<Effect>) {
-        if let Some(summary) = over.summary {
+        if let Some(summary) = over.summary.filter(|_| self.settings.keep_prompts) {
             self.notice(Level::Info, summary);
         }
-        let Tag::Question(question) = over.tag;
+        let question = match over.tag {
+            Tag::Question(question, _) => question,
+            Tag::Program(then) => {
+                let lines = then.lines(&over.verdict);
+                return effects.extend(lines.into_iter().map(Effect::Command));
+            }
+        };
         // Whoever asked has stopped waiting by itself.
         if over.verdict == Verdict::TimedOut {
             return;
@@ -197,21 +276,28 @@ impl App {
         }
     }
 
-    fn used(&mut self, usage: Usage, now: Duration) {
-        self.turn(now).usage = Some(usage);
-        let used = usage.total();
-        if let Some(context) = self
-            .status
-            .as_mut()
-            .and_then(|status| status.context.as_mut())
-        {
-            context.used = used;
+    /// Takes back the questions of the session in front: nobody waits for these any more, so nobody is told.
+    pub(super) fn withdraw_own(&mut self) {
+        if let Some(session) = self.session.clone() {
+            self.withdraw_of(&session);
+        }
+    }
+
+    /// Takes back the questions of a session.
+    pub(super) fn withdraw_of(&mut self, session: &SessionId) {
+        let gone = self
+            .panels
+            .withdraw(|tag| matches!(tag, Tag::Question(_, asks) if asks == session));
+        // Keys that were meant for what was in front must not answer what is there now.
+        if !gone.is_empty() && !self.panels.is_empty() {
+            self.asked_at = Some(self.now);
         }
     }
 
     fn turn_ended(&mut self, why: TurnEnd, now: Duration, effects: &mut Vec<Effect>) {
         self.end_thought(now);
         self.end_text();
+        self.end_held();
         let Some(turn) = self.turn.take() else {
             return;
         };
@@ -219,8 +305,16 @@ impl App {
         for running in turn.tools {
             self.tool_ended(running, true, "stopped", now);
         }
-        // Nobody waits for these any more, so nobody is told.
-        self.panels.withdraw(|Tag::Question(_)| true);
+        // Whoever asked has counted for itself, and may have given up a little earlier than is seen here.
+        if why != TurnEnd::Interrupted {
+            let session = self.session.clone();
+            let own =
+                |tag: &Tag| matches!(tag, Tag::Question(_, asks) if Some(asks) == session.as_ref());
+            for over in self.panels.lapse(ABOUT, own) {
+                self.answered(over, effects);
+            }
+        }
+        self.withdraw_own();
         match why {
             TurnEnd::Done => {}
             TurnEnd::Interrupted => self.notice(Level::Info, "stopped"),
@@ -230,32 +324,37 @@ impl App {
                     "the limit of model calls is reached; say `go on`",
                 );
             }
+            TurnEnd::Empty if !self.settings.explain => self.notice(Level::Info, "no answer"),
             TurnEnd::Empty => {
                 let message = "the model said nothing, even when it was asked again".to_owned();
                 let next =
                     Some("ask in another way, or choose another model with /model".to_owned());
-                self.show(&Cell::Failure(Failure { message, next }));
+                self.show(Cell::Failure(Failure { message, next }));
             }
             TurnEnd::Failed { message, hint } => {
                 let next = hint;
-                self.show(&Cell::Failure(Failure { message, next }));
+                self.show(Cell::Failure(Failure { message, next }));
             }
         }
-        if let (true, Some(usage)) = (self.settings.show_usage, turn.usage) {
-            self.show(&Cell::TurnEnd(cells::TurnEnd {
+        let told = self.settings.show_usage || self.settings.show_cost;
+        if let (true, Some(usage)) = (told, turn.usage) {
+            let cost = match (turn.cost_before, self.cost()) {
+                (Some(before), Some(after)) => Some((after - before).max(0.0)),
+                (Some(_) | None, _) => None,
+            };
+            self.show(Cell::TurnEnd(cells::TurnEnd {
                 input: usage.total() - usage.output_tokens,
                 output: usage.output_tokens,
-                cost: None,
+                cost,
                 elapsed: took,
             }));
         }
-        if let Some(status) = &mut self.status {
-            status.turn = Some(status::Turn::Done(took));
-        }
+        self.took = Some(took);
+        self.ended_at = Some(now);
         if self.settings.ring && took >= LONG_TURN {
             effects.push(Effect::Ring);
         }
-        self.interrupted_at = None;
+        self.ask_for_sessions(effects);
         self.send_waiting(now, effects);
     }
 }

@@ -6,13 +6,16 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use hermes_core::Op;
 
 use super::busy::WhileBusy;
-use super::{App, Effect, Phase, Reply};
-use crate::cells::{Cell, User};
-use crate::composer::{Attachment, Message, Outcome, Pasted};
+use super::{App, Asked, Effect, Mode, Outgoing, Phase, Reply, Tag};
+use crate::cells::{Cell, Failure, Level};
+use crate::composer::keys::{Action, action};
+use crate::composer::{Attachment, MOST_ATTACHMENTS, Message, Outcome, Pasted};
 use crate::panels::QueueOutcome;
 
 /// A second Ctrl+C within this time ends the program.
 const TWICE: Duration = Duration::from_secs(2);
+/// Messages that wait for the end of a turn.
+pub(super) const MOST_WAITING: usize = 50;
 /// Keys that come this soon after a question came up were meant for the draft.
 const TOO_SOON: Duration = Duration::from_millis(300);
 
@@ -24,21 +27,43 @@ impl App {
         if !self.panels.is_empty() {
             return self.panel_key(key, now, effects);
         }
+        if self.settings.mode == Mode::Full && self.full_key(key, effects) {
+            return;
+        }
         let outcome = self.composer.key(key);
         self.outcome(outcome, now, effects);
     }
 
     fn panel_key(&mut self, key: KeyEvent, now: Duration, effects: &mut Vec<Effect>) {
+        // The terminal is the user's, whatever is asked on it.
+        match action(key) {
+            Some(Action::Repaint) => return effects.push(Effect::Repaint),
+            Some(Action::Suspend) => return effects.push(Effect::Suspend),
+            _ => {}
+        }
         let soon = |at: Duration| now.saturating_sub(at) < TOO_SOON;
-        if is_interrupt(key) {
-            return self.interrupt(now, effects);
+        let own = matches!(self.panels.front_tag(), Some(Tag::Program(_)));
+        match stops(key).filter(|_| !own) {
+            Some(Outcome::Interrupt) => return self.interrupt(now, effects),
+            Some(_) => {
+                self.cancel(effects);
+                return;
+            }
+            None => {}
         }
         if self.asked_at.is_some_and(soon) {
             return;
         }
-        if let QueueOutcome::Done(over) = self.panels.key(key) {
-            self.asked_at = (!self.panels.is_empty()).then_some(now);
-            self.answered(over, effects);
+        match self.panels.key(key) {
+            QueueOutcome::Done(over) => {
+                self.asked_at = (!self.panels.is_empty()).then_some(now);
+                self.answered(over, effects);
+            }
+            // What it is about may stand further up.
+            QueueOutcome::Ignored => {
+                self.scroll_key(key);
+            }
+            QueueOutcome::Changed => {}
         }
     }
 
@@ -49,46 +74,65 @@ impl App {
             }
             return;
         }
-        match self
-            .composer
-            .paste(text, |number| format!("pastes/paste_{number}.txt"))
-        {
-            Pasted::Empty => {}
+        let names = self.settings.paste_names.clone();
+        match self.composer.paste(text, |number| names.of(number)) {
+            // A terminal pastes nothing when what is on the clipboard is no text.
+            Pasted::Empty => effects.push(Effect::Clipboard),
             Pasted::Written(Outcome::WantCompletion(request)) => {
                 effects.push(Effect::Complete(request));
             }
             Pasted::Written(_) => {}
             Pasted::KeptAside(kept) => effects.push(Effect::Keep(kept)),
-            Pasted::Image { path, text } => effects.push(Effect::Look { path, text }),
+            Pasted::Image { path, text } => effects.push(Effect::Look {
+                path,
+                text: Some(text),
+            }),
         }
     }
 
     pub(super) fn looked(
         &mut self,
-        text: &str,
-        picture: Option<Attachment>,
+        text: Option<&str>,
+        picture: Result<Attachment, Failure>,
         effects: &mut Vec<Effect>,
     ) {
-        match picture {
-            Some(picture) => {
-                self.composer.attach(picture);
-            }
-            None => {
+        match (picture, text) {
+            (Ok(picture), _) => self.attach(picture),
+            (Err(_), Some(text)) => {
                 if let Outcome::WantCompletion(request) = self.composer.insert(text) {
                     effects.push(Effect::Complete(request));
                 }
             }
+            (Err(failure), None) => self.show_beside(Cell::Failure(failure)),
+        }
+    }
+
+    /// Adds a picture to what is being written, as long as there is room.
+    fn attach(&mut self, picture: Attachment) {
+        let name = picture.label.clone();
+        if !self.composer.attach(picture) {
+            self.show_beside(Cell::Failure(Failure {
+                message: format!(
+                    "{name} was left out: {MOST_ATTACHMENTS} pictures go with a message"
+                ),
+                next: Some("send these first".to_owned()),
+            }));
         }
     }
 
     pub(super) fn edited(
         &mut self,
-        text: Option<String>,
+        text: Result<Option<String>, Failure>,
         now: Duration,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(text) = text else {
-            return;
+        let text = match text {
+            Ok(Some(text)) => text,
+            Ok(None) => {
+                let told = "nothing was saved; the text is as it was";
+                return self.notice(Level::Info, told);
+            }
+            Err(failure) => return self.show_beside(Cell::Failure(failure)),
         };
         self.composer.set_text(text.trim_end());
         let outcome = self.composer.submit();
@@ -97,13 +141,23 @@ impl App {
 
     fn outcome(&mut self, outcome: Outcome, now: Duration, effects: &mut Vec<Effect>) {
         match outcome {
-            Outcome::Nothing | Outcome::Changed | Outcome::Record | Outcome::ClipboardImage => {}
+            Outcome::Nothing | Outcome::Changed => {}
+            Outcome::Record => self.notice(Level::Info, "there is no voice mode in this version"),
+            Outcome::ClipboardImage => effects.push(Effect::Clipboard),
             Outcome::WantCompletion(request) => effects.push(Effect::Complete(request)),
             Outcome::Submit(message) => self.submit(message, now, effects),
             Outcome::Command(message) => self.command(message, effects),
+            Outcome::Lost(path) => self.notice(
+                Level::Warn,
+                format!("{path} is gone, and the text that was pasted with it; take its mark out, or paste it again"),
+            ),
             Outcome::Editor => effects.push(Effect::Edit(self.composer.expanded())),
             Outcome::Interrupt => self.interrupt(now, effects),
-            Outcome::Cancel => self.stop(effects),
+            Outcome::Cancel => {
+                self.cancel(effects);
+            }
+            Outcome::Escape => self.stop(effects),
+            Outcome::Help => effects.push(Effect::Command("/help".to_owned())),
             Outcome::Leave => effects.push(Effect::Leave),
             Outcome::Suspend => effects.push(Effect::Suspend),
             Outcome::Repaint => effects.push(Effect::Repaint),
@@ -112,30 +166,46 @@ impl App {
 
     /// Ctrl+C: stops what runs; clears the draft; leaves.
     fn interrupt(&mut self, now: Duration, effects: &mut Vec<Effect>) {
-        if self.turn.is_some() {
-            let again = self
-                .interrupted_at
-                .is_some_and(|at| now.saturating_sub(at) < TWICE);
+        let again = self
+            .interrupted_at
+            .is_some_and(|at| now.saturating_sub(at) < TWICE);
+        if again {
+            return effects.push(Effect::Leave);
+        }
+        if self.turn.is_some() || self.is_carrying_out() {
             self.interrupted_at = Some(now);
-            if again {
-                return effects.push(Effect::Leave);
-            }
-            return self.stop(effects);
+        }
+        if !self.cancel(effects) {
+            effects.push(Effect::Leave);
+        }
+    }
+
+    /// Ctrl+Q: the same, but it never leaves. Says whether there was something to do.
+    fn cancel(&mut self, effects: &mut Vec<Effect>) -> bool {
+        if self.turn.is_some() || self.is_carrying_out() {
+            self.stop(effects);
+            return true;
         }
         if !self.panels.is_empty() {
             for over in self.panels.withdraw(|_| true) {
                 self.answered(over, effects);
             }
-            return;
+            return true;
         }
-        if self.composer.is_empty() {
-            effects.push(Effect::Leave);
-        } else {
+        let written = !self.composer.is_empty();
+        if written {
             self.composer.clear();
         }
+        written
     }
 
+    /// Stops what runs.
     fn stop(&mut self, effects: &mut Vec<Effect>) {
+        self.drop_commands(effects);
+        self.stop_turn(effects);
+    }
+
+    fn stop_turn(&mut self, effects: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else {
             return;
         };
@@ -144,61 +214,155 @@ impl App {
     }
 
     pub(super) fn submit(&mut self, message: Message, now: Duration, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Remember(message.written.clone()));
+        if !message.written.is_empty() {
+            effects.push(Effect::Remember(message.written.clone()));
+        }
         let Message {
             text, attachments, ..
         } = message;
+        let message = Outgoing {
+            text,
+            attachments,
+            instead: false,
+            skills: None,
+        };
+        self.say(message, now, effects);
+    }
+
+    /// Sends a message, or has it do what messages do while the agent works.
+    fn say(&mut self, mut message: Outgoing, now: Duration, effects: &mut Vec<Effect>) {
         let busy = self.turn.is_some();
-        if busy && self.settings.busy == WhileBusy::Steer && attachments.is_empty() {
-            self.show(&Cell::User(User::new(text.clone())));
-            return effects.push(Effect::Send(Op::Steer { text }));
+        // A slash stops nothing, and a remark is words and nothing else.
+        let is_command = message.skills.is_some();
+        let only_words = message.attachments.is_empty() && !is_command;
+        if busy && self.settings.busy == WhileBusy::Steer && only_words {
+            return self.steer(message.text, effects);
         }
-        self.waiting.push_back((text, attachments));
-        if busy && self.settings.busy == WhileBusy::Interrupt {
-            self.stop(effects);
+        if self.waiting.len() >= MOST_WAITING {
+            return self.refuse_more(message, effects);
+        }
+        message.instead = busy && !is_command && self.settings.busy == WhileBusy::Interrupt;
+        if message.instead {
+            // It is next, whatever was queued before.
+            let place = self.waiting.iter().take_while(|one| one.instead).count();
+            self.waiting.insert(place, message);
+            self.stop_turn(effects);
+        } else {
+            self.waiting.push_back(message);
         }
         self.send_waiting(now, effects);
     }
 
+    /// A remark for the agent. It stands behind the paragraph that is being written.
+    pub(super) fn steer(&mut self, text: String, effects: &mut Vec<Effect>) {
+        let cell = self.user_cell(text.clone());
+        self.show_beside(cell);
+        effects.push(Effect::Send(Op::Steer { text }));
+    }
+
+    /// Too much waits already: a message stays where it can be sent later.
+    pub(super) fn refuse_more(&mut self, message: Outgoing, effects: &mut Vec<Effect>) {
+        self.back_to_draft(message, effects);
+        self.show_beside(Cell::Failure(Failure {
+            message: format!("{MOST_WAITING} messages wait already; this one stays in the input"),
+            next: Some("send it when some were answered, or stop the agent with Esc".to_owned()),
+        }));
+    }
+
     /// Sends what waited, when nothing runs any more. What interrupted the turn goes as one message, what was
     /// queued one after the other.
-    pub(super) fn send_waiting(&mut self, _now: Duration, effects: &mut Vec<Effect>) {
+    pub(super) fn send_waiting(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         if self.turn.is_some() || self.phase != Phase::Open {
             return;
         }
-        let Some((mut text, mut attachments)) = self.waiting.pop_front() else {
+        let Some(mut message) = self.waiting.pop_front() else {
             return;
         };
-        if self.settings.busy == WhileBusy::Interrupt {
-            for (more, pictures) in self.waiting.drain(..) {
-                text = format!("{text}\n\n{more}");
-                attachments.extend(pictures);
-            }
+        while message.instead
+            && self.waiting.front().is_some_and(|more| more.instead)
+            && let Some(more) = self.waiting.pop_front()
+        {
+            message.text = format!("{}\n\n{}", message.text, more.text);
+            message.attachments.extend(more.attachments);
         }
-        self.show(&Cell::User(User::new(text.clone())));
-        self.turn = Some(super::Turn::new(_now));
-        effects.push(Effect::Message { text, attachments });
+        self.show_user(message.text.clone());
+        self.begin_turn(now);
+        effects.push(Effect::Message(message));
+    }
+
+    /// A message could not be sent: its turn is none, and it is there to be sent again.
+    fn unsent(&mut self, message: Outgoing, effects: &mut Vec<Effect>) {
+        self.turn = None;
+        self.interrupted_at = None;
+        self.back_to_draft(message, effects);
+    }
+
+    /// Puts a message in front of what is being written.
+    pub(super) fn back_to_draft(&mut self, message: Outgoing, effects: &mut Vec<Effect>) {
+        let names = self.settings.paste_names.clone();
+        let kept = self
+            .composer
+            .bring_back(&message.text, |number| names.of(number));
+        effects.extend(kept.map(Effect::Keep));
+        for picture in message.attachments {
+            self.attach(picture);
+        }
     }
 
     pub(super) fn replied(&mut self, reply: Reply, now: Duration, effects: &mut Vec<Effect>) {
+        if let Some(line) = &reply.asked {
+            self.carrying.ended(line);
+        }
         if let Some((name, rest)) = reply.own {
             return self.own_command(name, &rest, now, effects);
         }
-        if let (Some(asked), false) = (reply.asked, reply.cells.is_empty()) {
-            self.show(&Cell::User(User::new(asked)));
+        if let (Some(asked), false, None) = (&reply.asked, reply.cells.is_empty(), &reply.skills) {
+            let cell = self.user_cell(asked.clone());
+            self.show_beside(cell);
+        }
+        if let Some(over) = reply.over {
+            self.withdraw_of(&over);
+            self.ask_for_sessions(effects);
         }
         if let Some(theme) = reply.theme {
             self.theme = *theme;
-            self.composer.set_width(self.size.0, &self.theme);
+            let theme = self.theme.clone();
+            if let Some(transcript) = self.transcript() {
+                transcript.change(|look| look.theme = theme);
+            }
+            self.lay_out();
         }
-        for cell in &reply.cells {
-            self.show(cell);
+        for cell in reply.cells {
+            self.show_beside(cell);
+        }
+        if let Some(message) = reply.unsent {
+            self.unsent(*message, effects);
+        }
+        if let Some(text) = reply.message {
+            let message = Message {
+                written: String::new(),
+                text,
+                attachments: self.composer.take_attachments(),
+            };
+            self.submit(message, now, effects);
+        }
+        if let (Some(called), Some(line)) = (reply.skills, &reply.asked) {
+            let message = Outgoing {
+                text: line.clone(),
+                attachments: self.composer.take_attachments(),
+                instead: false,
+                skills: Some(called),
+            };
+            self.say(message, now, effects);
         }
         if let Some(draft) = reply.draft {
             self.composer.set_text(&draft);
         }
-        if reply.status.is_some() {
-            self.status = reply.status;
+        if let Some(asked) = reply.asks {
+            self.ask_for_program(*asked);
+        }
+        if let Some(opened) = reply.opened {
+            self.opened(*opened, now, effects);
         }
         if reply.leave {
             effects.push(Effect::Leave);
@@ -206,7 +370,27 @@ impl App {
     }
 }
 
-fn is_interrupt(key: KeyEvent) -> bool {
+impl App {
+    fn ask_for_program(&mut self, asked: Asked) {
+        self.panels
+            .push(Tag::Program(asked.then), asked.panel, None);
+    }
+
+    pub(super) fn clipped(&mut self, picture: Result<Attachment, Failure>) {
+        match picture {
+            Ok(picture) => self.attach(picture),
+            Err(failure) => self.show_beside(Cell::Failure(failure)),
+        }
+    }
+}
+
+/// What a key stops whatever is in front, if it is one of those.
+fn stops(key: KeyEvent) -> Option<Outcome> {
     use crossterm::event::{KeyCode, KeyModifiers};
-    key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL)
+    match key.code {
+        _ if !key.modifiers.contains(KeyModifiers::CONTROL) => None,
+        KeyCode::Char('c') => Some(Outcome::Interrupt),
+        KeyCode::Char('q') => Some(Outcome::Cancel),
+        _ => None,
+    }
 }

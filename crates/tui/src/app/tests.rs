@@ -1,26 +1,21 @@
-use crossterm::event::{KeyCode, KeyModifiers};
-use hermes_core::{Answer, QuestionKind, Reach, SessionId, TurnEnd, TurnId};
-use hermes_core::{CallId, Question};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use hermes_core::{
+    Answer, CallId, Event, Op, Question, QuestionKind, Reach, SessionId, TurnEnd, TurnId,
+};
+use ratatui::text::Line;
 
 use super::*;
-use crate::status::{Context, Cost, Mcp};
+use crate::status::{Cost, Mcp};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn status() -> StatusLine {
-    StatusLine {
+fn standing() -> Standing {
+    Standing {
         model: "small".into(),
-        context: Some(Context {
-            used: 0,
-            limit: 1000,
-        }),
-        compressions: 0,
+        window: Some(1000),
         prompts: 0,
         processes: 0,
         subagents: 0,
-        session: Duration::ZERO,
-        turn: None,
-        idle: None,
         cost: Cost::Hidden,
         mcp: Mcp::default(),
         warning: None,
@@ -30,9 +25,8 @@ fn status() -> StatusLine {
 fn app(settings: Settings) -> App {
     let mut app = App::new(Theme::plain(), settings, Composer::default(), (60, 20));
     let opened = Opened {
-        greeting: Vec::new(),
-        banner: Vec::new(),
-        status: status(),
+        standing: standing(),
+        ..Opened::default()
     };
     app.update(Input::Opened(Box::new(opened)), Duration::ZERO);
     app
@@ -68,7 +62,7 @@ fn messages(effects: &[Effect]) -> Vec<&str> {
     effects
         .iter()
         .filter_map(|effect| match effect {
-            Effect::Message { text, .. } => Some(text.as_str()),
+            Effect::Message(message) => Some(message.text.as_str()),
             _ => None,
         })
         .collect()
@@ -139,8 +133,32 @@ fn a_message_while_busy_interrupts_waits_or_steers() {
     send(&mut three, "first", SECOND);
     three.update(started(), SECOND);
     let effects = send(&mut three, "not there", SECOND);
-    let text = "not there".to_owned();
-    assert!(effects.contains(&Effect::Send(Op::Steer { text })));
+    let words = "not there".to_owned();
+    assert!(effects.contains(&Effect::Send(Op::Steer { text: words })));
+
+    // A remark and what a command says stand behind the paragraph, not between its head and its words.
+    for delta in ["Slowly", " it is", " told.\n\n", "Then"] {
+        let words = delta.to_owned();
+        three.update(Input::Event(Event::TextDelta { text: words }), SECOND);
+        if delta == "Slowly" {
+            send(&mut three, "shorter", SECOND);
+            let own = Some(("busy", "queue".to_owned()));
+            let reply = Reply {
+                own,
+                ..Reply::default()
+            };
+            three.update(Input::Replied(reply), SECOND);
+        }
+    }
+    // Nothing waits for long.
+    three.update(Input::Tick, 4 * SECOND);
+    let history = text(&three.take_finished()).join("\n");
+    let place = |words: &str| history.find(words).unwrap_or(usize::MAX);
+    let (told, remark) = (place("Slowly it is told."), place("● shorter"));
+    assert!(
+        told < remark && remark < place("✓ a message waits"),
+        "{history}"
+    );
 }
 
 // CL-18
@@ -176,6 +194,7 @@ fn a_question_keeps_the_draft_and_hears_no_key_that_came_too_soon() {
             reasons: vec!["it deletes".into()],
             marks: Vec::new(),
             reach: Reach::Once,
+            editable: false,
         },
         deadline: 60 * SECOND,
     };
@@ -190,6 +209,12 @@ fn a_question_keeps_the_draft_and_hears_no_key_that_came_too_soon() {
         press(&mut app, KeyCode::Char('1'), KeyModifiers::NONE, soon),
         []
     );
+    // The terminal can be drawn anew and left while something is asked, and it is asked on.
+    for (letter, effect) in [('l', Effect::Repaint), ('z', Effect::Suspend)] {
+        let letter = KeyCode::Char(letter);
+        let done = press(&mut app, letter, KeyModifiers::CONTROL, 3 * SECOND);
+        assert_eq!(done, [effect]);
+    }
     let effects = press(&mut app, KeyCode::Char('1'), KeyModifiers::NONE, 3 * SECOND);
     let said = Effect::Send(Op::Answer {
         question: QuestionId(7),
@@ -255,9 +280,8 @@ fn what_is_written_before_the_session_is_there_is_sent_when_it_is() {
     );
     assert!(messages(&send(&mut app, "early", SECOND)).is_empty());
     let opened = Opened {
-        greeting: Vec::new(),
-        banner: Vec::new(),
-        status: status(),
+        standing: standing(),
+        ..Opened::default()
     };
     let effects = app.update(Input::Opened(Box::new(opened)), SECOND);
     assert_eq!(messages(&effects), ["early"]);
@@ -284,4 +308,58 @@ fn the_live_area_fits_any_terminal() {
             assert!(usize::from(row) < live.lines.len());
         }
     }
+}
+
+#[test]
+fn what_is_picked_becomes_a_command_and_the_draft_stays() {
+    use crate::panels::{Column, Item, Panel, Picker, Side, Takes};
+    let item = |name: &str| Item {
+        cells: vec![name.to_owned()],
+        also: String::new(),
+        picked: false,
+    };
+    let asked = |then: Then, takes| Reply {
+        asks: Some(Box::new(Asked {
+            panel: Panel::Picker(Picker::new(
+                "Models",
+                vec![Column {
+                    title: "name".into(),
+                    side: Side::Left,
+                }],
+                vec![item("one"), item("two")],
+                takes,
+            )),
+            then,
+        })),
+        ..Reply::default()
+    };
+    let mut app = app(Settings::default());
+    press(&mut app, KeyCode::Char('d'), KeyModifiers::NONE, SECOND);
+    let each = Then::Each(vec!["/model one".into(), "/model two".into()]);
+    app.update(Input::Replied(asked(each.clone(), Takes::One)), SECOND);
+    press(&mut app, KeyCode::Down, KeyModifiers::NONE, SECOND);
+    assert_eq!(
+        press(&mut app, KeyCode::Enter, KeyModifiers::NONE, SECOND),
+        [Effect::Command("/model two".into())]
+    );
+    let all = Then::All {
+        command: "/tools set".into(),
+        names: vec!["one".into(), "two".into()],
+    };
+    app.update(Input::Replied(asked(all, Takes::Many)), SECOND);
+    press(&mut app, KeyCode::Char(' '), KeyModifiers::NONE, SECOND);
+    assert_eq!(
+        press(&mut app, KeyCode::Enter, KeyModifiers::NONE, SECOND),
+        [Effect::Command("/tools set one".into())]
+    );
+    // Ctrl+C closes the list and stops nothing.
+    app.update(started(), SECOND);
+    app.update(Input::Replied(asked(each, Takes::One)), SECOND);
+    assert_eq!(
+        press(&mut app, KeyCode::Char('c'), KeyModifiers::CONTROL, SECOND),
+        []
+    );
+    assert!(app.is_busy());
+    let live = text(&app.live(SECOND).lines).join("\n");
+    assert!(live.contains('d') && !live.contains("Models"), "{live}");
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::Cell;
 use crate::amount::{count, dollars, plural, time};
 use crate::text::{Prefix, clean, clean_line, cut, wrap_with};
 use crate::theme::Theme;
@@ -90,80 +91,89 @@ impl TurnEnd {
     }
 }
 
-/// Exchanges that a recap shows.
-const MOST_EXCHANGES: usize = 10;
-/// Characters of what the user wrote.
-const MOST_ASKED: usize = 300;
-/// Characters of what the agent answered.
-const MOST_ANSWERED: usize = 200;
-/// Lines of either.
-const MOST_LINES: usize = 3;
+/// What stands in front of a step.
+const INDENT: &str = "  ";
+/// What was done for an answer, of which the last are shown.
+const MOST_STEPS: usize = 5;
 
-/// What was said before, in a session that is taken up again.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// What was said before, in a session that is taken up again. Whoever looks back says how much of it.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Recap {
     /// The title of the session, or its id.
     pub title: String,
-    /// What was asked and answered, in turn. The last ten are shown.
-    pub exchanges: Vec<(String, String)>,
+    /// What was asked and answered, in turn.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// A question and what came of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Exchange {
+    /// What was asked.
+    pub asked: String,
+    /// What was thought and called for the answer. The last five are shown.
+    pub steps: Vec<Cell>,
+    /// The answer.
+    pub answered: String,
+}
+
+impl From<(String, String)> for Exchange {
+    fn from((asked, answered): (String, String)) -> Self {
+        Self {
+            asked,
+            steps: Vec::new(),
+            answered,
+        }
+    }
+}
+
+impl Exchange {
+    fn lines(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let (accent, rule) = (theme.accent, theme.answer_rule);
+        let asked = clean_line(&self.asked);
+        let mut out = said("● ", accent, &asked, columns, theme);
+        let hidden = self.steps.len().saturating_sub(MOST_STEPS);
+        if hidden > 0 {
+            let earlier = cut(&format!("  … {}", plural(hidden, "earlier step")), columns);
+            out.push(Line::from(vec![Span::styled(earlier, theme.faint)]));
+        }
+        let indent = match columns > 2 * INDENT.len() {
+            true => INDENT,
+            false => "",
+        };
+        for step in self.steps.iter().skip(hidden) {
+            let lines = step.lines(columns - indent.len(), theme);
+            out.extend(lines.into_iter().map(|mut line| {
+                line.spans.insert(0, Span::raw(indent));
+                line
+            }));
+        }
+        out.extend(said("◆ ", rule, &self.answered, columns, theme));
+        out
+    }
 }
 
 impl Recap {
     /// Its lines.
     pub fn lines(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let hidden = self.exchanges.len().saturating_sub(MOST_EXCHANGES);
         let title = cut(&format!("↻ {}", clean_line(&self.title)), columns);
         let mut out = vec![Line::from(vec![Span::styled(title, theme.session_label)])];
-        if hidden > 0 {
-            let earlier = cut(
-                &format!("  … {}", plural(hidden, "earlier exchange")),
-                columns,
-            );
-            out.push(Line::from(vec![Span::styled(earlier, theme.faint)]));
-        }
-        for (asked, answered) in self.exchanges.iter().skip(hidden) {
-            out.extend(short("● ", theme.accent, asked, MOST_ASKED, columns, theme));
-            out.extend(short(
-                "◆ ",
-                theme.answer_rule,
-                answered,
-                MOST_ANSWERED,
-                columns,
-                theme,
-            ));
-        }
+        let all = self.exchanges.iter();
+        out.extend(all.flat_map(|exchange| exchange.lines(columns, theme)));
         out
     }
 }
 
-fn short(
-    mark: &str,
-    style: Style,
-    text: &str,
-    limit: usize,
-    columns: usize,
-    theme: &Theme,
-) -> Vec<Line<'static>> {
-    let words = clean_line(text);
-    if words.is_empty() {
-        return Vec::new();
+fn said(mark: &str, style: Style, text: &str, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    match clean_line(text).is_empty() {
+        true => Vec::new(),
+        false => marked(
+            &format!("  {mark}"),
+            style,
+            text.trim(),
+            theme.faint,
+            columns,
+        ),
     }
-    let mut text: String = words.chars().take(limit).collect();
-    if text.len() < words.len() {
-        text.push('…');
-    }
-    let mut lines = marked(&format!("  {mark}"), style, &text, theme.faint, columns);
-    if lines.len() > MOST_LINES {
-        lines.truncate(MOST_LINES);
-        if let Some(last) = lines.last_mut().and_then(|line| line.spans.last_mut()) {
-            let kept = cut(
-                &format!("{}……", last.content),
-                crate::text::width(&last.content),
-            );
-            last.content = kept.into();
-        }
-    }
-    lines
 }
 
 fn marked(

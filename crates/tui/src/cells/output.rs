@@ -9,6 +9,9 @@ pub(super) const MOST_LINES: usize = 200;
 /// A longer line is cut.
 const LONGEST_LINE: usize = 4_000;
 
+/// Bytes that are kept of a call that is over.
+const MOST_KEPT: usize = 64 * 1024;
+
 /// The last lines a tool printed, made safe as they come.
 #[derive(Debug, Clone, Default)]
 pub struct Output {
@@ -50,6 +53,25 @@ impl Output {
         }
     }
 
+    /// Nothing is printed any more: keeps the end of what there is.
+    pub(crate) fn settle(&mut self) {
+        let mut bytes = self.bytes();
+        while bytes > MOST_KEPT {
+            let Some(line) = self.lines.pop_front() else {
+                break;
+            };
+            bytes -= line.len();
+            self.dropped += 1;
+        }
+        self.lines.shrink_to_fit();
+        self.open.shrink_to_fit();
+    }
+
+    /// How much it holds.
+    pub(crate) fn bytes(&self) -> usize {
+        self.lines.iter().map(String::len).sum::<usize>() + self.open.len()
+    }
+
     /// The last lines with something in them, the one under way included.
     pub(super) fn last(&self, count: usize) -> (Vec<&str>, usize) {
         let all = self
@@ -70,6 +92,19 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_over_keeps_its_end() {
+        let mut output = Output::default();
+        for number in 0..200 {
+            output.push(&format!("{number} {}\n", "x".repeat(1_000)));
+        }
+        output.settle();
+        assert!(output.bytes() <= MOST_KEPT);
+        let (last, hidden) = output.last(1);
+        assert!(last[0].starts_with("199 "));
+        assert_eq!(hidden, 199);
+    }
 
     #[test]
     fn neither_lines_nor_their_number_grow_without_end() {

@@ -2,9 +2,9 @@
 
 use ratatui::text::{Line, Span};
 
+use super::Writing;
 use crate::amount::plural;
-use crate::markdown::markdown;
-use crate::text::{Prefix, clean, clean_line, cut, wrap, wrap_with};
+use crate::text::{Prefix, clean, clean_line, cut, wrap_with};
 use crate::theme::Theme;
 
 /// What the user wrote. A long text shows its beginning and its end: the user knows the rest.
@@ -97,24 +97,11 @@ impl Answer {
 
     /// Its lines.
     pub fn lines(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+        let mut writing = Writing::new(self.marks, columns, theme);
+        writing.push(&self.text);
+        writing.finish();
         let mut out = vec![self.head(columns, theme)];
-        match self.marks {
-            Marks::Render => out.extend(markdown(&self.text, columns, theme)),
-            Marks::Strip => {
-                let plain = |line: Line<'static>| {
-                    Line::from(vec![Span::styled(line.to_string(), theme.text)])
-                };
-                out.extend(markdown(&self.text, columns, theme).into_iter().map(plain));
-            }
-            Marks::Keep => {
-                for line in clean(&self.text).trim_end().lines() {
-                    out.extend(wrap(
-                        &Line::from(vec![Span::styled(line.to_owned(), theme.text)]),
-                        columns,
-                    ));
-                }
-            }
-        }
+        out.extend(writing.take_done());
         out
     }
 }

@@ -35,8 +35,6 @@ pub struct Tool {
 /// How far a call is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ToolState {
-    /// The model is still writing what it wants.
-    Preparing,
     /// It runs, for this long.
     Running(Duration),
     /// It is done, and took this long.
@@ -48,14 +46,23 @@ pub enum ToolState {
 impl Tool {
     /// Its lines: what it does, and below that what it prints while it runs or when it is open.
     pub fn lines(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
-        let mut out = vec![self.head(columns, theme)];
-        let shown = match (&self.state, self.fold) {
-            (ToolState::Preparing, _) => 0,
-            (ToolState::Running(_), Fold::Folded) => LIVE_LINES,
+        self.lines_in(&self.state, columns, theme)
+    }
+
+    /// Its lines as they would be in this state: what runs is drawn often, and its output is not copied for that.
+    pub(crate) fn lines_in(
+        &self,
+        state: &ToolState,
+        columns: usize,
+        theme: &Theme,
+    ) -> Vec<Line<'static>> {
+        let mut out = vec![self.head(state, columns, theme)];
+        let shown = match (state, self.fold) {
+            (ToolState::Running(_), Fold::Folded | Fold::Clamped) => LIVE_LINES,
             (ToolState::Running(_) | ToolState::Done(_) | ToolState::Failed(..), Fold::Open) => {
                 MOST_LINES
             }
-            (ToolState::Done(_) | ToolState::Failed(..), Fold::Folded) => 0,
+            (ToolState::Done(_) | ToolState::Failed(..), Fold::Folded | Fold::Clamped) => 0,
         };
         if self.fold == Fold::Open {
             out.extend(self.whole_preview(columns, theme));
@@ -66,14 +73,13 @@ impl Tool {
         out
     }
 
-    fn head(&self, columns: usize, theme: &Theme) -> Line<'static> {
+    fn head(&self, state: &ToolState, columns: usize, theme: &Theme) -> Line<'static> {
         let emoji = theme
             .tool_emojis
             .get(&self.name)
             .map_or("🔧", String::as_str);
         let start = format!("{} {emoji} ", theme.tool_prefix);
-        let (tail, style) = match &self.state {
-            ToolState::Preparing => ("preparing …".to_owned(), theme.faint),
+        let (tail, style) = match state {
             ToolState::Running(elapsed) => (format!("{} …", time(*elapsed)), theme.accent),
             ToolState::Done(took) => (time(*took), theme.faint),
             ToolState::Failed(took, reason) => (

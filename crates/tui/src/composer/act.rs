@@ -3,6 +3,7 @@
 use super::buffer::Buffer;
 use super::history::Search;
 use super::keys::Action;
+use super::paste::Expanded;
 use super::{Composer, Message, Outcome, ghost};
 
 impl Composer {
@@ -45,7 +46,9 @@ impl Composer {
             Action::Cancel => Outcome::Cancel,
             Action::Suspend => Outcome::Suspend,
             Action::Repaint => Outcome::Repaint,
-            Action::Escape | Action::SearchNewer => Outcome::Nothing,
+            Action::Escape => Outcome::Escape,
+            Action::Help => Outcome::Help,
+            Action::SearchNewer => Outcome::Nothing,
             other => self.change(other),
         }
     }
@@ -190,7 +193,10 @@ impl Composer {
 
     /// Sends what is written.
     pub fn submit(&mut self) -> Outcome {
-        let text = self.expanded();
+        let Expanded { text, lost } = self.pastes.expand(self.buffer.text(), &self.texts);
+        if let Some(path) = lost {
+            return Outcome::Lost(path);
+        }
         if text.trim().is_empty() && self.attachments.is_empty() {
             return Outcome::Nothing;
         }
@@ -293,6 +299,7 @@ pub(crate) fn apply(buffer: &mut Buffer, action: Action) {
         | Action::Interrupt
         | Action::Cancel
         | Action::Suspend
-        | Action::Repaint => {}
+        | Action::Repaint
+        | Action::Help => {}
     }
 }

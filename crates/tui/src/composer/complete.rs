@@ -180,7 +180,8 @@ impl Complete {
 
     fn asks(&self, subject: &Subject) -> bool {
         match subject {
-            Subject::Command => false,
+            // Skills are commands too, and only others know them.
+            Subject::Command => true,
             Subject::Argument { command, .. } => self.named(command).is_none_or(|entry| entry.asks),
             Subject::Path | Subject::Reference => true,
         }
@@ -223,6 +224,10 @@ impl Complete {
             return false;
         };
         candidates.truncate(MOST_CANDIDATES);
+        // What is known already takes no choice back.
+        if open.supplied == candidates {
+            return true;
+        }
         open.supplied = candidates;
         open.rank();
         true

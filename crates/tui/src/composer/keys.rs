@@ -81,6 +81,8 @@ pub enum Action {
     Suspend,
     /// Draws everything again.
     Repaint,
+    /// Shows commands and keys.
+    Help,
 }
 
 /// A key and what it does.
@@ -138,7 +140,8 @@ pub const BINDINGS: &[Binding] = &[
         Action::Complete,
         "accept the completion or the suggestion, or ask for one",
     ),
-    key(KeyCode::Esc, NONE, Action::Escape, "close what is open"),
+    key(KeyCode::Esc, NONE, Action::Escape, "close or interrupt"),
+    key(KeyCode::F(1), NONE, Action::Help, "commands and keys"),
     key(KeyCode::Up, NONE, Action::Up, "row up, then older messages"),
     ctrl('p', Action::Up, ""),
     key(
@@ -172,7 +175,8 @@ pub const BINDINGS: &[Binding] = &[
         "attach the picture on the clipboard",
     ),
     alt('v', Action::ClipboardImage, ""),
-    ctrl('b', Action::Record, "start or stop recording"),
+    // Not told before there is something that records.
+    ctrl('b', Action::Record, ""),
     key(KeyCode::Left, NONE, Action::Left, ""),
     key(KeyCode::Right, NONE, Action::Right, ""),
     ctrl('f', Action::Right, ""),
@@ -215,6 +219,25 @@ pub const BINDINGS: &[Binding] = &[
     ctrl('/', Action::Undo, ""),
     alt('_', Action::Redo, "redo"),
     alt('/', Action::Redo, ""),
+];
+
+/// What else there is in full screen. The mouse is part of it.
+pub const FULL_SCREEN: &[(&str, &str)] = &[
+    ("PageUp, PageDown, wheel", "read what was said before"),
+    ("Ctrl+Home, Ctrl+End", "to the beginning and to the end"),
+    ("Alt+Up, Alt+Down", "mark a call or a thought"),
+    (
+        "Ctrl+O, click",
+        "unfold what is marked, or the last one; fold it again",
+    ),
+    (
+        "F2, Ctrl+X",
+        "the list of sessions: Enter takes one up, N begins one",
+    ),
+    (
+        "Shift+drag",
+        "select text, as in any program: the terminal does it",
+    ),
 ];
 
 /// What a key asks for; nothing for keys without a meaning and for keys being let go.

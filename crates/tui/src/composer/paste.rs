@@ -4,6 +4,7 @@ mod leaks;
 mod paths;
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::sync::Arc;
 
 pub use leaks::clean;
@@ -44,6 +45,60 @@ impl Thresholds {
         reaches(text.matches('\n').count(), self.newlines)
             || (text.len() >= self.characters && reaches(text.chars().count(), self.characters))
             || text.len() > LONGEST_COMMAND
+    }
+}
+
+/// What every chip begins with.
+const CHIP: &str = "[Pasted text #";
+/// Where the files of pastes are, as chips name them.
+const FOLDER: &str = "pastes/";
+
+/// The chip a text begins with, as an earlier run may have made it, and the path of its file.
+fn earlier(text: &str) -> Option<(&str, &str)> {
+    let end = text.find(']')?;
+    let chip = text.get(..=end)?;
+    let (_, path) = chip.trim_end_matches(']').split_once(" lines → ")?;
+    let name = path.strip_prefix(FOLDER)?;
+    let plain = !name.contains(['/', '\\', '\n']) && name.ends_with(".txt");
+    plain.then_some((chip, path))
+}
+
+/// A text with everything that was kept aside back in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expanded {
+    /// The text.
+    pub text: String,
+    /// The first file that is not there any more; its chip stands in the text.
+    pub lost: Option<String>,
+}
+
+type ReadPaste = dyn Fn(&str) -> Option<String> + Send + Sync;
+
+/// Finds the texts of pastes that were made in an earlier run, by the paths in their chips: the composer has no disk.
+#[derive(Clone)]
+pub struct PasteTexts(Arc<ReadPaste>);
+
+impl PasteTexts {
+    /// Texts found this way.
+    pub fn new(read: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(read))
+    }
+
+    /// The text of a paste, if it is there.
+    pub fn read(&self, path: &str) -> Option<String> {
+        (self.0)(path)
+    }
+}
+
+impl Default for PasteTexts {
+    fn default() -> Self {
+        Self::new(|_| None)
+    }
+}
+
+impl fmt::Debug for PasteTexts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("PasteTexts")
     }
 }
 
@@ -88,29 +143,32 @@ impl Pastes {
         self.kept.iter().map(|kept| kept.content.len()).sum()
     }
 
-    /// A text with everything that was kept aside back in its place.
-    pub fn expand(&self, text: &str) -> String {
+    /// A text with everything that was kept aside back in its place: from memory, or from `texts`.
+    pub fn expand(&self, text: &str, texts: &PasteTexts) -> Expanded {
         let mut made = String::with_capacity(text.len());
+        let mut lost = None;
         let mut rest = text;
         // What was pasted is not searched for chips: it may well talk about them.
-        while let Some((at, kept)) = self.first(rest) {
-            made.push_str(rest.get(..at).unwrap_or_default());
-            made.push_str(&kept.content);
-            rest = rest.get(at + kept.chip.len()..).unwrap_or_default();
+        while let Some(at) = rest.find(CHIP) {
+            let (before, from) = rest.split_at(at);
+            made.push_str(before);
+            let known = self.kept.iter().find(|kept| from.starts_with(&kept.chip));
+            let (chip, content) = match (known, earlier(from)) {
+                (Some(kept), _) => (kept.chip.as_str(), Some(kept.content.to_string())),
+                (None, Some((chip, path))) => {
+                    let content = texts.read(path);
+                    if content.is_none() {
+                        lost.get_or_insert_with(|| path.to_owned());
+                    }
+                    (chip, content)
+                }
+                (None, None) => (CHIP, None),
+            };
+            made.push_str(content.as_deref().unwrap_or(chip));
+            rest = from.get(chip.len()..).unwrap_or_default();
         }
         made.push_str(rest);
-        made
-    }
-
-    fn first(&self, text: &str) -> Option<(usize, &Kept)> {
-        if !text.contains("[Pasted text #") {
-            return None;
-        }
-        let found = self
-            .kept
-            .iter()
-            .filter_map(|kept| text.find(&kept.chip).map(|at| (at, kept)));
-        found.min_by_key(|(at, _)| *at)
+        Expanded { text: made, lost }
     }
 
     /// The chip a text ends with, so that it is taken away as a whole.
@@ -155,14 +213,14 @@ mod tests {
             format!("p{number}")
         });
         let text = format!("a {} b {} c", second.chip, first.chip);
+        let expand = |text: &str| pastes.expand(text, &PasteTexts::default());
         assert_eq!(
-            pastes.expand(&text),
+            expand(&text).text,
             format!("a see {} b 1\n2\n3 c", first.chip)
         );
-        assert_eq!(
-            pastes.expand("[Pasted text #9: 1 lines → x]"),
-            "[Pasted text #9: 1 lines → x]"
-        );
+        let written = "[Pasted text #9: 1 lines → x]";
+        assert_eq!(expand(written).text, written);
+        assert_eq!(expand(written).lost, None);
         assert_eq!(pastes.chip_at_end(&text), None);
         assert_eq!(pastes.chip_at_end(&second.chip), Some(second.chip.as_str()));
     }
@@ -174,7 +232,27 @@ mod tests {
         for _ in 0..MOST_PASTES {
             pastes.keep("y", |number| number.to_string());
         }
-        assert_eq!(pastes.expand(&first.chip), first.chip);
+        let texts = PasteTexts::default();
+        assert_eq!(pastes.expand(&first.chip, &texts).text, first.chip);
         assert_eq!(pastes.kept.len(), MOST_PASTES);
+    }
+
+    // CL-17
+    #[test]
+    fn pastes_of_an_earlier_run_are_read_from_their_files_and_nowhere_else() {
+        let texts = PasteTexts::new(|path| (path == "pastes/paste_1.txt").then(|| "old".into()));
+        let expand = |text: &str| Pastes::default().expand(text, &texts);
+        let whole = expand("a [Pasted text #1: 6 lines → pastes/paste_1.txt] b");
+        assert_eq!((whole.text.as_str(), whole.lost), ("a old b", None));
+        let gone = expand("[Pasted text #2: 6 lines → pastes/paste_2.txt]");
+        assert_eq!(gone.lost.as_deref(), Some("pastes/paste_2.txt"));
+        for text in [
+            "[Pasted text #1: 6 lines → pastes/../paste_1.txt]",
+            "[Pasted text #1: 6 lines → /etc/passwd]",
+            "[Pasted text #1",
+        ] {
+            let same = expand(text);
+            assert_eq!((same.text.as_str(), same.lost), (text, None));
+        }
     }
 }

@@ -281,7 +281,7 @@ fn keys_that_are_not_about_the_text_are_passed_on() {
     assert_eq!(ctrl(&mut composer, 'v'), Outcome::ClipboardImage);
     ctrl(&mut composer, 'x');
     assert_eq!(ctrl(&mut composer, 'e'), Outcome::Editor);
-    assert_eq!(press(&mut composer, KeyCode::Esc, NONE), Outcome::Nothing);
+    assert_eq!(press(&mut composer, KeyCode::Esc, NONE), Outcome::Escape);
     write(&mut composer, "ab");
     press(&mut composer, KeyCode::Home, NONE);
     ctrl(&mut composer, 'd');

@@ -1,19 +1,20 @@
 //! How the composer looks.
 
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::Composer;
 use super::buffer::Placed;
 use super::history::Search;
 use crate::Theme;
-use crate::rows::{columns, cut, fit, paint};
+use crate::text::rows::{columns, cut, fit, paint};
 
 /// Rows of text that are shown at once.
 const MOST_ROWS: usize = 8;
 /// The text gets at least this much before the symbol in front of it gets anything.
 const LEAST_TEXT: usize = 6;
-/// What the symbol may take.
-const WIDEST_SYMBOL: usize = 12;
+/// What the symbol may take, with a name in front of it.
+const WIDEST_SYMBOL: usize = 20;
 
 /// Lines and where the cursor is among them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -56,7 +57,9 @@ impl Composer {
         for (index, row) in placed.rows.iter().enumerate().skip(top).take(MOST_ROWS) {
             let mut spans = prompt(width - inner, index == 0, theme);
             let room = inner.saturating_sub(1).max(1);
-            spans.extend(paint(self.buffer.text(), row.clone(), room, |_| theme.text));
+            spans.extend(paint(self.buffer.text(), row.clone(), room, |_| {
+                theme.prompt
+            }));
             if index + 1 == placed.rows.len() {
                 let text = self.buffer.text().get(row.clone()).unwrap_or_default();
                 let left = room.saturating_sub(columns(text).min(room));
@@ -94,14 +97,14 @@ impl Composer {
             false => start..start + search.query().len(),
         };
         let room = inner.saturating_sub(1).max(1);
-        let rows = crate::rows::wrap(shown, room);
+        let rows = crate::text::rows::wrap(shown, room);
         for (index, row) in rows.into_iter().take(MOST_ROWS - 1).enumerate() {
             let mut spans = prompt(width - inner, index == 0, theme);
             let style = |at: usize| {
                 if hit.contains(&at) {
                     theme.selected
                 } else {
-                    theme.text
+                    theme.prompt
                 }
             };
             spans.extend(paint(shown, row, room, style));
@@ -127,6 +130,24 @@ impl Composer {
     /// Says how wide the composer is and how it looks. Keys move in the text as it is wrapped there.
     pub fn set_width(&mut self, width: u16, theme: &Theme) {
         self.text_width = inner(usize::from(width).max(1), theme);
+        self.scroll();
+    }
+
+    /// Puts the cursor where somebody points: at a column and a row of what [`Composer::view`] shows in a width.
+    pub fn click(&mut self, column: usize, row: usize, width: usize) {
+        let badges = usize::from(!self.attachments.is_empty());
+        let Some(row) = row.checked_sub(badges).filter(|row| *row < MOST_ROWS) else {
+            return;
+        };
+        if self.search.is_some() {
+            return;
+        }
+        let symbol = width.saturating_sub(self.text_width);
+        let placed = self.buffer.placed(self.text_width);
+        let row = visible_from(self.top, &placed) + row;
+        self.buffer
+            .point(row, column.saturating_sub(symbol), self.text_width);
+        self.complete.reset();
         self.scroll();
     }
 
@@ -160,7 +181,8 @@ fn prompt(indent: usize, first: bool, theme: &Theme) -> Vec<Span<'static>> {
         ""
     };
     let shown = cut(symbol, indent.saturating_sub(1));
-    vec![Span::styled(fit(&shown, indent), theme.accent)]
+    let style = theme.prompt.add_modifier(Modifier::BOLD);
+    vec![Span::styled(fit(&shown, indent), style)]
 }
 
 fn position(x: usize, y: usize) -> Option<(u16, u16)> {

@@ -72,6 +72,21 @@ impl Scanner {
         boundary
     }
 
+    /// Whether the text is finished although the line after it has only begun: whatever it becomes, it is no part of
+    /// what stands before the empty line.
+    pub(super) fn ends_before(&mut self, beginning: &str) -> bool {
+        let ends = self.blank
+            && self.inner.is_none()
+            && beginning
+                .chars()
+                .next()
+                .is_some_and(|first| !first.is_whitespace() && !matches!(first, '`' | '~'));
+        if ends {
+            *self = Self::default();
+        }
+        ends
+    }
+
     fn begin(&mut self, boundary: Boundary) -> Boundary {
         *self = Self::default();
         boundary

@@ -27,7 +27,7 @@ pub(super) fn completed(open: &str) -> String {
 }
 
 /// A line of marks alone may become a rule, a heading, an entry, a fence or a table.
-fn is_only_marks(line: &str) -> bool {
+pub(super) fn is_only_marks(line: &str) -> bool {
     let body = unmarked(line).0.trim();
     matches!(body, "[ ]" | "[x" | "[x]" | "[X" | "[X]")
         || body.chars().all(|c| "-=*_#+>`~|:[]!".contains(c))

@@ -5,6 +5,7 @@ use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
 use super::fence;
+use super::math;
 use super::page::Page;
 use super::table::Table;
 use crate::highlight::highlight;
@@ -24,8 +25,10 @@ pub(super) fn render(
     theme: &Theme,
     before: Ending,
 ) -> (Vec<Line<'static>>, Ending) {
-    let options =
-        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_MATH;
     let mut renderer = Renderer::new(columns, theme, before);
     for event in Parser::new_ext(source, options) {
         renderer.event(event);
@@ -105,10 +108,10 @@ impl<'t> Renderer<'t> {
                 };
                 self.push(mark, style);
             }
+            Event::InlineMath(text) => self.formula(&text, "$"),
+            Event::DisplayMath(text) => self.formula(&text, "$$"),
             // Not asked of the parser.
-            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
-                self.push(&text, self.style())
-            }
+            Event::FootnoteReference(text) => self.push(&text, self.style()),
         }
     }
 
@@ -294,6 +297,14 @@ impl<'t> Renderer<'t> {
         let text = link.text.trim();
         if text != address && format!("{text}/") != address && !address.is_empty() {
             self.push(&format!(" ({address})"), self.theme.faint);
+        }
+    }
+
+    /// What is no simple formula is shown as it was written: it may be about money.
+    fn formula(&mut self, text: &str, sign: &str) {
+        match math::plain(text) {
+            Some(formula) => self.push(&formula, self.style().add_modifier(Modifier::ITALIC)),
+            None => self.push(&format!("{sign}{text}{sign}"), self.style()),
         }
     }
 

@@ -4,10 +4,15 @@ use ratatui::text::Line;
 
 use super::blocks::{Boundary, Scanner};
 use super::fence::Code;
+use super::given::{letters, steady, without};
 use super::open;
 use super::render::{Ending, render};
 use crate::text::Cleaner;
 use crate::theme::Theme;
+
+/// A block that is longer than this is handed out line by line while it is open. Shorter ones wait for their end: until
+/// then a line of marks may turn them into something else, which nobody does to a long one.
+const LONG: usize = 600;
 
 /// Renders a text while it is written.
 ///
@@ -28,6 +33,10 @@ pub struct Stream {
     ending: Ending,
     /// The next lines are not the first.
     begun: bool,
+    /// Letters of the open block that are in finished lines already: long blocks need not be complete for that.
+    given: usize,
+    /// How long the open block is to be before that is looked at again.
+    look_at: usize,
 }
 
 impl Stream {
@@ -36,7 +45,7 @@ impl Stream {
         Self {
             columns: columns.max(1),
             theme: theme.clone(),
-            cleaner: Cleaner::default(),
+            cleaner: Cleaner::prose(),
             open: String::new(),
             scanned: 0,
             scanner: Scanner::default(),
@@ -44,6 +53,8 @@ impl Stream {
             finished: Vec::new(),
             ending: Ending::default(),
             begun: false,
+            given: 0,
+            look_at: 0,
         }
     }
 
@@ -56,11 +67,12 @@ impl Stream {
     pub fn push(&mut self, delta: &str) {
         self.cleaner.push(delta, &mut self.open);
         self.scan();
+        self.settle();
     }
 
     /// Ends the text: what is open is taken as it is written.
     pub fn finish(&mut self) {
-        self.cleaner = Cleaner::default();
+        self.cleaner = Cleaner::prose();
         if !self.open.is_empty() && !self.open.ends_with('\n') {
             self.open.push('\n');
         }
@@ -82,6 +94,11 @@ impl Stream {
         std::mem::take(&mut self.finished)
     }
 
+    /// Whether nothing is open: what came so far is complete.
+    pub fn is_between_blocks(&self) -> bool {
+        self.open.trim().is_empty() && self.code.is_none()
+    }
+
     /// Lines of what is still open, to be shown below the finished ones until the next piece comes.
     pub fn tail(&self) -> Vec<Line<'static>> {
         let lines = match &self.code {
@@ -97,8 +114,8 @@ impl Stream {
                 .0
             }
         };
-        if lines.is_empty() || !self.begun {
-            return lines;
+        if lines.is_empty() || !self.begun || self.given > 0 {
+            return without(lines, self.given);
         }
         std::iter::once(Line::default()).chain(lines).collect()
     }
@@ -137,8 +154,41 @@ impl Stream {
                 }
             }
         }
+        let begun = self.open.get(self.scanned..).unwrap_or_default();
+        if self.code.is_none() && self.scanned > from && self.scanner.ends_before(begun) {
+            let end = self.scanned;
+            self.close(from, end);
+            from = end;
+        }
         self.open.drain(..from);
         self.scanned -= from;
+    }
+
+    /// Takes all lines but the last out of a block that goes on, where they stay as they are.
+    fn settle(&mut self) {
+        if self.code.is_some() || self.open.len() < self.look_at.max(LONG) {
+            return;
+        }
+        // A long block is looked at less often, so that all looks together stay in proportion to its length.
+        self.look_at = self.open.len() + self.columns.max(self.open.len() / 16);
+        let Some(text) = steady(&self.open) else {
+            return;
+        };
+        let (mut lines, _) = render(&text, self.columns, &self.theme, self.ending);
+        lines.pop();
+        while lines.last().is_some_and(|line| line.width() == 0) {
+            lines.pop();
+        }
+        let count = letters(&lines);
+        if count <= self.given {
+            return;
+        }
+        if self.given == 0 {
+            self.gap();
+        }
+        let fresh = without(lines, self.given);
+        self.finished.extend(fresh);
+        self.given = count;
     }
 
     /// The next complete line that was not looked at, and where it ends.
@@ -152,11 +202,19 @@ impl Stream {
     fn close(&mut self, from: usize, end: usize) {
         let source = self.open.get(from..end).unwrap_or_default();
         let (lines, ending) = render(source, self.columns, &self.theme, self.ending);
-        if !lines.is_empty() {
-            self.gap();
-            self.finished.extend(lines);
-            self.ending = ending;
+        let given = std::mem::take(&mut self.given);
+        self.look_at = 0;
+        if lines.is_empty() {
+            self.given = given;
+            return;
         }
+        // A block that is cut for its length may have been given out further than that.
+        self.given = given.saturating_sub(letters(&lines));
+        if given == 0 {
+            self.gap();
+        }
+        self.finished.extend(without(lines, given));
+        self.ending = ending;
     }
 
     fn gap(&mut self) {

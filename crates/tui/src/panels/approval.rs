@@ -10,7 +10,7 @@ use super::field::{Writing, Written};
 use super::frame::Frame;
 use super::{PanelOutcome, Verdict, View};
 use crate::composer::keys::{Action, action};
-use crate::rows::{block, columns, cut, paint, wrap};
+use crate::text::rows::{block, columns, cut, paint, wrap};
 
 /// An action longer than this can be viewed by itself.
 const LONG: usize = 70;
@@ -33,6 +33,7 @@ enum Pick {
     Always,
     Deny,
     DenyWhy,
+    Edit,
     View,
 }
 
@@ -41,6 +42,8 @@ enum Stage {
     Choosing,
     /// Saying why not.
     Reason(Writing),
+    /// Writing what is to be done instead.
+    Editing(Writing),
     /// Looking at the whole action, from this row on.
     Viewing(usize),
 }
@@ -49,6 +52,26 @@ impl Approval {
     /// Asks about an action. `marks` are the byte ranges that gave the reasons; `reach` is how far a yes may
     /// go. Nothing is marked at first: Enter meant for the draft must not allow anything.
     pub fn new(action: &str, reasons: &[String], marks: &[(usize, usize)], reach: Reach) -> Self {
+        Self::offering(action, reasons, marks, reach, false)
+    }
+
+    /// The same for an action that may be changed, and is done as it stands then.
+    pub fn editable(
+        action: &str,
+        reasons: &[String],
+        marks: &[(usize, usize)],
+        reach: Reach,
+    ) -> Self {
+        Self::offering(action, reasons, marks, reach, true)
+    }
+
+    fn offering(
+        action: &str,
+        reasons: &[String],
+        marks: &[(usize, usize)],
+        reach: Reach,
+        editable: bool,
+    ) -> Self {
         let long = columns(action) > LONG || action.contains('\n');
         let choice = |value, long, short| Choice { value, long, short };
         let all = [
@@ -66,6 +89,7 @@ impl Approval {
                 true,
                 choice(Pick::DenyWhy, "Deny and say why", "deny, say why"),
             ),
+            (editable, choice(Pick::Edit, "Change it, then run", "edit")),
             (long, choice(Pick::View, "View all of it", "view")),
         ];
         let choices: Vec<_> = all
@@ -102,6 +126,18 @@ impl Approval {
                 }
                 Written::Left => self.enter(Stage::Choosing),
             },
+            Stage::Editing(writing) => match writing.key(event) {
+                Written::Changed => PanelOutcome::Changed,
+                Written::Other(Some(Action::Up)) if writing.up() => PanelOutcome::Changed,
+                Written::Other(Some(Action::Down)) if writing.down() => PanelOutcome::Changed,
+                Written::Other(_) => PanelOutcome::Ignored,
+                Written::Sent => match writing.text().trim() {
+                    "" => PanelOutcome::Ignored,
+                    text if text == self.action.trim() => done(Answer::AllowOnce),
+                    text => done(Answer::Instead(text.to_owned())),
+                },
+                Written::Left => self.enter(Stage::Choosing),
+            },
             Stage::Viewing(top) => {
                 let next = match action(event) {
                     Some(Action::Up) => Stage::Viewing(top.saturating_sub(1)),
@@ -116,7 +152,7 @@ impl Approval {
 
     pub(super) fn paste(&mut self, text: &str) -> bool {
         match &mut self.stage {
-            Stage::Reason(writing) => writing.insert(text),
+            Stage::Reason(writing) | Stage::Editing(writing) => writing.insert(text),
             Stage::Choosing | Stage::Viewing(_) => return false,
         }
         true
@@ -129,6 +165,7 @@ impl Approval {
             Some(Pick::Always) => done(Answer::AllowAlways),
             Some(Pick::Deny) => done(Answer::no()),
             Some(Pick::DenyWhy) => self.enter(Stage::Reason(Writing::default())),
+            Some(Pick::Edit) => self.enter(Stage::Editing(Writing::new(&self.action))),
             Some(Pick::View) => self.enter(Stage::Viewing(0)),
             None => PanelOutcome::Ignored,
         }
@@ -146,6 +183,7 @@ impl Approval {
                 let (rows, cursor) = writing.rows("Why not? ", 3, frame);
                 self.question(rows, Some(cursor), frame)
             }
+            Stage::Editing(writing) => self.editor(writing, frame),
             Stage::Viewing(top) => self.whole(*top, frame),
         }
     }
@@ -224,6 +262,22 @@ impl Approval {
             .collect()
     }
 
+    /// The action as it is being changed. What was found in it stays in view, where there is room.
+    fn editor(&self, writing: &Writing, frame: Frame) -> View {
+        let room = frame.height.saturating_sub(2).max(1);
+        let (rows, (x, y)) = writing.rows("› ", room, frame);
+        let mut lines = vec![frame.title("Change it, then run")];
+        lines.extend(rows);
+        let mut reasons = self.reason_rows(frame);
+        let left = frame.height.saturating_sub(lines.len() + 1);
+        clip(&mut reasons, left, "more reasons", frame);
+        lines.extend(reasons);
+        if lines.len() < frame.height {
+            lines.push(frame.hint("Enter runs it as it stands here, Esc goes back."));
+        }
+        frame.view(lines, Some((x, y + 1)))
+    }
+
     fn whole(&self, top: usize, frame: Frame) -> View {
         let rows = self.action_rows(frame);
         let room = frame.height.saturating_sub(2).max(1);
@@ -248,6 +302,9 @@ impl Approval {
                 reason: Some(reason),
             }) => {
                 return format!("Denied ({}): {}", cut(reason, 60), cut(&self.action, 60));
+            }
+            Verdict::Answer(Answer::Instead(text)) => {
+                return format!("Changed and allowed once: {}", cut(text, 80));
             }
             Verdict::TimedOut => "Not allowed, nobody answered in time",
             _ => "Denied",

@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 
 use super::frame::Frame;
 use crate::composer::keys::{Action, action};
-use crate::rows::{columns, cut};
+use crate::text::rows::{columns, cut};
 
 /// An answer, in words for a row of its own and for a row it shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::field::{Writing, Written};
 use super::frame::Frame;
 use super::{PanelOutcome, Verdict, View};
 use crate::composer::keys::{Action, action};
-use crate::rows::cut;
+use crate::text::rows::cut;
 
 const OTHER: &str = "Something else…";
 /// Choices beyond this are left out; the person can still write them.

@@ -5,7 +5,7 @@ use crossterm::event::KeyEvent;
 use super::choices::{Choice, Chosen, Cursor};
 use super::frame::Frame;
 use super::{PanelOutcome, Verdict, View};
-use crate::rows::cut;
+use crate::text::rows::cut;
 
 /// What was said to a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,10 +7,13 @@ use super::frame::{Frame, first_shown};
 use crate::composer::apply;
 use crate::composer::buffer::Buffer;
 use crate::composer::keys::{Action, action};
-use crate::rows::{columns, paint};
+use crate::text::rows::{columns, paint};
 
 /// What is written in a panel may have this many bytes.
 pub(super) const LONGEST: usize = 16 * 1024;
+
+/// Wide enough for any line: keys come without the width of the panel.
+const WHOLE_LINE: usize = 2 * LONGEST;
 
 /// What a key led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +46,16 @@ impl Writing {
         if self.buffer.text().len() + text.len() <= LONGEST {
             self.buffer.insert(text);
         }
+    }
+
+    /// A line up; at the first it says no.
+    pub(super) fn up(&mut self) -> bool {
+        self.buffer.up(WHOLE_LINE)
+    }
+
+    /// A line down; at the last it says no.
+    pub(super) fn down(&mut self) -> bool {
+        self.buffer.down(WHOLE_LINE)
     }
 
     pub(super) fn key(&mut self, event: KeyEvent) -> Written {

@@ -1,56 +1,18 @@
 //! Several values at once.
 
-mod value;
 mod view;
 
 use crossterm::event::{KeyCode, KeyEvent};
+use hermes_core::{Answer, FieldKind, FormField};
+use serde_json::{Map, Value as Json, json};
 
 use super::field::{Writing, Written};
 use super::{PanelOutcome, Verdict};
 use crate::composer::keys::{Action, action};
-use crate::rows::cut;
-
-pub use value::FieldValue;
+use crate::text::rows::cut;
 
 /// Fields beyond this are refused by whoever makes the form; here they are left out.
 const MOST_FIELDS: usize = 64;
-
-/// What a field takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FieldKind {
-    /// Words, with the number of characters they may have.
-    Text {
-        /// At least.
-        shortest: usize,
-        /// At most.
-        longest: usize,
-    },
-    /// A whole number.
-    Integer,
-    /// Any number.
-    Number,
-    /// Yes or no.
-    Bool,
-    /// One of these.
-    Choice(Vec<String>),
-}
-
-/// A value that is asked for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
-    /// What it is called in the answer.
-    pub name: String,
-    /// What the person reads.
-    pub label: String,
-    /// More about it.
-    pub about: String,
-    /// Whether it must be given.
-    pub required: bool,
-    /// What it takes.
-    pub kind: FieldKind,
-    /// What stands there at first.
-    pub initial: String,
-}
 
 /// What is being filled in.
 #[derive(Debug, Clone)]
@@ -58,13 +20,13 @@ pub struct Form {
     title: String,
     text: String,
     entries: Vec<Entry>,
-    /// The field the cursor is in; behind the last is the row that sends.
+    /// The field the cursor is in; behind the last are the row that sends and the row that declines.
     at: usize,
 }
 
 #[derive(Debug, Clone)]
 struct Entry {
-    field: Field,
+    field: FormField,
     state: State,
     /// What is wrong with it, once it was sent.
     complaint: Option<String>,
@@ -78,27 +40,16 @@ enum State {
 }
 
 impl Form {
-    /// Asks for values; `text` says who wants them and what for.
-    pub fn new(title: impl Into<String>, text: impl Into<String>, fields: Vec<Field>) -> Self {
-        let entries = fields.into_iter().take(MOST_FIELDS).map(|field| {
-            let state = match &field.kind {
-                FieldKind::Text { .. } | FieldKind::Integer | FieldKind::Number => {
-                    State::Text(Writing::new(&field.initial))
-                }
-                FieldKind::Bool => State::Bool(field.initial.parse().ok()),
-                FieldKind::Choice(options) => {
-                    State::Choice(options.iter().position(|option| *option == field.initial))
-                }
-            };
-            Entry {
-                field,
-                state,
-                complaint: None,
-            }
+    /// Asks for values.
+    pub fn new(form: &hermes_core::Form) -> Self {
+        let entries = form.fields.iter().take(MOST_FIELDS).map(|field| Entry {
+            state: State::at_first(field),
+            field: field.clone(),
+            complaint: None,
         });
         Self {
-            title: title.into(),
-            text: text.into(),
+            title: form.from.clone(),
+            text: form.text.clone(),
             entries: entries.collect(),
             at: 0,
         }
@@ -111,15 +62,18 @@ impl Form {
         };
         match acted {
             Some(Action::Escape | Action::Interrupt | Action::Cancel) => {
-                return PanelOutcome::Done(Verdict::Closed);
+                return PanelOutcome::Done(Verdict::Answer(Answer::Dismiss));
             }
             Some(Action::Up) => {
-                return self.go(self.at.checked_sub(1).unwrap_or(self.entries.len()));
+                return self.go(self.at.checked_sub(1).unwrap_or(self.entries.len() + 1));
             }
             Some(Action::Down | Action::Complete) => {
-                return self.go((self.at + 1) % (self.entries.len() + 1));
+                return self.go((self.at + 1) % (self.entries.len() + 2));
             }
-            Some(Action::Send) if self.at >= self.entries.len() => return self.send(),
+            Some(Action::Send) if self.at > self.entries.len() => {
+                return PanelOutcome::Done(Verdict::Answer(Answer::no()));
+            }
+            Some(Action::Send) if self.at == self.entries.len() => return self.send(),
             Some(Action::Send) => return self.go(self.at + 1),
             _ => {}
         }
@@ -135,10 +89,10 @@ impl Form {
     }
 
     fn send(&mut self) -> PanelOutcome {
-        let mut values = Vec::new();
+        let mut values = Map::new();
         let mut wrong = None;
         for (at, entry) in self.entries.iter_mut().enumerate() {
-            match value::read(&entry.field, &entry.state) {
+            match entry.read() {
                 Ok(value) => {
                     entry.complaint = None;
                     values.extend(value.map(|value| (entry.field.name.clone(), value)));
@@ -151,7 +105,7 @@ impl Form {
         }
         match wrong {
             Some(at) => self.go(at),
-            None => PanelOutcome::Done(Verdict::Filled(values)),
+            None => PanelOutcome::Done(Verdict::Answer(Answer::Filled(values))),
         }
     }
 
@@ -166,22 +120,55 @@ impl Form {
     pub(super) fn summary(&self, verdict: &Verdict) -> String {
         let title = cut(&self.title, 60);
         match verdict {
-            Verdict::Filled(values) => {
-                let names: Vec<&str> = values.iter().map(|(name, _)| name.as_str()).collect();
+            Verdict::Answer(Answer::Filled(values)) => {
+                let names: Vec<&str> = values.keys().map(String::as_str).collect();
                 format!("{title}: filled in {}", cut(&names.join(", "), 60))
             }
             Verdict::TimedOut => format!("{title}: not filled in in time"),
-            _ => format!("{title}: declined"),
+            Verdict::Answer(Answer::Deny { .. }) => format!("{title}: declined"),
+            _ => format!("{title}: put away"),
+        }
+    }
+}
+
+impl State {
+    fn at_first(field: &FormField) -> Self {
+        match &field.kind {
+            FieldKind::Text { .. }
+            | FieldKind::Integer { .. }
+            | FieldKind::Number { .. }
+            | FieldKind::Several { .. } => Self::Text(Writing::new(&field.proposed_text())),
+            FieldKind::Bool => Self::Bool(field.proposed.as_ref().and_then(Json::as_bool)),
+            FieldKind::Choice { options } => {
+                let proposed = field.proposed.as_ref().and_then(Json::as_str);
+                let same = |value: &str| Some(value) == proposed;
+                Self::Choice(options.iter().position(|option| same(&option.value)))
+            }
         }
     }
 }
 
 impl Entry {
-    fn key(&mut self, event: KeyEvent, acted: Option<Action>) -> PanelOutcome {
-        let options = match &self.field.kind {
-            FieldKind::Choice(options) => options.len(),
-            _ => 2,
+    /// The value as it stands. Nothing is fine where nothing is needed, also where something was proposed.
+    fn read(&self) -> Result<Option<Json>, String> {
+        let value = match &self.state {
+            State::Bool(value) => value.map(|value| json!(value)),
+            State::Choice(at) => at
+                .and_then(|at| self.field.options().get(at))
+                .map(|option| json!(option.value)),
+            State::Text(writing) => match writing.text().trim() {
+                "" => None,
+                text => self.field.read(text)?,
+            },
         };
+        match value {
+            None if self.field.required => Err("is needed".to_owned()),
+            value => Ok(value),
+        }
+    }
+
+    fn key(&mut self, event: KeyEvent, acted: Option<Action>) -> PanelOutcome {
+        let options = self.field.options().len();
         match (&mut self.state, acted) {
             (State::Text(writing), _) => match writing.key(event) {
                 Written::Changed => {}
@@ -193,7 +180,8 @@ impl Entry {
             (State::Bool(value), Some(Action::Insert('y' | 'Y'))) => *value = Some(true),
             (State::Bool(value), Some(Action::Insert('n' | 'N'))) => *value = Some(false),
             (State::Choice(at), Some(Action::Insert(' ') | Action::Right)) => {
-                *at = at.map_or(Some(0), |at| Some((at + 1) % options.max(1)));
+                let next = at.map_or(0, |at| (at + 1) % options.max(1));
+                *at = (options > 0).then_some(next);
             }
             (State::Choice(at), Some(Action::Left)) => {
                 *at = at

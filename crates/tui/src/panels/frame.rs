@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::View;
 use crate::Theme;
-use crate::rows::{block, columns, cut};
+use crate::text::rows::{block, columns, cut};
 
 /// Room to draw in, and how.
 #[derive(Clone, Copy)]

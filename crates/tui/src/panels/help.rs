@@ -1,12 +1,15 @@
 //! Commands and keys, to read.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::text::{Line, Span};
 
 use super::frame::Frame;
 use super::{PanelOutcome, Verdict, View};
 use crate::composer::keys::{self, Action, action};
-use crate::rows::{block, columns, fit};
+use crate::text::rows::{block, columns, fit};
 
 const PAGE: usize = 8;
 
@@ -25,10 +28,12 @@ pub struct Help {
     title: String,
     sections: Vec<Section>,
     top: usize,
+    /// The lowest place there was when it was last drawn.
+    lowest: Arc<AtomicUsize>,
 }
 
 impl Help {
-    /// Shows sections; the one about keys is added.
+    /// Shows sections; those about keys are added.
     pub fn new(title: impl Into<String>, mut sections: Vec<Section>) -> Self {
         let told = keys::help()
             .into_iter()
@@ -37,10 +42,18 @@ impl Help {
             title: "Keys".to_owned(),
             entries: told.collect(),
         });
+        let more = keys::FULL_SCREEN.iter();
+        sections.push(Section {
+            title: "Keys in full screen".to_owned(),
+            entries: more
+                .map(|(keys, about)| ((*keys).to_owned(), (*about).to_owned()))
+                .collect(),
+        });
         Self {
             title: title.into(),
             sections,
             top: 0,
+            lowest: Arc::new(AtomicUsize::new(usize::MAX)),
         }
     }
 
@@ -51,11 +64,13 @@ impl Help {
             .iter()
             .map(|section| section.entries.len() * 4 + 2)
             .sum::<usize>();
+        // What lies beyond the end is no way back.
+        let top = self.top.min(self.lowest.load(Ordering::Relaxed));
         self.top = match (event.code, action(event)) {
-            (KeyCode::PageUp, _) => self.top.saturating_sub(PAGE),
-            (KeyCode::PageDown, _) | (_, Some(Action::Insert(' '))) => (self.top + PAGE).min(most),
-            (_, Some(Action::Up)) => self.top.saturating_sub(1),
-            (_, Some(Action::Down)) => (self.top + 1).min(most),
+            (KeyCode::PageUp, _) => top.saturating_sub(PAGE),
+            (KeyCode::PageDown, _) | (_, Some(Action::Insert(' '))) => (top + PAGE).min(most),
+            (_, Some(Action::Up)) => top.saturating_sub(1),
+            (_, Some(Action::Down)) => (top + 1).min(most),
             (_, Some(Action::LineStart | Action::TextStart)) => 0,
             (_, Some(Action::LineEnd | Action::TextEnd)) => most,
             (
@@ -78,7 +93,9 @@ impl Help {
     pub(super) fn view(&self, frame: Frame) -> View {
         let rows = self.rows(frame);
         let room = frame.height.saturating_sub(2).max(1);
-        let top = self.top.min(rows.len().saturating_sub(room));
+        let lowest = rows.len().saturating_sub(room);
+        self.lowest.store(lowest, Ordering::Relaxed);
+        let top = self.top.min(lowest);
         let total = rows.len();
         let mut lines = vec![frame.title(&self.title)];
         lines.extend(rows.into_iter().skip(top).take(room));
@@ -111,7 +128,10 @@ impl Help {
                         Span::styled(fit(name, name_width), frame.theme.accent),
                         Span::raw(" ".repeat(2.min(frame.width - name_width))),
                         Span::styled(
-                            crate::rows::cut(&about, frame.width.saturating_sub(name_width + 2)),
+                            crate::text::rows::cut(
+                                &about,
+                                frame.width.saturating_sub(name_width + 2),
+                            ),
                             frame.theme.text,
                         ),
                     ]));

@@ -73,6 +73,11 @@ impl<T> Queue<T> {
         self.waiting.front().map(|asked| &asked.panel)
     }
 
+    /// Whose the panel in front is.
+    pub fn front_tag(&self) -> Option<&T> {
+        self.waiting.front().map(|asked| &asked.tag)
+    }
+
     /// Whether nothing is asked.
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
@@ -116,6 +121,14 @@ impl<T> Queue<T> {
         }
         self.remove(
             |asked| asked.left.is_some_and(|left| left.is_zero()),
+            Verdict::TimedOut,
+        )
+    }
+
+    /// Ends panels that have no more than so much time left, as if it had passed.
+    pub fn lapse(&mut self, near: Duration, of: impl Fn(&T) -> bool) -> Vec<Finished<T>> {
+        self.remove(
+            |asked| asked.left.is_some_and(|left| left <= near) && of(&asked.tag),
             Verdict::TimedOut,
         )
     }
@@ -175,6 +188,7 @@ mod tests {
             reasons: vec!["it deletes".into()],
             marks: Vec::new(),
             reach: Reach::Once,
+            editable: false,
         })
     }
 

@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::frame::Frame;
 use super::{PanelOutcome, Verdict, View};
 use crate::composer::keys::{Action, action};
-use crate::rows::cut;
+use crate::text::rows::cut;
 
 /// A password or key may have this many bytes.
 const LONGEST: usize = 4_096;

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use hermes_core::Reach;
+use hermes_core::{FieldKind, FieldOption, FormField, Reach, TextFormat};
+use serde_json::json;
 
 use super::*;
 
@@ -56,6 +57,22 @@ fn drawn(name: &str, panel: &Panel) {
     }
 }
 
+fn options(values: &[&str]) -> Vec<FieldOption> {
+    let option = |value: &&str| FieldOption {
+        value: (*value).to_owned(),
+        label: (*value).to_owned(),
+    };
+    values.iter().map(option).collect()
+}
+
+fn form(from: &str, fields: Vec<FormField>) -> Panel {
+    Panel::Form(Form::new(&hermes_core::Form {
+        from: from.to_owned(),
+        text: "Text".to_owned(),
+        fields,
+    }))
+}
+
 fn strings(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
@@ -75,6 +92,10 @@ fn approvals() {
     press(&mut long, KeyCode::Char('5'));
     long.paste("not on this machine");
     drawn("approval-reason", &long);
+    let mut edited = Panel::Approval(Approval::editable(action, &reasons, &[], Reach::Once));
+    drawn("approval-editable", &edited);
+    press(&mut edited, KeyCode::Char('4'));
+    drawn("approval-edit", &edited);
     let short = Approval::new("rm -rf build", &reasons[..1], &[], Reach::Once);
     drawn("approval-short", &Panel::Approval(short));
 }
@@ -118,35 +139,33 @@ fn confirmations() {
 
 #[test]
 fn forms() {
-    let field = |name: &str, required, kind, initial: &str| Field {
+    let field = |name: &str, required, kind, proposed| FormField {
         name: name.into(),
         label: name.into(),
         about: format!("What {name} is for."),
         required,
         kind,
-        initial: initial.into(),
+        proposed,
     };
     let text = FieldKind::Text {
         shortest: 0,
         longest: 40,
+        format: TextFormat::Any,
     };
+    let number = FieldKind::Integer {
+        least: None,
+        most: None,
+    };
+    let options = options(&["north", "south"]);
     let fields = vec![
-        field("project", true, text, "atlas"),
-        field("retries", false, FieldKind::Integer, "3"),
-        field("public", false, FieldKind::Bool, "false"),
-        field(
-            "region",
-            true,
-            FieldKind::Choice(strings(&["north", "south"])),
-            "",
-        ),
+        field("project", true, text, Some(json!("atlas"))),
+        field("retries", false, number, Some(json!(3))),
+        field("public", false, FieldKind::Bool, Some(json!(false))),
+        field("region", true, FieldKind::Choice { options }, None),
     ];
-    let mut panel = Panel::Form(Form::new(
-        "The server deploy asks",
-        "It needs a few values to go on.",
-        fields,
-    ));
+    let mut panel = form("The server deploy asks", fields);
     drawn("form", &panel);
+    press(&mut panel, KeyCode::Up);
     press(&mut panel, KeyCode::Up);
     press(&mut panel, KeyCode::Enter);
     drawn("form-complaint", &panel);
@@ -232,23 +251,37 @@ fn helps() {
 fn every_kind() -> Vec<Panel> {
     let reasons = strings(&["deletes files", "hides its output"]);
     let action = format!("rm -rf {}\n漢字\u{1b}[2J", "very/long/path ".repeat(9));
-    let field = |kind| Field {
+    let field = |kind| FormField {
         name: "value".into(),
         label: "Value 漢字".into(),
         about: "what it is for".into(),
         required: true,
         kind,
-        initial: String::new(),
+        proposed: None,
     };
+    let options = options(&["a", "b"]);
     let kinds = vec![
         FieldKind::Text {
             shortest: 1,
             longest: 9,
+            format: TextFormat::Email,
         },
-        FieldKind::Number,
+        FieldKind::Number {
+            least: None,
+            most: Some(3.5),
+        },
         FieldKind::Bool,
-        FieldKind::Choice(strings(&["a", "b"])),
-        FieldKind::Choice(Vec::new()),
+        FieldKind::Choice {
+            options: options.clone(),
+        },
+        FieldKind::Choice {
+            options: Vec::new(),
+        },
+        FieldKind::Several {
+            options,
+            fewest: 1,
+            most: 2,
+        },
     ];
     let item = |number: usize| Item {
         cells: vec![format!("entry {number}")],
@@ -262,7 +295,7 @@ fn every_kind() -> Vec<Panel> {
         }]
     };
     vec![
-        Panel::Approval(Approval::new(
+        Panel::Approval(Approval::editable(
             &action,
             &reasons,
             &[(3, 6), (90, 5), (0, 999)],
@@ -275,12 +308,8 @@ fn every_kind() -> Vec<Panel> {
         Panel::Clarify(Clarify::new("", &[])),
         Panel::Secret(SecretPrompt::new("Key")),
         Panel::Confirm(Confirm::new("Really?", "It is gone then.", Lasting::Never)),
-        Panel::Form(Form::new(
-            "Form",
-            "Text",
-            kinds.into_iter().map(field).collect(),
-        )),
-        Panel::Form(Form::new("Empty", "", Vec::new())),
+        form("Form", kinds.into_iter().map(field).collect()),
+        form("Empty", Vec::new()),
         Panel::Picker(Picker::new(
             "One",
             columns(),

@@ -28,7 +28,13 @@ const WRAP: &str = "\x1b[?7h";
 const TO_END_OF_LINE: &str = "\x1b[K";
 /// Clears this line and everything below. Not all at once: some terminals take that for a wish to keep what is on
 /// the screen.
-const CLEAR_BELOW: &str = "\r\x1b[2K\x1b7\x1b[1B\x1b[J\x1b8";
+pub(super) const CLEAR_BELOW: &str = "\r\x1b[2K\x1b7\x1b[1B\x1b[J\x1b8";
+/// One row up, as far as there are rows.
+const UP: &str = "\x1b[1A";
+/// Keeps the place of the cursor and goes back there. Rows are not counted on the way down: in a terminal that became
+/// smaller meanwhile it may end early, and the same way up would lead into the history.
+const KEEP_PLACE: &str = "\x1b7";
+const TO_PLACE: &str = "\x1b8";
 
 /// What is to be seen of the live area.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -87,6 +93,43 @@ impl<W: Write> Inline<W> {
         self.out.flush()
     }
 
+    /// Draws everything again on a screen that may hold anything: the end of the history, as much as there is room
+    /// for, and the live area below it. What scrolled away before is not touched.
+    ///
+    /// # Errors
+    ///
+    /// The terminal is gone.
+    pub fn repaint(
+        &mut self,
+        history: &[Line<'static>],
+        live: Live,
+        size: (u16, u16),
+    ) -> io::Result<()> {
+        let (columns, rows) = size;
+        let mut room = usize::from(rows).saturating_sub(live.lines.len());
+        let mut from = history.len();
+        for line in history.iter().rev() {
+            // A line that was made for a wider window takes several rows.
+            let taken = line.width().div_ceil(usize::from(columns).max(1)).max(1);
+            if taken > room {
+                break;
+            }
+            room -= taken;
+            from -= 1;
+        }
+        let mut bytes = String::from(BEGIN);
+        // Row by row: some terminals take clearing everything for a wish to keep it.
+        for row in 1..=rows {
+            // Writing to a string cannot fail.
+            let _ = write!(bytes, "\x1b[{row};1H{TO_END_OF_LINE}");
+        }
+        bytes.push_str("\x1b[H");
+        bytes.push_str(END);
+        self.out.write_all(bytes.as_bytes())?;
+        self.shown.clear();
+        self.draw(history.get(from..).unwrap_or_default(), live, columns)
+    }
+
     /// Removes the live area and shows the terminal's own cursor where it began.
     ///
     /// # Errors
@@ -99,6 +142,22 @@ impl<W: Write> Inline<W> {
         self.out.flush()
     }
 
+    /// Takes the live area away for a moment: a terminal that is being resized would break its lines anew each
+    /// time, and may lose the place of the cursor over that.
+    ///
+    /// # Errors
+    ///
+    /// The terminal is gone.
+    pub fn hide(&mut self) -> io::Result<()> {
+        if self.shown.is_empty() {
+            return Ok(());
+        }
+        self.shown.clear();
+        self.out
+            .write_all(format!("{BEGIN}{CLEAR_BELOW}{END}").as_bytes())?;
+        self.out.flush()
+    }
+
     /// The terminal was somebody else's meanwhile and the cursor is at the beginning of a fresh line.
     pub fn forget(&mut self) {
         self.shown.clear();
@@ -106,21 +165,19 @@ impl<W: Write> Inline<W> {
 
     /// Rewrites only the lines that changed.
     fn retouch(&self, lines: &[Line<'_>], bytes: &mut String) {
-        let mut row = 0;
+        bytes.push_str(KEEP_PLACE);
         bytes.push_str(NO_WRAP);
+        let mut row = 0;
         for (index, (line, old)) in lines.iter().zip(&self.shown).enumerate() {
             if line == old {
                 continue;
             }
-            step(row, index, bytes);
+            down(index - row, bytes);
             row = index;
-            bytes.push('\r');
-            paint::line(line, bytes);
-            bytes.push_str(TO_END_OF_LINE);
+            put(line, bytes);
         }
         bytes.push_str(WRAP);
-        step(row, 0, bytes);
-        bytes.push('\r');
+        bytes.push_str(TO_PLACE);
     }
 }
 
@@ -130,26 +187,35 @@ fn rebuild(finished: &[Line<'_>], lines: &[Line<'_>], bytes: &mut String) {
         paint::line(line, bytes);
         bytes.push_str("\r\n");
     }
+    // Room first, then the lines, from the last to the first. A window may shrink in the middle of this, and what is
+    // above the cursor scrolls away then: it is empty, so nothing of the live area becomes history.
+    bytes.push_str(&"\r\n".repeat(lines.len().saturating_sub(1)));
     bytes.push_str(NO_WRAP);
-    for (index, line) in lines.iter().enumerate() {
+    for (index, line) in lines.iter().rev().enumerate() {
         if index > 0 {
-            bytes.push_str("\r\n");
+            bytes.push_str(UP);
         }
-        paint::line(line, bytes);
+        bytes.push_str(KEEP_PLACE);
+        put(line, bytes);
+        bytes.push_str(TO_PLACE);
     }
     bytes.push_str(WRAP);
-    step(lines.len().saturating_sub(1), 0, bytes);
-    bytes.push('\r');
 }
 
-/// Moves the cursor between two rows.
-fn step(from: usize, to: usize, bytes: &mut String) {
-    // Writing to a string cannot fail.
-    let _ = match to.cmp(&from) {
-        std::cmp::Ordering::Less => write!(bytes, "\x1b[{}A", from - to),
-        std::cmp::Ordering::Greater => write!(bytes, "\x1b[{}B", to - from),
-        std::cmp::Ordering::Equal => Ok(()),
-    };
+/// Moves the cursor down, as far as there are rows.
+fn down(rows: usize, bytes: &mut String) {
+    if rows > 0 {
+        // Writing to a string cannot fail.
+        let _ = write!(bytes, "\x1b[{rows}B");
+    }
+}
+
+/// Puts a line into the row of the cursor.
+fn put(line: &Line<'_>, bytes: &mut String) {
+    bytes.push('\r');
+    // Clearing first: at the last column it would take the last character away.
+    bytes.push_str(TO_END_OF_LINE);
+    paint::line(line, bytes);
 }
 
 /// A line with the cursor on the character in this column, or behind the last one.

@@ -25,10 +25,22 @@ pub(super) fn line(line: &Line<'_>, into: &mut String) {
             sgr(style, into);
             before = style;
         }
-        into.push_str(&span.content);
+        content(&span.content, into);
     }
     if before != Style::new() {
         into.push_str("\x1b[0m");
+    }
+}
+
+/// Appends text. It was made harmless where it came in; nothing here lets a mistake there steer the terminal.
+fn content(text: &str, into: &mut String) {
+    if text.contains(char::is_control) {
+        into.extend(text.chars().map(|letter| match letter.is_control() {
+            true => char::REPLACEMENT_CHARACTER,
+            false => letter,
+        }));
+    } else {
+        into.push_str(text);
     }
 }
 
@@ -96,6 +108,12 @@ mod tests {
         let mut out = String::new();
         line(text, &mut out);
         out
+    }
+
+    #[test]
+    fn nothing_in_a_line_steers_the_terminal() {
+        let shown = painted(&Line::from(vec![Span::raw("a\x1b[2Jb\u{9b}c\r\nd\x07")]));
+        assert_eq!(shown, "a\u{fffd}[2Jb\u{fffd}c\u{fffd}\u{fffd}d\u{fffd}");
     }
 
     #[test]

@@ -34,9 +34,11 @@ pub fn clean_line(text: &str) -> String {
 /// Cleans text that comes in chunks, cut at any place.
 ///
 /// The cleaned text grows at the end of a string of the caller. What changes there is never before its last
-/// line end: a carriage return makes the last line begin anew, as a progress bar does.
+/// line end: a carriage return makes the last line begin anew, as a progress bar does. In prose nothing
+/// changes at all.
 #[derive(Debug, Clone, Default)]
 pub struct Cleaner {
+    kind: Kind,
     escape: Escape,
     /// A carriage return was seen; what comes next tells whether it ended the line.
     returned: bool,
@@ -47,7 +49,25 @@ pub struct Cleaner {
     column: usize,
 }
 
+/// What a text was written for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Kind {
+    /// A terminal, where a line can be written over.
+    #[default]
+    Output,
+    /// Readers: a carriage return ends a line, and nothing is taken back.
+    Prose,
+}
+
 impl Cleaner {
+    /// For a text like Markdown.
+    pub fn prose() -> Self {
+        Self {
+            kind: Kind::Prose,
+            ..Self::default()
+        }
+    }
+
     /// Cleans a chunk and puts what is left at the end of `out`.
     pub fn push(&mut self, chunk: &str, out: &mut String) {
         for c in chunk.chars() {
@@ -64,15 +84,16 @@ impl Cleaner {
         match c {
             '\n' | '\u{85}' | '\u{2028}' | '\u{2029}' => return self.end_line(out),
             '\r' => {
+                if self.returned && self.kind == Kind::Prose {
+                    self.end_line(out);
+                }
                 self.returned = true;
                 return;
             }
             _ => {}
         }
         if std::mem::take(&mut self.returned) {
-            let line = out.rfind('\n').map_or(0, |end| end + 1);
-            out.truncate(line);
-            self.begin_line();
+            self.write_over(out);
         }
         match c {
             '\t' => {
@@ -80,7 +101,7 @@ impl Cleaner {
                     self.put(' ', 1, out);
                 }
             }
-            '\u{8}' => self.step_back(out),
+            '\u{8}' if self.kind == Kind::Output => self.step_back(out),
             c if c.is_control() => {}
             c => self.show(c, out),
         }
@@ -129,15 +150,27 @@ impl Cleaner {
         }
     }
 
+    /// What a carriage return does that no line end follows.
+    fn write_over(&mut self, out: &mut String) {
+        match self.kind {
+            Kind::Output => {
+                let line = out.rfind('\n').map_or(0, |end| end + 1);
+                out.truncate(line);
+                self.begin_line();
+            }
+            Kind::Prose => self.end_line(out),
+        }
+    }
+
     fn end_line(&mut self, out: &mut String) {
         out.push('\n');
         self.begin_line();
     }
 
     fn begin_line(&mut self) {
-        let escape = self.escape;
         *self = Self {
-            escape,
+            kind: self.kind,
+            escape: self.escape,
             ..Self::default()
         };
     }

@@ -76,6 +76,16 @@ fn a_line_that_overwrites_itself_keeps_its_last_version() {
 }
 
 #[test]
+fn in_prose_a_return_ends_a_line_and_nothing_is_taken_back() {
+    let mut out = String::new();
+    let mut cleaner = Cleaner::prose();
+    for piece in ["a\rb\r", "\nc\r", "\rd\u{8}e"] {
+        cleaner.push(piece, &mut out);
+    }
+    assert_eq!(out, "a\nb\nc\n\nde");
+}
+
+#[test]
 fn tabs_become_spaces_up_to_the_next_stop() {
     check("\ta\tb", "    a   b");
     check("日\tx\n\ty", "日  x\n    y");

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use hermes_tui::{
-    Activity, Answer, Background, Banner, Cell, Cost, Depth, Diff, Failure, Fold, Form, Level,
-    Marks, Mcp, Notice, Output, Reasoning, Recap, Server, Skin, StatusLine, Theme, Tool, ToolState,
-    TurnEnd, User, width,
+    Activity, Answer, Background, Banner, Cell, Cost, Depth, Diff, Exchange, Failure, Fold, Form,
+    Level, Marks, Mcp, Notice, Output, Reasoning, Recap, Server, Skin, StatusLine, Theme, Tool,
+    ToolState, TurnEnd, User, width,
 };
 use proptest::prelude::*;
 use ratatui::text::Line;
@@ -73,7 +73,6 @@ fn cells(text: &str) -> Vec<Cell> {
             done: false,
             fold: Fold::Folded,
         }),
-        Cell::Tool(tool(ToolState::Preparing, Fold::Folded)),
         Cell::Tool(tool(ToolState::Running(time), Fold::Folded)),
         Cell::Tool(tool(ToolState::Failed(time, own()), Fold::Open)),
         Cell::Diff(Diff::of_texts(text, "old\n", text)),
@@ -94,7 +93,11 @@ fn cells(text: &str) -> Vec<Cell> {
         }),
         Cell::Recap(Recap {
             title: own(),
-            exchanges: vec![(own(), own())],
+            exchanges: vec![Exchange {
+                asked: own(),
+                steps: vec![Cell::Tool(tool(ToolState::Done(time), Fold::Open))],
+                answered: own(),
+            }],
         }),
     ]
 }
@@ -116,6 +119,7 @@ fn frame(text: &str, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
         }],
         update: Some(own()),
         warning: Some(own()),
+        tip: Some(own()),
     };
     let status = StatusLine {
         model: own(),

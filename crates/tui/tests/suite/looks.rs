@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use hermes_tui::{
-    Answer, Background, Banner, Context, Cost, Depth, Diff, Failure, Fold, Form, Level, Marks, Mcp,
-    Notice, Output, Reasoning, Recap, Server, Skin, StatusLine, Tool, ToolState, Turn, TurnEnd,
-    User, model_label, tool_verb,
+    Answer, Background, Banner, Cell, Context, Cost, Depth, Diff, Exchange, Failure, Fold, Form,
+    Level, Marks, Mcp, Notice, Output, Reasoning, Recap, Server, Skin, StatusLine, Tool, ToolState,
+    Turn, TurnEnd, User, model_label, tool_verb,
 };
 use insta::assert_snapshot;
 
@@ -79,7 +79,6 @@ fn tools() {
     open.fold = Fold::Open;
     open.output.push("On branch main\nnothing to commit\n");
     let cells = [
-        tool("write_file", "", ToolState::Preparing),
         running,
         tool(
             "read_file",
@@ -170,6 +169,25 @@ fn recap() {
         "there is a lot to tell ".repeat(30),
     ));
     exchanges.push(("and then only a tool ran".to_owned(), String::new()));
+    let mut exchanges: Vec<Exchange> = exchanges.into_iter().map(Exchange::from).collect();
+    let took = Duration::from_millis(1_200);
+    let thought = Reasoning {
+        text: "First the log.".to_owned(),
+        elapsed: Duration::ZERO,
+        done: true,
+        fold: Fold::Folded,
+    };
+    if let Some(last) = exchanges.get_mut(11) {
+        let read = |number| {
+            let path = format!("/srv/notes/{number}.txt");
+            Cell::Tool(tool("read_file", &path, ToolState::Done(took)))
+        };
+        last.steps = (0..4).map(read).collect();
+        last.steps.push(Cell::Reasoning(thought));
+        let failed = ToolState::Failed(took, "exit code 1".to_owned());
+        last.steps
+            .push(Cell::Tool(tool("terminal", "cargo test --all", failed)));
+    }
     let cell = Recap {
         title: "fix the tests #2".to_owned(),
         exchanges,
@@ -273,6 +291,7 @@ fn banner() {
         ],
         update: Some("0.2.0 is out: hermes update".to_owned()),
         warning: Some("YOLO: nothing is asked before it is done".to_owned()),
+        tip: Some("/skin lists other colours".to_owned()),
     };
     let drawn = look(|columns, theme| {
         let mut out = banner.lines(Form::Full, columns, theme);

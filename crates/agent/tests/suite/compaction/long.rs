@@ -18,9 +18,13 @@ pub(crate) const SUMMARY: &str = "## Goal\nBuild a shed.\n\n## Completed actions
 pub(crate) const MAIN: &str = "scripted";
 pub(crate) const SMALL: &str = "small";
 
+/// What every question for a summary says, whoever is asked.
+pub(crate) const SUMS_UP: &str = "You write the summary";
+
 /// A small window, a clock that stands still, and a conversation of so many rounds of work.
 pub(crate) fn long(scenario: Scenario, rounds: usize) -> (Fixture, Arc<ManualClock>) {
-    let clock = Arc::new(ManualClock::new("2026-07-01T12:00:00Z".parse().unwrap()));
+    // Before any time of the store, which has a clock of its own: no row is older than a call.
+    let clock = Arc::new(ManualClock::new("2001-07-01T12:00:00Z".parse().unwrap()));
     let mut fixture = Fixture::new(scenario);
     fixture.window = 32_000;
     fixture.attempts = 1;

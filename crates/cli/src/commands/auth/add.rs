@@ -23,21 +23,23 @@ pub(super) fn run(
     };
     let signs_in = profile
         .as_deref()
-        .is_some_and(|profile| profile.key == KeyNeed::Login);
+        .filter(|profile| profile.key == KeyNeed::Login);
     let kind = match args.kind {
         Some(kind) => kind,
-        None if args.api_key.is_some() || !signs_in => AuthKind::ApiKey,
+        None if args.api_key.is_some() || signs_in.is_none() => AuthKind::ApiKey,
         None => AuthKind::Oauth,
     };
-    match kind {
-        AuthKind::Oauth if signs_in => return login::run(&id, args, models, context, output),
-        AuthKind::Oauth => {
+    match (kind, signs_in) {
+        (AuthKind::Oauth, Some(profile)) => {
+            return login::run(profile, args, models, context, output);
+        }
+        (AuthKind::Oauth, None) => {
             return Err(Complaint::bad_request(format!(
                 "{name} has no login that this program may use"
             ))
             .hint(format!("hermes auth add {id} adds a key")));
         }
-        AuthKind::ApiKey => {}
+        (AuthKind::ApiKey, _) => {}
     }
     if let Some(profile) = &profile {
         check_wants_key(profile)?;

@@ -5,6 +5,7 @@ use std::io::Write;
 use hermes_core::FailureKind;
 use hermes_http::BaseUrl;
 use hermes_llm::oauth::{DeviceLogin, Flow, OAuthError};
+use hermes_llm::profile::Profile;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::auth::AddArgs;
@@ -14,15 +15,16 @@ use crate::models::Models;
 use crate::output::{Output, one_line};
 
 pub(super) fn run(
-    provider: &str,
+    profile: &Profile,
     args: &AddArgs,
     models: &Models,
     context: &Context,
     output: &mut Output,
 ) -> Outcome {
+    let provider = profile.id.as_str();
     let login = DeviceLogin {
         http: models.http.clone(),
-        flow: flow(args, models)?,
+        flow: flow(profile, args, models)?,
         clock: context.clock.clone(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -70,17 +72,19 @@ pub(super) fn run(
     ))?)
 }
 
-fn flow(args: &AddArgs, models: &Models) -> Outcome<Flow> {
-    let portal = args.portal_url.as_deref();
-    let portal = portal.unwrap_or_else(|| models.portal());
-    let bad = |why: String| {
-        Complaint::bad_request(format!("{portal} cannot be used to sign in: {why}"))
-            .hint("write it like https://host")
+/// How to sign in: as the profile says, or at the portal of Nous.
+fn flow(profile: &Profile, args: &AddArgs, models: &Models) -> Outcome<Flow> {
+    let mut flow = match (&profile.oauth, &args.portal_url) {
+        (Some(_), Some(_)) => {
+            return Err(Complaint::bad_request(format!(
+                "{} has no portal to choose",
+                profile.name
+            ))
+            .hint("leave --portal-url out; its profile says where to sign in"));
+        }
+        (Some(flow), None) => flow.clone(),
+        (None, portal) => of_portal(portal.as_deref().unwrap_or_else(|| models.portal()))?,
     };
-    let base: BaseUrl = portal
-        .parse()
-        .map_err(|_| bad("it is no address".to_owned()))?;
-    let mut flow = Flow::nous(&base).map_err(|error| bad(error.to_string()))?;
     if let Some(id) = &args.client_id {
         flow.client_id.clone_from(id);
     }
@@ -88,4 +92,15 @@ fn flow(args: &AddArgs, models: &Models) -> Outcome<Flow> {
         flow.scope.clone_from(&args.scope);
     }
     Ok(flow)
+}
+
+fn of_portal(portal: &str) -> Outcome<Flow> {
+    let bad = |why: String| {
+        Complaint::bad_request(format!("{portal} cannot be used to sign in: {why}"))
+            .hint("write it like https://host")
+    };
+    let base: BaseUrl = portal
+        .parse()
+        .map_err(|_| bad("it is no address".to_owned()))?;
+    Flow::nous(&base).map_err(|error| bad(error.to_string()))
 }

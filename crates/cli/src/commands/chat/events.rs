@@ -7,7 +7,7 @@ use hermes_core::{Event, Op, TurnEnd, Usage};
 use hermes_store::Session;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use super::open::Conversation;
+use super::conversation::Conversation;
 use crate::complaint::Outcome;
 use crate::output::{Output, Style, printable};
 
@@ -25,6 +25,8 @@ pub(super) struct Ending {
     pub(super) session: String,
     pub(super) provider: String,
     pub(super) model: String,
+    /// What the route that answered asked for.
+    pub(super) service_tier: Option<String>,
     /// The last thing that was said.
     pub(super) answer: String,
     pub(super) usage: Usage,
@@ -34,15 +36,58 @@ pub(super) struct Ending {
     pub(super) why: TurnEnd,
 }
 
+/// The last thing that was said in a turn.
+#[derive(Debug, Default)]
+pub(super) struct LastSaid {
+    now: String,
+    /// What was said before the last calls: the answer, if nothing follows them.
+    before: String,
+}
+
+impl LastSaid {
+    /// Takes a piece in; answers it without the space in front of an answer.
+    pub(super) fn push<'t>(&mut self, text: &'t str) -> &'t str {
+        let piece = match self.now.is_empty() {
+            true => text.trim_start(),
+            false => text,
+        };
+        self.now.push_str(piece);
+        piece
+    }
+
+    /// Whatever was said, calls follow it.
+    pub(super) fn calls_follow(&mut self) {
+        let said = std::mem::take(&mut self.now);
+        if !said.trim().is_empty() {
+            self.before = said;
+        }
+    }
+
+    /// What the answer of a turn is that ended like this.
+    pub(super) fn at_the_end(&mut self, why: &TurnEnd) -> String {
+        let before = std::mem::take(&mut self.before);
+        match std::mem::take(&mut self.now) {
+            now if now.trim().is_empty() && *why == TurnEnd::Done => before,
+            now => now,
+        }
+    }
+}
+
 /// Follows one turn.
 pub(super) struct Watch<'o> {
     shown: Shown,
     output: &'o mut Output,
     busy: ProgressBar,
-    answer: String,
+    answer: LastSaid,
     usage: Usage,
     calls: u32,
     mid_line: bool,
+}
+
+/// What a call that failed said first.
+pub(super) fn first_line(summary: &str) -> String {
+    let line = summary.lines().next().unwrap_or_default();
+    line.chars().take(120).collect()
 }
 
 impl<'o> Watch<'o> {
@@ -59,7 +104,7 @@ impl<'o> Watch<'o> {
             shown,
             output,
             busy,
-            answer: String::new(),
+            answer: LastSaid::default(),
             usage: Usage::default(),
             calls: 0,
             mid_line: false,
@@ -68,14 +113,13 @@ impl<'o> Watch<'o> {
 
     /// Reads events to the end of the turn. Ctrl+C stops the turn.
     pub(super) async fn until_end(mut self, conversation: &Conversation) -> Outcome<Ending> {
-        let (mut provider, mut model) = (conversation.provider.clone(), conversation.model.clone());
-        let mut session = conversation.session.id().clone();
+        let front = conversation.front();
         self.busy.set_message("thinking");
         let why = loop {
             let event = tokio::select! {
-                event = conversation.session.next_event() => event,
+                event = front.next_event() => event,
                 _ = tokio::signal::ctrl_c() => {
-                    conversation.session.send(Op::Interrupt);
+                    front.send(Op::Interrupt);
                     continue;
                 }
             };
@@ -88,13 +132,9 @@ impl<'o> Watch<'o> {
                     provider: to,
                     model: name,
                     reason,
-                } => {
-                    self.note(&format!("{to}/{name} answers now: {reason}"))?;
-                    (provider, model) = (to, name);
-                }
-                Event::SessionChanged { session: next } => {
-                    self.note(&format!("the conversation goes on as {next}"))?;
-                    session = next;
+                } => self.note(&format!("{to}/{name} answers now: {reason}"))?,
+                Event::SessionChanged { session } => {
+                    self.note(&format!("the conversation goes on as {session}"))?;
                 }
                 other => self.take(other)?,
             }
@@ -104,17 +144,16 @@ impl<'o> Watch<'o> {
             self.output.line("")?;
             self.output.flush()?;
         }
-        let row = conversation
-            .store
-            .session(&session)
-            .await
-            .unwrap_or_default();
+        let session = front.id();
+        let row = conversation.house.store.session(&session).await;
+        let route = front.route();
         Ok(Ending {
-            row,
+            row: row.unwrap_or_default(),
             session: session.to_string(),
-            provider,
-            model,
-            answer: self.answer,
+            provider: route.provider.clone(),
+            model: route.model.clone(),
+            service_tier: route.service_tier().map(str::to_owned),
+            answer: self.answer.at_the_end(&why),
             usage: self.usage,
             calls: self.calls,
             why,
@@ -127,7 +166,7 @@ impl<'o> Watch<'o> {
             Event::ToolStarted {
                 name, arguments, ..
             } => {
-                self.answer.clear();
+                self.answer.calls_follow();
                 self.busy.set_message(name.clone());
                 let shown: String = arguments.to_string().chars().take(100).collect();
                 if self.shown == Shown::Everything {
@@ -139,18 +178,12 @@ impl<'o> Watch<'o> {
             } => {
                 self.busy.set_message("thinking");
                 if failed && self.shown == Shown::Everything {
-                    let line: String = summary
-                        .lines()
-                        .next()
-                        .unwrap_or_default()
-                        .chars()
-                        .take(120)
-                        .collect();
+                    let line = first_line(&summary);
                     self.note(&format!("┊ failed: {}", printable(&line)))?;
                 }
             }
-            Event::Usage(usage) => {
-                self.usage = usage;
+            Event::Usage { turn, .. } => {
+                self.usage = turn;
                 self.calls += 1;
             }
             Event::Compacted { before, after } => {
@@ -163,7 +196,9 @@ impl<'o> Watch<'o> {
             Event::Ask(_)
             | Event::TurnStarted { .. }
             | Event::ReasoningDelta { .. }
+            | Event::ToolPreparing { .. }
             | Event::ToolOutput { .. }
+            | Event::FileChanged { .. }
             | Event::SessionChanged { .. }
             | Event::RouteChanged { .. }
             | Event::TurnFinished { .. } => {}
@@ -172,12 +207,7 @@ impl<'o> Watch<'o> {
     }
 
     fn text(&mut self, text: &str) -> Outcome {
-        let piece = if self.answer.is_empty() {
-            text.trim_start()
-        } else {
-            text
-        };
-        self.answer.push_str(piece);
+        let piece = self.answer.push(text);
         if self.shown == Shown::Everything && !piece.is_empty() {
             self.busy.set_draw_target(ProgressDrawTarget::hidden());
             write!(self.output, "{}", printable(text))?;

@@ -1,11 +1,12 @@
 //! Commands of a conversation about what the agent does and did to this machine.
 
-use hermes_core::{Op, RunMode};
+use hermes_core::Op;
+use hermes_tools::CheckpointError;
 use tokio_util::sync::CancellationToken;
 
-use super::open::Conversation;
+use super::conversation::Conversation;
 use crate::commands::checkpoints::{list, told};
-use crate::complaint::Outcome;
+use crate::complaint::{Complaint, Outcome};
 use crate::output::{Output, printable};
 
 /// Lines of a comparison that are shown.
@@ -47,38 +48,51 @@ pub(super) async fn rollback(
     asked: Rollback<'_>,
     output: &mut Output,
 ) -> Outcome<bool> {
-    let Some(checkpoints) = conversation.hands.checkpoints() else {
-        output.line("No checkpoints are taken. Turn them on with: hermes config set checkpoints.enabled true")?;
-        return Ok(false);
+    let Some(checkpoints) = conversation.house.hands.checkpoints() else {
+        return Err(Complaint::bad_request("no checkpoints are taken").hint(
+            "hermes config set checkpoints.enabled true turns them on, --checkpoints for one conversation",
+        ));
     };
-    let (directory, cancel) = (&conversation.directory, CancellationToken::new());
-    let done = match asked {
-        Rollback::List => match checkpoints.list(directory, &cancel).await {
-            Ok(snapshots) => return list(&snapshots, false, output).map(|()| false),
-            Err(error) => Err(error),
-        },
-        Rollback::Diff(which) => checkpoints
-            .diff(directory, which, &cancel)
-            .await
-            .map(|diff| (shortened(&diff), false)),
-        Rollback::To { which, file } => checkpoints
-            .restore(directory, which, file, &cancel)
-            .await
-            .map(|restored| (told(&restored), file.is_none())),
+    let (directory, cancel) = (&conversation.front().directory, CancellationToken::new());
+    let (text, went_back) = match asked {
+        Rollback::List => {
+            let snapshots = checkpoints.list(directory, &cancel).await;
+            return list(&snapshots.map_err(advised)?, false, output).map(|()| false);
+        }
+        Rollback::Diff(which) => {
+            let diff = checkpoints.diff(directory, which, &cancel).await;
+            (shortened(&diff.map_err(advised)?), false)
+        }
+        Rollback::To { which, file } => {
+            let restored = checkpoints.restore(directory, which, file, &cancel).await;
+            (told(&restored.map_err(advised)?), file.is_none())
+        }
     };
-    match done {
-        Ok((text, went_back)) => {
-            output.line(text)?;
-            Ok(went_back)
-        }
-        Err(error) => {
-            output.line(printable(&error.to_string()))?;
-            Ok(false)
-        }
+    output.line(text)?;
+    Ok(went_back)
+}
+
+/// What failed, with what to do about it in a conversation.
+fn advised(error: CheckpointError) -> Complaint {
+    let hint = match &error {
+        CheckpointError::Unknown(_) => Some("/rollback without a number lists them"),
+        CheckpointError::Outside(_) => Some("name a file below this directory"),
+        CheckpointError::Git { .. }
+        | CheckpointError::TimedOut(_)
+        | CheckpointError::Cancelled
+        | CheckpointError::Io { .. } => Some("hermes checkpoints status looks at the store"),
+        // What is said elsewhere holds here too.
+        CheckpointError::NoGit(_) | CheckpointError::Unfit { .. } => None,
+    };
+    let complaint = Complaint::from(error);
+    match hint {
+        Some(hint) => complaint.hint(hint),
+        None => complaint,
     }
 }
 
-fn shortened(diff: &str) -> String {
+/// As much of a comparison as is shown.
+pub(super) fn shortened(diff: &str) -> String {
     let diff = printable(diff.trim_end());
     let lines: Vec<&str> = diff.lines().collect();
     match lines.len().checked_sub(MOST_OF_DIFF) {
@@ -87,35 +101,14 @@ fn shortened(diff: &str) -> String {
     }
 }
 
-/// Switches asking off, or on again. Says whether there is asking now.
-pub(super) fn yolo(
-    conversation: &Conversation,
-    asking: bool,
-    output: &mut Output,
-) -> Outcome<bool> {
-    let (mode, words) = match (asking, conversation.mode) {
-        (true, _) => (
-            RunMode::Off,
-            "Risky commands run without asking now. What is hard-blocked still never runs.",
-        ),
-        (false, RunMode::Off) => (RunMode::Manual, "You are asked before risky commands."),
-        (false, mode) => (mode, "You are asked before risky commands again."),
-    };
-    conversation.session.send(Op::SetMode(mode));
-    output.line(words)?;
-    Ok(!asking)
-}
-
-/// Ends the processes of this conversation.
-pub(super) async fn stop(conversation: &Conversation, output: &mut Output) -> Outcome {
-    let ended = conversation
-        .hands
-        .end_processes(conversation.session.id())
-        .await;
-    output.line(match ended {
-        0 => "Nothing runs in the background.".to_owned(),
-        1 => "Ended one process.".to_owned(),
-        more => format!("Ended {more} processes."),
-    })?;
-    Ok(())
+/// Switches asking off, or on again.
+pub(super) fn yolo(conversation: &Conversation, output: &mut Output) -> Outcome {
+    let front = conversation.front();
+    let asking = !front.is_asking();
+    front.set_asking(asking);
+    front.send(Op::SetMode(conversation.house.mode_when(asking)));
+    Ok(output.line(match asking {
+        false => "Risky commands run without asking now. What is hard-blocked still never runs.",
+        true => "You are asked before risky commands again.",
+    })?)
 }

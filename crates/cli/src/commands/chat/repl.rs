@@ -1,48 +1,65 @@
 //! A conversation at the terminal, a line at a time.
 
+mod calls;
+mod follow;
+
 use std::io::Write;
 use std::time::Duration;
 
-use hermes_core::{Answer, Event, Op, Question, SessionId, TurnEnd};
+use hermes_core::{Event, Op};
 
-use super::commands::{self, Next, Place, Talk};
-use super::open::Conversation;
-use super::servers;
+use super::ask;
+use super::commands::{self, Next, Opening, Place};
+use super::conversation::{Conversation, Heard};
+use super::farewell;
+use super::{profile, servers};
 use crate::args::chat::RunArgs;
-use crate::complaint::Outcome;
+use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::models::tell;
 use crate::output::{Output, Style, printable};
-use crate::typed::{self, Typed};
+use crate::typed::Typed;
+use follow::{aside, follow, switched};
 
 /// How long the end of a conversation waits for its title.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
 
-pub(super) fn run(args: &RunArgs, context: &Context, output: &mut Output) -> Outcome {
+pub(super) fn run(
+    args: &RunArgs,
+    first: Option<&str>,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
     let runtime = super::runtime()?;
     let loaded = super::settings(args, context)?;
     let conversation = Conversation::open(args, true, loaded, &runtime, context)?;
     tell(&conversation.notes);
     greet(&conversation, output)?;
+    if let Some(recap) = &conversation.recap {
+        recap.print(output)?;
+    }
     runtime.block_on(async {
-        conversation.hands.recover().await;
-        let talked = talk(&conversation, context, output).await;
-        conversation.settle(LAST_MOMENT).await;
+        conversation.house.hands.recover().await;
+        let talked = talk(&conversation, first, context, output).await;
+        conversation.house.settle(LAST_MOMENT).await;
+        let farewell = farewell::of(&conversation, context).await;
         conversation.close().await;
-        if let Some(id) = talked? {
-            output.line(format!("Go on with: hermes chat --resume {id}"))?;
+        talked?;
+        if let Some(farewell) = farewell? {
+            farewell.print(output)?;
         }
         Ok(())
     })
 }
 
 fn greet(conversation: &Conversation, output: &mut Output) -> Outcome {
+    let route = conversation.house.course.route();
     let line = format!(
         "Hermes, with {} from {}. Ctrl+C stops an answer, Ctrl+D ends.",
-        conversation.model, conversation.provider
+        route.model, route.provider
     );
     output.line(output.paint(Style::Strong, &line))?;
-    if conversation.embedded {
+    if route.is_embedded() {
         output.line(
             "This is a tiny model that runs inside Hermes, for trying things out. It knows little and uses no \
              tools.\nFor real work choose a model: hermes model",
@@ -53,219 +70,181 @@ fn greet(conversation: &Conversation, output: &mut Output) -> Outcome {
 
 /// How far the import behind the prompt is.
 fn importing(conversation: &Conversation, output: &mut Output) -> Outcome {
-    if let Some(import) = &conversation.import
-        && !import.is_finished()
-    {
-        let progress = import.progress();
-        let line = format!(
-            "importing earlier conversations: {} of {} messages",
-            progress.messages_done, progress.messages_total
-        );
+    if let Some(line) = conversation.house.importing.now() {
         output.line(output.paint(Style::Faint, &line))?;
     }
     Ok(())
 }
 
-/// Reads lines and answers them; gives the session to go on with if anything was said.
+/// Reads lines and answers them.
 async fn talk(
+    conversation: &Conversation,
+    first: Option<&str>,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
+    let mut lines = Typed::new();
+    let settings = servers::Watch::new(conversation, context)?;
+    let mut first = first.map(str::to_owned);
+    loop {
+        let line = match first.take() {
+            Some(line) => Some(line),
+            None => match typed(conversation, context, &mut lines, output).await? {
+                Turn::Line(line) => line,
+                Turn::Heard => continue,
+                Turn::Over => return Ok(()),
+            },
+        };
+        let Some(line) = line else {
+            return Ok(output.line("")?);
+        };
+        let mut text = line.trim().to_owned();
+        // What was chosen from a list is the next command.
+        while !text.is_empty() {
+            let next = match text.starts_with('/') {
+                true => command(&text, conversation, context, output).await?,
+                false => Next::Message,
+            };
+            match next {
+                Next::Ask(asked) => {
+                    let chosen = ask::at_prompt(asked, &mut lines, output).await?;
+                    text = chosen.unwrap_or_default();
+                    continue;
+                }
+                Next::Leave => return Ok(()),
+                next => {
+                    let said = std::mem::take(&mut text);
+                    let mut room = Room {
+                        conversation,
+                        context,
+                        lines: &mut lines,
+                        settings: &settings,
+                    };
+                    room.go_on(next, &said, output).await?;
+                }
+            }
+        }
+    }
+}
+
+/// What came of waiting for a line.
+enum Turn {
+    /// A line, or the end of them.
+    Line(Option<String>),
+    /// Something else happened.
+    Heard,
+    /// The conversation is over.
+    Over,
+}
+
+/// Waits for a line, and tells what happens meanwhile.
+async fn typed(
+    conversation: &Conversation,
+    context: &Context,
+    lines: &mut Typed,
+    output: &mut Output,
+) -> Outcome<Turn> {
+    importing(conversation, output)?;
+    if lines.is_by_hand() {
+        let name = profile(context).map_or_else(String::new, |name| format!("{name} "));
+        write!(output, "\n{name}> ")?;
+    }
+    output.flush()?;
+    let heard = tokio::select! {
+        line = lines.next() => return Ok(Turn::Line(line)),
+        _ = tokio::signal::ctrl_c() => return Ok(Turn::Line(None)),
+        heard = conversation.next() => heard,
+    };
+    match heard {
+        // A process in the background had something to tell.
+        Some(Heard::Front(Event::TurnStarted { .. })) => {
+            follow(conversation, context, lines, output).await?;
+        }
+        Some(Heard::Front(Event::Notice { text })) => {
+            output.line(format!("\n{}", printable(&text)))?;
+        }
+        Some(Heard::Front(_)) => {}
+        Some(Heard::Aside(news)) => aside(news, conversation, lines, output).await?,
+        None => return Ok(Turn::Over),
+    }
+    Ok(Turn::Heard)
+}
+
+/// Carries a command out. What it complains about is said, and the conversation goes on.
+async fn command(
+    line: &str,
     conversation: &Conversation,
     context: &Context,
     output: &mut Output,
-) -> Outcome<Option<SessionId>> {
-    let mut talk = Talk::new(conversation);
-    let mut lines = Typed::new();
-    let mut settings = servers::Watch::new(context)?;
-    let mut talked = false;
-    loop {
-        importing(conversation, output)?;
-        write!(output, "\n> ")?;
-        output.flush()?;
-        let line = tokio::select! {
-            line = lines.next() => line,
-            _ = tokio::signal::ctrl_c() => None,
-            event = conversation.session.next_event() => {
-                match event {
-                    // A process in the background had something to tell.
-                    Some(Event::TurnStarted { .. }) => {
-                        talked = true;
-                        follow(conversation, &mut talk, &mut lines, output).await?;
-                    }
-                    Some(Event::Notice { text }) => output.line(format!("\n{}", printable(&text)))?,
-                    Some(_) => {}
-                    None => return Ok(talked.then_some(talk.session)),
-                }
-                continue;
-            }
-        };
-        let Some(line) = line else {
-            output.line("")?;
-            return Ok(talked.then_some(talk.session));
-        };
-        let text = line.trim();
-        if text.is_empty() {
-            continue;
-        }
-        let next = match text.starts_with('/') {
-            true => {
-                commands::carry_out(text, Place::Prompt, conversation, &mut talk, output).await?
-            }
-            false => Next::Message,
-        };
-        let op = match next {
-            // What only the screen can do was refused before.
-            Next::Nothing | Next::OnScreen(..) => continue,
-            Next::Leave => return Ok(talked.then_some(talk.session)),
-            Next::Reload(how) => {
-                servers::reload(conversation, how.as_deref(), context, &mut lines, output).await?;
-                continue;
-            }
-            Next::Send(op @ Op::SetModel { .. }) => {
-                conversation.session.send(op);
-                switched(conversation, &mut talk, output).await?;
-                continue;
-            }
-            Next::Send(op) => op,
-            Next::Message => {
-                talked = true;
-                settings.look(conversation, context, output).await?;
-                conversation.servers.offering().await;
-                Op::UserMessage {
-                    text: text.to_owned(),
-                    media: Vec::new(),
-                }
-            }
-        };
-        conversation.session.send(op);
-        follow(conversation, &mut talk, &mut lines, output).await?;
-    }
-}
-
-/// Waits until another model answers in this conversation, and says so.
-async fn switched(conversation: &Conversation, talk: &mut Talk, output: &mut Output) -> Outcome {
-    // What a title or another late helper has to say may come first.
-    loop {
-        let event = tokio::select! {
-            event = conversation.session.next_event() => event,
-            // It goes on behind the prompt and is told when it is done.
-            _ = tokio::signal::ctrl_c() => return Ok(()),
-        };
-        let Some(event) = event else { return Ok(()) };
-        talk.hear(&event);
-        match event {
-            Event::RouteChanged { .. } => {
-                return Ok(output.line(talk.route.line(&conversation.models))?);
-            }
-            Event::Notice { text } => return Ok(output.line(printable(&text))?),
-            _ => {}
-        }
-    }
-}
-
-/// Prints a turn as it goes.
-async fn follow(
-    conversation: &Conversation,
-    talk: &mut Talk,
-    lines: &mut Typed,
-    output: &mut Output,
-) -> Outcome {
-    output.line("")?;
-    loop {
-        let event = tokio::select! {
-            event = conversation.session.next_event() => event,
-            _ = tokio::signal::ctrl_c() => {
-                conversation.session.send(Op::Interrupt);
-                continue;
-            }
-        };
-        if let Some(event) = &event {
-            talk.hear(event);
-        }
-        match event {
-            None => return Ok(()),
-            Some(Event::TextDelta { text }) => write!(output, "{}", printable(&text))?,
-            Some(Event::ToolStarted { name, .. }) => {
-                let line = output.paint(Style::Faint, &format!("\n┊ {name}"));
-                output.line(line)?;
-            }
-            Some(Event::Notice { text }) => {
-                let line = output.paint(Style::Faint, &format!("\n{}", printable(&text)));
-                output.line(line)?;
-            }
-            Some(Event::RouteChanged {
-                provider,
-                model,
-                reason,
-            }) => {
-                let line = format!("\n{provider}/{model} answers now: {reason}");
-                output.line(output.paint(Style::Faint, &printable(&line)))?;
-            }
-            Some(Event::Compacted { before, after }) => {
-                let line = format!("\nthe conversation was shortened: {before} → {after} tokens");
-                output.line(output.paint(Style::Faint, &line))?;
-            }
-            Some(Event::SessionChanged { session }) => {
-                let line = format!("\nthe conversation goes on as {session}");
-                output.line(output.paint(Style::Faint, &line))?;
-            }
-            Some(Event::Ask(question)) => {
-                output.flush()?;
-                match answer(&question, lines, output).await? {
-                    Asked::Said(answer) => {
-                        conversation.session.send(Op::Answer {
-                            question: question.id,
-                            answer,
-                        });
-                    }
-                    Asked::Stopped => {
-                        conversation.session.send(Op::Interrupt);
-                    }
-                    Asked::TooLate => output.line("\n[no answer in time: that is a no]")?,
-                }
-            }
-            Some(Event::TurnFinished { why, .. }) => {
-                finish(&why, output)?;
-                return Ok(());
-            }
-            Some(_) => {}
-        }
-        output.flush()?;
-    }
-}
-
-fn finish(why: &TurnEnd, output: &mut Output) -> Outcome {
-    match why {
-        TurnEnd::Done => output.line("")?,
-        TurnEnd::Interrupted => output.line("\n[stopped]")?,
-        TurnEnd::Empty => {
-            output.line(format!("\n[{}; {}]", super::SILENT, super::ASK_OTHERWISE))?
-        }
-        TurnEnd::Budget => output.line("\n[the limit of model calls is reached]")?,
-        TurnEnd::Failed { message, hint } => {
-            output.line(output.paint(Style::Bad, &format!("\nerror: {}", printable(message))))?;
-            if let Some(hint) = hint {
+) -> Outcome<Next> {
+    let done = commands::carry_out(line, Place::Prompt, conversation, context, output).await;
+    conversation.release();
+    match done {
+        Err(Complaint::Failed(failure)) => {
+            let message = printable(&failure.to_string());
+            output.line(output.paint(Style::Bad, &format!("error: {message}")))?;
+            if let Some(hint) = &failure.hint {
                 output.line(format!("hint: {}", printable(hint)))?;
             }
+            Ok(Next::Nothing)
+        }
+        other => other,
+    }
+}
+
+struct Room<'a> {
+    conversation: &'a Conversation,
+    context: &'a Context,
+    lines: &'a mut Typed,
+    settings: &'a servers::Watch,
+}
+
+impl Room<'_> {
+    /// Does what is left after a line.
+    async fn go_on(&mut self, next: Next, said: &str, output: &mut Output) -> Outcome {
+        let conversation = self.conversation;
+        match next {
+            // What only the screen can do was refused before.
+            Next::Nothing | Next::OnScreen(..) | Next::Ask(_) | Next::Leave => Ok(()),
+            Next::Opened(opening) => opened(&opening, conversation, output),
+            Next::Copy(text) => Ok(write!(output, "{}", super::screen::to_clipboard(&text))?),
+            Next::Send(op @ Op::SetModel { .. }, _) => {
+                conversation.send(op);
+                switched(conversation, output).await
+            }
+            Next::Send(Op::UserMessage { text, .. }, _) => self.say(text, output).await,
+            Next::Send(op, draft) => {
+                conversation.send(op);
+                follow(conversation, self.context, self.lines, output).await?;
+                match draft {
+                    Some(draft) => Ok(output.line(printable(&draft))?),
+                    None => Ok(()),
+                }
+            }
+            Next::Message => self.say(said.to_owned(), output).await,
         }
     }
-    Ok(output.flush()?)
+
+    async fn say(&mut self, text: String, output: &mut Output) -> Outcome {
+        let conversation = self.conversation;
+        self.settings.look(output).await?;
+        let media = Vec::new();
+        conversation.send(Op::UserMessage { text, media });
+        follow(conversation, self.context, self.lines, output).await
+    }
 }
 
-/// What came of a question.
-enum Asked {
-    Said(Answer),
-    /// Ctrl+C.
-    Stopped,
-    /// Nobody waits for the answer any more.
-    TooLate,
-}
-
-async fn answer(question: &Question, lines: &mut Typed, output: &mut Output) -> Outcome<Asked> {
-    lines.set_aside();
-    typed::show(question, output)?;
-    let said = tokio::select! {
-        line = lines.fresh() => line.unwrap_or_default(),
-        _ = tokio::signal::ctrl_c() => return Ok(Asked::Stopped),
-        () = tokio::time::sleep(question.deadline) => return Ok(Asked::TooLate),
-    };
-    Ok(Asked::Said(typed::answer(question, &said)))
+fn opened(opening: &Opening, conversation: &Conversation, output: &mut Output) -> Outcome {
+    let id = conversation.front().id();
+    match opening {
+        Opening::Fresh { .. } => output.line(format!("This is a new conversation: {id}"))?,
+        Opening::Branch => output.line(format!("This is the copy: {id}"))?,
+        Opening::Earlier(arrived) => {
+            arrived.recap.print(output)?;
+            if let Some(note) = &arrived.note {
+                output.line(output.paint(Style::Faint, note))?;
+            }
+        }
+    }
+    Ok(())
 }

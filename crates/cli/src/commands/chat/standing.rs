@@ -50,11 +50,34 @@ impl RouteInUse {
         }
     }
 
-    /// Everything about it.
-    pub(super) fn page(&self, session: &str, models: &Models, output: &mut Output) -> Outcome {
+    /// Tokens the model in use reads, when that is known.
+    pub(super) fn window(&self, models: &Models) -> Option<u64> {
+        self.route(models)
+            .map(|route| u64::from(route.limits.window))
+    }
+
+    /// The service tier that is asked for, where one is.
+    pub(super) fn service_tier(&self) -> Option<&str> {
+        let mut known = self.routes.iter();
+        let known =
+            known.find(|route| route.provider == self.provider && route.model == self.model);
+        known.and_then(|route| route.service_tier())
+    }
+
+    /// Everything about it, and what else there is to say of the session.
+    pub(super) fn page(
+        &self,
+        session: &str,
+        more: &[(&str, String)],
+        models: &Models,
+        output: &mut Output,
+    ) -> Outcome {
         let mut table = Table::new(["PART", "VALUE"]);
         let mut row = |part: &str, value: String| table.row([part.to_owned(), value]);
         row("session", session.to_owned());
+        for (part, value) in more {
+            row(part, one_line(value));
+        }
         row("provider", self.provider.clone());
         row("model", self.model.clone());
         if let Some(route) = self.route(models) {
@@ -86,7 +109,8 @@ impl RouteInUse {
         let mut known = self.routes.iter();
         let known =
             known.find(|route| route.provider == self.provider && route.model == self.model);
-        known.cloned().or_else(|| {
+        let known = known.map(|route| models.last_seen(route.clone()));
+        known.or_else(|| {
             let chosen = Chosen {
                 model: Some(self.model.clone()),
                 provider: Some(self.provider.clone()),

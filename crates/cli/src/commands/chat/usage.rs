@@ -39,7 +39,7 @@ pub(super) fn write(path: &Path, ending: &Outcome<Ending>) -> Outcome {
         "session_id": used.map(|ending| &ending.session),
         "completed": failure.is_none(),
         "failed": failure.is_some(),
-        "service_tier": null,
+        "service_tier": used.and_then(|ending| ending.service_tier.as_deref()),
     });
     if let (Some(failure), Some(report)) = (failure, report.as_object_mut()) {
         report.insert("failure".to_owned(), failure.into());

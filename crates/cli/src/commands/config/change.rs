@@ -82,7 +82,9 @@ fn show(change: &Change, context: &Context) -> String {
 impl From<SetError> for Complaint {
     fn from(error: SetError) -> Self {
         let kind = match &error {
-            SetError::Owned { .. } | SetError::Pinned { .. } => FailureKind::Refused,
+            SetError::Owned { .. } | SetError::Pinned { .. } | SetError::Suspicious { .. } => {
+                FailureKind::Refused
+            }
             SetError::BadKey { .. }
             | SetError::UnknownKey { .. }
             | SetError::NotAccepted { .. }

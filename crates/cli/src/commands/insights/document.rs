@@ -1,6 +1,9 @@
 //! The report for programs, by the reference's keys.
 
-use hermes_store::{Activity, Insights, ModelUse, Overview, PlatformUse, TopSession};
+use hermes_store::{
+    Activity, Insights, Learned, LearnedChange, ModelUse, Overview, PlatformUse, SkillUse,
+    TopSession,
+};
 use jiff::tz::TimeZone;
 use serde_json::{Value as Json, json};
 
@@ -31,8 +34,48 @@ pub(super) fn document(args: &InsightsArgs, found: &Insights, now: f64, zone: &T
         "models": found.models.iter().map(model).collect::<Vec<_>>(),
         "platforms": found.platforms.iter().map(platform).collect::<Vec<_>>(),
         "tools": tools,
+        "skills": skills(&found.skills),
         "activity": activity(&found.activity),
         "top_sessions": top.map(|session| top_session(session, zone)).collect::<Vec<_>>(),
+        "learning": learning(&found.learned),
+    })
+}
+
+fn learning(learned: &Learned) -> Json {
+    json!({
+        "reviews": learned.reviews,
+        "entries_kept": learned.entries_kept,
+        "skills_written": learned.skills_written,
+        "skills_mended": learned.skills_mended,
+        "latest": learned.latest.iter().map(change).collect::<Vec<_>>(),
+    })
+}
+
+fn change(change: &LearnedChange) -> Json {
+    json!({ "at": when::iso(change.at), "subject": change.subject, "summary": change.summary })
+}
+
+fn skills(skills: &[SkillUse]) -> Json {
+    let sum = |count: fn(&SkillUse) -> u64| -> u64 { skills.iter().map(count).sum() };
+    let total = sum(SkillUse::total);
+    let top = skills.iter().map(|skill| {
+        json!({
+            "skill": skill.skill,
+            "view_count": skill.loads,
+            "manage_count": skill.edits,
+            "total_count": skill.total(),
+            "percentage": words::share(skill.total(), total),
+            "last_used_at": skill.last_used_at,
+        })
+    });
+    json!({
+        "summary": {
+            "total_skill_loads": sum(|skill| skill.loads),
+            "total_skill_edits": sum(|skill| skill.edits),
+            "total_skill_actions": total,
+            "distinct_skills_used": skills.len(),
+        },
+        "top_skills": top.collect::<Vec<_>>(),
     })
 }
 
@@ -107,7 +150,10 @@ fn activity(activity: &Activity) -> Json {
     let hour = |index: usize, count: u64| json!({ "hour": index, "count": count });
     let days = activity.by_weekday.iter().enumerate();
     let hours = activity.by_hour.iter().enumerate();
+    let dates = activity.by_date.iter();
+    let dates = dates.map(|(date, count)| json!({ "date": date.to_string(), "count": count }));
     json!({
+        "by_date": dates.collect::<Vec<_>>(),
         "by_day": days.map(|(index, count)| day(index, *count)).collect::<Vec<_>>(),
         "by_hour": hours.map(|(index, count)| hour(index, *count)).collect::<Vec<_>>(),
         "busiest_day": busiest(&activity.by_weekday).map(|(index, count)| day(index, count)),

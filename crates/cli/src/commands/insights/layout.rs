@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use hermes_config::Environment;
 use unicode_width::UnicodeWidthStr;
 
+use super::plot;
 use crate::output::{Output, Style, one_line};
 use crate::table::cut;
 
@@ -30,14 +31,27 @@ pub(super) struct Row {
 
 impl Layout {
     /// Blocks for people; in a file or a pipe they are a nuisance.
-    pub(super) fn of(environment: &Environment) -> Self {
-        let width = environment
-            .filled("COLUMNS")
-            .and_then(|text| text.parse().ok());
+    pub(super) fn of(environment: &Environment, output: &Output) -> Self {
+        let person = io::stdout().is_terminal();
+        let said = environment.filled("COLUMNS");
+        let said = said.and_then(|text| text.parse().ok());
+        let seen = || crossterm::terminal::size().ok().filter(|_| person);
+        let given = output.width().or(said);
+        let width = given.or_else(|| seen().map(|(columns, _)| usize::from(columns)));
         Self {
             width: width.unwrap_or(USUAL_WIDTH),
-            blocks: io::stdout().is_terminal() && environment.get("TERM") != Some("dumb"),
+            blocks: person && environment.get("TERM") != Some("dumb"),
         }
+    }
+
+    /// Columns there are for a plot, next to a margin.
+    pub(super) fn room(&self) -> usize {
+        self.width.saturating_sub(2 * GAP)
+    }
+
+    /// A plot of columns, each `wide` characters, from the top row down.
+    pub(super) fn columns(&self, values: &[u64], wide: usize) -> Vec<String> {
+        plot::columns(values, wide, self.blocks)
     }
 
     pub(super) fn print(&self, rows: &[Row], output: &mut Output) -> io::Result<()> {

@@ -1,21 +1,26 @@
 //! The report for people.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use hermes_core::CostStatus;
-use hermes_store::{Activity, Cost, Insights, ModelUse, Overview};
+use hermes_store::{Activity, Cost, Insights, Learned, ModelUse, Overview};
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::layout::{Layout, Row};
 use super::words::{
     WEEKDAYS, counted, date, grouped, lasting, money, record_label, record_value, share,
 };
-use crate::output::{Output, Style};
+use crate::output::{Output, Style, one_line};
 use crate::table::Table;
 
 /// Longer lists are cut; `--json` has everything.
 const MOST_ROWS: usize = 12;
 const BUSY_HOURS: usize = 5;
+/// Days of the plot, and characters of each at most.
+const MOST_DAYS: usize = 90;
+const WIDEST_DAY: usize = 3;
 
 pub(super) struct Page<'a> {
     pub(super) days: u32,
@@ -38,6 +43,7 @@ impl Page<'_> {
         self.overview(&found.overview, output)?;
         let models = found.models.iter().map(model_row).collect();
         self.section("Models", models, output)?;
+        self.section("Cost", costs(&found.models), output)?;
         let platforms = found.platforms.iter().map(|platform| Row {
             label: platform.platform.clone(),
             amount: platform.sessions,
@@ -58,6 +64,16 @@ impl Page<'_> {
             ],
         });
         self.section("Tools", tools.collect(), output)?;
+        let skills = found.skills.iter().map(|skill| Row {
+            label: skill.skill.clone(),
+            amount: skill.total(),
+            cells: vec![
+                format!("read {}", counted(skill.loads, "time")),
+                format!("changed {}", counted(skill.edits, "time")),
+            ],
+        });
+        self.section("Skills", skills.collect(), output)?;
+        self.learned(&found.learned, output)?;
         self.activity(&found.activity, output)?;
         self.records(found, output)
     }
@@ -131,7 +147,9 @@ impl Page<'_> {
             amount: count,
             cells: vec![grouped(count)],
         });
-        self.section("Sessions by day", rows.collect(), output)?;
+        self.section("Sessions by weekday", rows.collect(), output)?;
+        self.dates(activity, output)?;
+        self.hours(activity, output)?;
         let mut hours: Vec<_> = activity.by_hour.iter().enumerate().collect();
         hours.retain(|(_, count)| **count > 0);
         hours.sort_by_key(|(hour, count)| (std::cmp::Reverse(**count), *hour));
@@ -145,6 +163,73 @@ impl Page<'_> {
             counted(activity.active_days, "day"),
             grouped(activity.longest_streak)
         ))
+    }
+
+    /// The last days, as many as fit, up to the last one with a conversation.
+    fn dates(&self, activity: &Activity, output: &mut Output) -> io::Result<()> {
+        let most = self.layout.room().min(MOST_DAYS).min(self.days as usize);
+        let Some(days) = days(activity, most).filter(|days| days.len() > 1) else {
+            return Ok(());
+        };
+        heading("Sessions by date", output)?;
+        let wide = (self.layout.room() / days.len()).clamp(1, WIDEST_DAY);
+        let counts: Vec<u64> = days.iter().map(|(_, count)| *count).collect();
+        self.plot(&counts, wide, output)?;
+        let ends = [days.first(), days.last()];
+        let ends: Vec<String> = ends
+            .into_iter()
+            .flatten()
+            .map(|(day, _)| day.to_string())
+            .collect();
+        output.line(output.paint(Style::Faint, &format!("  {}", ends.join(" to "))))
+    }
+
+    fn hours(&self, activity: &Activity, output: &mut Output) -> io::Result<()> {
+        heading("Sessions by hour", output)?;
+        let wide = if self.layout.room() >= 48 { 2 } else { 1 };
+        self.plot(&activity.by_hour, wide, output)?;
+        let axis: String = ["0", "6", "12", "18"]
+            .map(|hour| format!("{hour:<width$}", width = 6 * wide))
+            .concat();
+        output.line(output.paint(Style::Faint, &format!("  {}", axis.trim_end())))
+    }
+
+    fn plot(&self, counts: &[u64], wide: usize, output: &mut Output) -> io::Result<()> {
+        for row in self.layout.columns(counts, wide) {
+            let row = row.trim_end();
+            output.line(format!("  {}", output.paint(Style::Good, row)))?;
+        }
+        Ok(())
+    }
+
+    /// What the agent kept, where it kept anything.
+    fn learned(&self, learned: &Learned, output: &mut Output) -> io::Result<()> {
+        if learned.is_empty() {
+            return Ok(());
+        }
+        heading("Learned", output)?;
+        let mut say = |label: &str, text: String| output.line(format!("  {label:<11} {text}"));
+        say("Looked back", counted(learned.reviews, "time"))?;
+        say(
+            "Memory",
+            match learned.entries_kept {
+                1 => "1 entry kept".to_owned(),
+                kept => format!("{} entries kept", grouped(kept)),
+            },
+        )?;
+        say(
+            "Skills",
+            format!(
+                "{} written, {} mended",
+                grouped(learned.skills_written),
+                grouped(learned.skills_mended)
+            ),
+        )?;
+        for change in &learned.latest {
+            let summary = one_line(&change.summary);
+            say(&date(change.at, self.zone, "%Y-%m-%d"), summary)?;
+        }
+        Ok(())
     }
 
     fn records(&self, found: &Insights, output: &mut Output) -> io::Result<()> {
@@ -180,6 +265,41 @@ fn model_row(model: &ModelUse) -> Row {
             short_cost(&model.cost),
         ],
     }
+}
+
+/// What is known to have been paid, model by model; nothing where there is one bar at most.
+fn costs(models: &[ModelUse]) -> Vec<Row> {
+    let mut known: Vec<(&ModelUse, f64)> = models
+        .iter()
+        .filter_map(|model| Some((model, model.cost.known_usd?)))
+        .filter(|(_, dollars)| *dollars > 0.0)
+        .collect();
+    known.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let row = |(model, dollars): (&ModelUse, f64)| Row {
+        label: model.model.clone(),
+        // Millionths, because bars are whole numbers.
+        amount: (dollars * 1e6) as u64,
+        cells: vec![short_cost(&model.cost)],
+    };
+    match known.len() {
+        0 | 1 => Vec::new(),
+        _ => known.into_iter().map(row).collect(),
+    }
+}
+
+/// Each of the last days with its count, also those without a conversation.
+fn days(activity: &Activity, most: usize) -> Option<Vec<(Date, u64)>> {
+    let (last, _) = activity.by_date.last()?;
+    let (first, _) = activity.by_date.first()?;
+    let mut counts: BTreeMap<Date, u64> = activity.by_date.iter().copied().collect();
+    let mut days = Vec::new();
+    let mut day = *last;
+    while days.len() < most && day >= *first {
+        days.push((day, counts.remove(&day).unwrap_or(0)));
+        day = day.yesterday().ok()?;
+    }
+    days.reverse();
+    Some(days)
 }
 
 /// What a model cost: `~` where a price list was used, `?` where a part is missing.

@@ -8,8 +8,10 @@ use hermes_mcp::Server;
 use hermes_secrets::{Secret, SecretName};
 
 use super::probe::{self, Found};
-use super::{check_harmless, check_name, configure, key, login, runtime, token_variable};
-use crate::args::mcp::{AddArgs, AuthWay};
+use super::{
+    check_harmless, check_name, configure, is_flawed, key, login, runtime, token_variable,
+};
+use crate::args::mcp::{AddArgs, AuthWay, Preset};
 use crate::commands::auth::read_key;
 use crate::commands::edit::edit;
 use crate::complaint::{Complaint, Outcome};
@@ -19,8 +21,8 @@ use crate::output::Output;
 pub(super) fn run(args: &AddArgs, context: &Context, output: &mut Output) -> Outcome {
     let name = args.name.as_str();
     check_name(name)?;
-    let loaded = context.settings()?;
-    if loaded.config.mcp_servers.contains_key(name) {
+    let mut loaded = context.settings()?;
+    if loaded.config.mcp_servers.contains_key(name) || is_flawed(name, &loaded) {
         return Err(
             Complaint::bad_request(format!("there is an MCP server {name} already"))
                 .hint(format!("hermes mcp remove {name}, or choose another name")),
@@ -30,18 +32,20 @@ pub(super) fn run(args: &AddArgs, context: &Context, output: &mut Output) -> Out
         Some(AuthWay::Header) => Some(token(name, context)?),
         Some(AuthWay::Oauth) | None => None,
     };
-    let server = Server::new(name, entry(args, token.as_deref()));
+    // As it will be when it is read back; what is written keeps the names.
+    let (entry, names) = entry(args, token.as_deref()).filled_in(&loaded.environment);
+    loaded.referenced.extend(names);
+    let server = Server::new(name, entry);
     check_harmless(name, server.settings(), &loaded)?;
-    if args.auth == Some(AuthWay::Oauth) {
-        login::sign_in(&server, context, &loaded, output)?;
-        output.flush()?;
-    }
-    let found = reach(&server, context, &loaded);
+    probe::warn(name, server.settings())?;
+    let found = signed_in(args, &server, context, &loaded, output)
+        .and_then(|()| reach(&server, context, &loaded));
     let (enabled, only) = match &found {
+        Err(Complaint::Code(code)) => return Err(Complaint::Code(*code)),
         Ok(found) => {
             probe::tools(&found.view, output)?;
             output.flush()?;
-            (true, chosen(args, found)?)
+            (true, chosen(args, found, output)?)
         }
         Err(complaint) => {
             keep_it_off(args, complaint)?;
@@ -55,18 +59,27 @@ pub(super) fn run(args: &AddArgs, context: &Context, output: &mut Output) -> Out
         only,
     };
     saved.write(context)?;
-    output.line(match enabled {
-        true => format!("{name}: saved; new conversations offer its tools"),
-        false => format!(
-            "{name}: saved, switched off; hermes config set {} true",
-            key(name, "enabled")
-        ),
-    })?;
+    output.line(saved.told())?;
     match found {
         // It was asked for, but it is no success.
         Err(complaint) if !enabled => Err(complaint),
         _ => Ok(()),
     }
+}
+
+/// Signs in where that is asked for.
+fn signed_in(
+    args: &AddArgs,
+    server: &Server,
+    context: &Context,
+    loaded: &Loaded,
+    output: &mut Output,
+) -> Outcome {
+    if args.auth == Some(AuthWay::Oauth) {
+        login::sign_in(server, context, loaded, output)?;
+        output.flush()?;
+    }
+    Ok(())
 }
 
 fn reach(server: &Server, context: &Context, loaded: &Loaded) -> Outcome<Found> {
@@ -87,12 +100,24 @@ fn token(name: &str, context: &Context) -> Outcome<String> {
     Ok(bare.to_owned())
 }
 
+/// The program to start and its arguments.
+fn program(args: &AddArgs) -> (Option<String>, Vec<String>) {
+    match args.preset.map(Preset::command) {
+        Some((command, arguments)) => {
+            let arguments = arguments.iter().map(ToString::to_string);
+            (Some(command.to_owned()), arguments.collect())
+        }
+        None => (args.command.clone(), args.args.clone()),
+    }
+}
+
 /// The entry as it is used now, with the token itself.
 fn entry(args: &AddArgs, token: Option<&str>) -> McpServer {
+    let (command, arguments) = program(args);
     let mut entry = McpServer {
         url: args.url.clone().unwrap_or_default(),
-        command: args.command.clone().unwrap_or_default(),
-        args: args.args.clone(),
+        command: command.unwrap_or_default(),
+        args: arguments,
         env: args.env.iter().cloned().collect(),
         ..McpServer::default()
     };
@@ -113,7 +138,7 @@ fn entry(args: &AddArgs, token: Option<&str>) -> McpServer {
 }
 
 /// The tools to offer; nothing means all.
-fn chosen(args: &AddArgs, found: &Found) -> Outcome<Option<Vec<String>>> {
+fn chosen(args: &AddArgs, found: &Found, output: &mut Output) -> Outcome<Option<Vec<String>>> {
     let tools = &found.view.catalog.tools;
     if args.yes || tools.is_empty() || !std::io::stdin().is_terminal() {
         return Ok(None);
@@ -124,8 +149,9 @@ fn chosen(args: &AddArgs, found: &Found) -> Outcome<Option<Vec<String>>> {
     {
         "n" | "no" | "none" => Ok(Some(Vec::new())),
         "s" | "select" => {
-            let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-            configure::select(&names).map(Some)
+            let rows = tools.iter().map(|tool| (tool.name.as_str(), true));
+            let picked = configure::select(rows.collect(), output)?;
+            Ok(picked.map(|picked| picked.into_iter().collect()))
         }
         _ => Ok(None),
     }
@@ -137,8 +163,12 @@ fn keep_it_off(args: &AddArgs, complaint: &Complaint) -> Outcome {
         return Ok(());
     }
     let said = complaint.cause();
+    let way_in = way_in(args, complaint);
     if std::io::stdin().is_terminal() {
         writeln!(std::io::stderr(), "{said}")?;
+        if let Some(way_in) = way_in {
+            writeln!(std::io::stderr(), "hint: {way_in}")?;
+        }
         let kept = ask("Save it switched off? [y/N] ")?;
         if matches!(kept.to_lowercase().as_str(), "y" | "yes") {
             return Ok(());
@@ -149,7 +179,15 @@ fn keep_it_off(args: &AddArgs, complaint: &Complaint) -> Outcome {
         FailureKind::Unavailable,
         format!("nothing was saved: {said}"),
     )
-    .hint("mend it and try again, or add --yes to save it switched off"))
+    .hint(way_in.unwrap_or("mend it and try again, or add --yes to save it switched off")))
+}
+
+/// What helps when the server wants to know who asks and nobody said how to show it.
+fn way_in(args: &AddArgs, complaint: &Complaint) -> Option<&'static str> {
+    let refused = matches!(complaint, Complaint::Failed(why) if why.kind == FailureKind::Refused);
+    let unsaid = args.url.is_some() && args.auth.is_none();
+    (refused && unsaid)
+        .then_some("--auth oauth signs in with a browser, --auth header sends a token")
 }
 
 pub(super) fn ask(question: &str) -> Outcome<String> {
@@ -170,6 +208,20 @@ struct Saved<'a> {
 }
 
 impl Saved<'_> {
+    /// What is said about it, with what there is left to do.
+    fn told(&self) -> String {
+        let name = self.args.name.as_str();
+        if self.enabled {
+            return format!("{name}: saved; new conversations offer its tools");
+        }
+        let first = match self.args.auth {
+            Some(AuthWay::Oauth) => format!("hermes mcp login {name}, then "),
+            Some(AuthWay::Header) | None => String::new(),
+        };
+        let enabled = key(name, "enabled");
+        format!("{name}: saved, switched off; {first}hermes config set {enabled} true")
+    }
+
     fn write(&self, context: &Context) -> Outcome {
         let (args, name) = (self.args, self.args.name.as_str());
         let mut edits: Vec<(String, String)> = Vec::new();
@@ -177,11 +229,12 @@ impl Saved<'_> {
         if let Some(url) = &args.url {
             put("url", url.clone());
         }
-        if let Some(command) = &args.command {
-            put("command", command.clone());
+        let (command, arguments) = program(args);
+        if let Some(command) = command {
+            put("command", command);
         }
-        if !args.args.is_empty() {
-            put("args", serde_json::json!(args.args).to_string());
+        if !arguments.is_empty() {
+            put("args", serde_json::json!(arguments).to_string());
         }
         for (variable, value) in &args.env {
             put(&format!("env.{variable}"), value.clone());

@@ -1,6 +1,5 @@
 //! `hermes mcp call`
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use serde_json::{Map, Value as Json, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::{entry, probe, runtime};
+use super::{probe, runtime, server};
 use crate::args::mcp::CallArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
@@ -27,9 +26,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(super) fn run(args: CallArgs, context: &Context, output: &mut Output) -> Outcome {
     let loaded = context.settings()?;
     let name = args.server.as_str();
-    let mut settings = entry(name, &loaded)?.clone();
-    probe::warn(name, &settings)?;
-    settings.enabled = true;
+    let server = server(name, &loaded)?;
+    probe::warn(name, server.settings())?;
+    let hidden = !server.filter().allows(&args.tool);
+    let server = server.changed(|settings| {
+        settings.enabled = true;
+        // Whoever names a tool wants it, whatever the model is offered.
+        if hidden {
+            settings.tools = None;
+        }
+    });
     let store = context.store()?;
     let session = SessionId::generate(&*context.clock, &SystemRandom);
     let runtime = runtime()?;
@@ -43,10 +49,9 @@ pub(super) fn run(args: CallArgs, context: &Context, output: &mut Output) -> Out
         Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
         context.redactor.clone(),
     );
-    let limit = settings.connect_timeout.min(PATIENCE);
+    let limit = server.settings().connect_timeout.min(PATIENCE);
     runtime.block_on(async {
-        let servers = BTreeMap::from([(name.to_owned(), settings)]);
-        wiring.fleet.apply(&servers).await;
+        wiring.fleet.apply([server]).await;
         let called = match wiring.fleet.handle(name) {
             Some(handle) => {
                 let view = handle.wait_for(limit, View::is_settled).await;
@@ -72,15 +77,14 @@ pub(super) fn run(args: CallArgs, context: &Context, output: &mut Output) -> Out
 /// Asks models for the server, when there is one to ask.
 fn sampler(context: &Context, store: &Store, session: &SessionId) -> Option<Arc<dyn Sampler>> {
     let models = Arc::new(Models::new(context, context.load().ok()?).ok()?);
-    let course = models.course(&Chosen::default()).ok()?;
-    Some(Arc::new(ModelSampler {
-        caller: models.caller(store),
+    let course = models.course(&Chosen::default()).ok()?.course;
+    Some(Arc::new(ModelSampler::new(
         models,
-        store: store.clone(),
-        clock: context.clock.clone(),
-        main: course.route().clone(),
-        session: session.clone(),
-    }))
+        store.clone(),
+        context.clock.clone(),
+        course.route().clone(),
+        session.clone(),
+    )))
 }
 
 struct Calls<'a> {

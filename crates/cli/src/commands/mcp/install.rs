@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
-use hermes_config::{Edit, Loaded, McpServer, UnknownKey};
+use hermes_config::{Edit, Loaded, McpOAuth, McpServer, UnknownKey};
 use hermes_core::FailureKind;
-use hermes_mcp::Server;
+use hermes_mcp::{Server, child_environment};
 
-use super::catalog::{AuthKind, Manifest, Transport, Variable, find};
-use super::{add, check_harmless, key, login, probe, runtime};
+use super::catalog::{AuthKind, Install, Manifest, Transport, Variable, find};
+use super::{add, bootstrap, check_harmless, key, login, probe, runtime};
 use crate::args::mcp::InstallArgs;
 use crate::commands::auth::read_key;
 use crate::commands::edit::edit;
-use crate::commands::profile::clone;
+use crate::commands::profile::{clone, clone_at};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::Output;
@@ -22,25 +22,26 @@ use crate::output::Output;
 const FOLDER: &str = "${INSTALL_DIR}";
 
 pub(super) fn run(args: &InstallArgs, context: &Context, output: &mut Output) -> Outcome {
-    let manifest = find(&args.name)?;
-    if !manifest.is_readable() {
-        return Err(Complaint::new(
-            FailureKind::Unavailable,
-            format!("{} needs a newer Hermes", manifest.name),
-        )
-        .hint("update Hermes, or add the server with hermes mcp add"));
-    }
+    install(&find(&args.name)?, args, context, output)
+}
+
+fn install(
+    manifest: &Manifest,
+    args: &InstallArgs,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
     let loaded = context.settings()?;
-    let values = values(&manifest, args, &loaded)?;
+    let values = values(manifest, args, &loaded)?;
     let home = context.home()?.path();
     let folder = home.join("mcp-installs").join(&manifest.name);
-    let entry = entry(&manifest, &folder, &values);
+    let entry = entry(manifest, &folder, &values);
     check_harmless(&manifest.name, &entry, &loaded)?;
-    fetch(&manifest, &folder, &loaded)?;
-    write(&manifest, &entry, &values, &loaded, context)?;
+    fetch(manifest, &folder, &entry, &loaded, output)?;
+    write(manifest, &entry, &values, &loaded, context)?;
     output.line(format!("{}: saved", manifest.name))?;
     output.flush()?;
-    try_it(&manifest, context, output)?;
+    try_it(manifest, context, output)?;
     if !manifest.post_install.is_empty() {
         output.line(&manifest.post_install)?;
     }
@@ -79,7 +80,8 @@ fn values(
 fn typed(variable: &Variable) -> Outcome<String> {
     if variable.secret {
         // An empty answer leaves it out.
-        return Ok(read_key::read(&variable.prompt).unwrap_or_default());
+        let question = format!("Key for {} (it is not shown): ", variable.prompt);
+        return Ok(read_key::line(&question)?.unwrap_or_default());
     }
     let shown = match variable.default.is_empty() {
         true => String::new(),
@@ -96,12 +98,23 @@ fn entry(manifest: &Manifest, folder: &Path, values: &BTreeMap<String, String>) 
     let mut entry = McpServer::default();
     match &manifest.transport {
         Transport::Http { url } => entry.url.clone_from(url),
-        Transport::Stdio { command, args, env } => {
+        Transport::Stdio {
+            command,
+            args,
+            env,
+            version,
+        } => {
             let folder = folder.display().to_string();
-            let args = args.iter().map(|text| text.replace(FOLDER, &folder));
-            entry.args = args.collect();
-            entry.command = command.replace(FOLDER, &folder);
-            entry.env.clone_from(env);
+            let placed = |text: &String| text.replace(FOLDER, &folder);
+            entry.args = args.iter().map(placed).collect();
+            if let Some(version) = version {
+                pin(&mut entry.args, version);
+            }
+            entry.command = placed(command);
+            let env = env
+                .iter()
+                .map(|(name, value)| (name.clone(), placed(value)));
+            entry.env = env.collect();
             for variable in &manifest.auth.env {
                 if let Some(value) = values.get(&variable.name) {
                     let kept = match variable.secret {
@@ -115,24 +128,92 @@ fn entry(manifest: &Manifest, folder: &Path, values: &BTreeMap<String, String>) 
     }
     if manifest.auth.kind == AuthKind::Oauth {
         entry.auth = "oauth".to_owned();
+        let scope = manifest.auth.scopes.join(" ");
+        entry.oauth = (!scope.is_empty()).then(|| McpOAuth {
+            scope,
+            ..McpOAuth::default()
+        });
     }
     entry
 }
 
-/// The program of a server that is kept as a repository; one that is there already stays.
-fn fetch(manifest: &Manifest, folder: &Path, loaded: &Loaded) -> Outcome {
-    let Some(git) = &manifest.install else {
+/// Names the version of the package that is fetched: the first word that is no flag.
+fn pin(args: &mut [String], version: &str) {
+    if let Some(package) = args.iter_mut().find(|word| !word.starts_with('-')) {
+        *package = format!("{package}@{version}");
+    }
+}
+
+/// The program of a server that is kept as a repository; one that is there already stays. What cannot be made
+/// ready is not there, also when this program is killed meanwhile: a mark beside the folder stands until it is whole.
+fn fetch(
+    manifest: &Manifest,
+    folder: &Path,
+    entry: &McpServer,
+    loaded: &Loaded,
+    output: &mut Output,
+) -> Outcome {
+    let Some(Install::Git {
+        url,
+        reference,
+        bootstrap,
+    }) = &manifest.install
+    else {
         return Ok(());
     };
-    if folder.exists() {
-        return Ok(());
+    let mark = folder.with_file_name(format!(".{}.unfinished", manifest.name));
+    if folder.exists() && !mark.exists() {
+        return kept(folder, reference.as_deref(), output);
     }
+    discard(folder)?;
     if let Some(parent) = folder.parent() {
-        std::fs::create_dir_all(parent).map_err(|error| {
-            Complaint::caused(FailureKind::Unavailable, error).hint("nothing was installed")
-        })?;
+        hermes_config::create_directory(parent)?;
     }
-    clone(&git.url, folder, &loaded.environment)
+    hermes_config::replace_file(&mark, b"")?;
+    let fetched = match reference {
+        Some(reference) => clone_at(url, reference, folder, &loaded.environment),
+        None => clone(url, folder, &loaded.environment),
+    };
+    let ready = fetched.and_then(|()| {
+        let (entry, _) = entry.filled_in(&loaded.environment);
+        let environment = child_environment(&loaded.environment, &entry);
+        bootstrap::run(bootstrap, folder, &environment, output)
+    });
+    if ready.is_err() {
+        discard(folder)?;
+    }
+    std::fs::remove_file(&mark).map_err(|error| in_the_way(&mark, error))?;
+    ready
+}
+
+/// Says so when a program that is there already is another one than its description names.
+fn kept(folder: &Path, reference: Option<&str>, output: &mut Output) -> Outcome {
+    let is_commit = |text: &str| text.len() == 40 && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let head = std::fs::read_to_string(folder.join(".git/HEAD")).unwrap_or_default();
+    let (head, wanted) = (head.trim(), reference.unwrap_or_default());
+    if is_commit(head) && is_commit(wanted) && head != wanted {
+        let folder = folder.display();
+        output.line(format!(
+            "It stays as it was fetched before, at {head}. To get {wanted}, remove {folder} and install it again."
+        ))?;
+    }
+    Ok(())
+}
+
+/// Removes what is there of a program: half of it would be taken for the whole the next time.
+fn discard(folder: &Path) -> Outcome {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(in_the_way(folder, error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn in_the_way(path: &Path, error: std::io::Error) -> Complaint {
+    let path = path.display();
+    Complaint::caused(FailureKind::Unavailable, error)
+        .hint(format!("remove {path}, which is left of an installation"))
 }
 
 fn write(
@@ -153,6 +234,9 @@ fn write(
         if !value.is_empty() {
             put(part, value.clone());
         }
+    }
+    if let Some(oauth) = &entry.oauth {
+        put("oauth.scope", oauth.scope.clone());
     }
     if !entry.args.is_empty() {
         put("args", serde_json::json!(entry.args).to_string());
@@ -211,3 +295,7 @@ fn try_it(manifest: &Manifest, context: &Context, output: &mut Output) -> Outcom
         }
     }
 }
+
+#[cfg(test)]
+#[path = "install_tests.rs"]
+mod tests;

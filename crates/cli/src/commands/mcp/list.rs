@@ -17,12 +17,7 @@ const SHORTEST: usize = 4;
 
 pub(super) fn run(as_json: bool, context: &Context, output: &mut Output) -> Outcome {
     let loaded = context.settings()?;
-    let servers: Vec<Server> = loaded
-        .config
-        .mcp_servers
-        .iter()
-        .map(|(name, entry)| Server::new(name, entry.clone()))
-        .collect();
+    let servers = Server::configured(&loaded);
     let home = context.home()?.path();
     if as_json {
         let row = |server| row(server, home, place(server, &loaded, &context.redactor));
@@ -68,7 +63,7 @@ fn row(server: &Server, home: &std::path::Path, place: String) -> Json {
 }
 
 /// Which tools are offered, in a word.
-fn tools(server: &Server) -> String {
+pub(super) fn tools(server: &Server) -> String {
     match server.filter() {
         ToolFilter::All => "all".to_owned(),
         ToolFilter::Only(names) => format!("{} chosen", names.len()),
@@ -76,7 +71,8 @@ fn tools(server: &Server) -> String {
     }
 }
 
-fn auth(server: &Server, home: &std::path::Path) -> String {
+/// How we show who we are, in a word.
+pub(super) fn auth(server: &Server, home: &std::path::Path) -> String {
     let signed_in = || TokenFiles::new(home, server.name()).has_tokens();
     let word = match (server.wants_oauth(), server.settings().headers.is_empty()) {
         (true, _) if signed_in() => "signed in",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hermes_config::Loaded;
 use hermes_core::FailureKind;
-use hermes_mcp::{LoggedIn, OAuthError, Server};
+use hermes_mcp::{Kind, LoggedIn, OAuthError, Server};
 use tokio_util::sync::CancellationToken;
 
 use super::{entry, runtime};
@@ -18,10 +18,15 @@ pub(super) fn run(name: &str, context: &Context, output: &mut Output) -> Outcome
     let loaded = context.settings()?;
     let server = Server::new(name, entry(name, &loaded)?.clone());
     if !server.wants_oauth() {
-        return Err(
-            Complaint::bad_request(format!("{name} is not signed in to with a browser"))
-                .hint(format!("hermes config set mcp_servers.{name}.auth oauth")),
-        );
+        let hint = match server.kind() {
+            Kind::Stdio => "a program gets its keys as variables: env in its entry".to_owned(),
+            Kind::Http | Kind::Sse => format!(
+                "hermes config set mcp_servers.{name}.auth oauth, if the server wants a browser"
+            ),
+        };
+        let complaint =
+            Complaint::bad_request(format!("{name} is not signed in to with a browser"));
+        return Err(complaint.hint(hint));
     }
     sign_in(&server, context, &loaded, output)
 }
@@ -39,7 +44,8 @@ pub(super) fn all(context: &Context, output: &mut Output) -> Outcome {
     }
     let mut failed = Vec::new();
     for server in &servers {
-        match sign_in(server, context, &loaded, output) {
+        let usable = entry(server.name(), &loaded);
+        match usable.and_then(|_| sign_in(server, context, &loaded, output)) {
             Ok(()) => output.flush()?,
             Err(Complaint::Code(code)) => return Err(Complaint::Code(code)),
             Err(complaint) => {

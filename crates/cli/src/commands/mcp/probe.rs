@@ -1,6 +1,5 @@
 //! `hermes mcp test`, and connecting once for other commands.
 
-use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use hermes_config::{Loaded, McpServer};
@@ -9,7 +8,7 @@ use hermes_mcp::{RecoveryPolicy, Server, State, View, unresolved};
 use hermes_store::Store;
 use serde_json::{Value as Json, json};
 
-use super::{entry, list, runtime};
+use super::{list, runtime, server};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::{Output, Style, one_line};
@@ -40,15 +39,13 @@ pub(super) async fn connect(
     };
     let wiring = Wiring::with(context, loaded, store, None, policy)?;
     let name = server.name();
-    let mut settings = server.settings().clone();
-    settings.enabled = true;
-    settings.connect_timeout = settings.connect_timeout.min(PATIENCE);
-    let limit = settings.connect_timeout + Duration::from_secs(15);
+    let once = server.clone().changed(|settings| {
+        settings.enabled = true;
+        settings.connect_timeout = settings.connect_timeout.min(PATIENCE);
+    });
+    let limit = once.settings().connect_timeout + Duration::from_secs(15);
     let started = Instant::now();
-    wiring
-        .fleet
-        .apply(&BTreeMap::from([(name.to_owned(), settings)]))
-        .await;
+    wiring.fleet.apply([once]).await;
     let view = match wiring.fleet.handle(name) {
         Some(handle) => Some(handle.wait_for(limit, View::is_settled).await),
         None => None,
@@ -80,7 +77,11 @@ fn failed(server: &Server, view: &View, loaded: &Loaded) -> Complaint {
     let why = view.last_error.as_deref().map(one_line);
     let why = why.map(|why| list::as_written(&why, loaded));
     let why = why.unwrap_or_else(|| "it did not answer in time".to_owned());
-    let complaint = Complaint::new(FailureKind::Unavailable, format!("{name}: {why}"));
+    let kind = match view.state {
+        State::NeedsAuth => FailureKind::Refused,
+        _ => FailureKind::Unavailable,
+    };
+    let complaint = Complaint::new(kind, format!("{name}: {why}"));
     match view.state {
         State::NeedsAuth if server.wants_oauth() => {
             complaint.hint(format!("hermes mcp login {name}"))
@@ -112,21 +113,22 @@ pub(super) fn warn(name: &str, entry: &McpServer) -> Outcome {
 
 pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Output) -> Outcome {
     let loaded = context.settings()?;
-    let entry = entry(name, &loaded)?;
-    warn(name, entry)?;
-    let server = Server::new(name, entry.clone());
+    let server = server(name, &loaded)?;
+    warn(name, server.settings())?;
     let runtime = runtime()?;
     let store = context.store()?;
     let _entered = runtime.enter();
     let found = runtime.block_on(connect(&server, context, &loaded, &store))?;
+    let auth = list::auth(&server, context.home()?.path());
     if as_json {
-        return Ok(output.json(&described(&server, &found))?);
+        return Ok(output.json(&described(&server, &auth, &found))?);
     }
     output.line(format!("transport  {}", server.kind().word()))?;
     output.line(format!(
         "where      {}",
         list::place(&server, &loaded, &context.redactor)
     ))?;
+    output.line(format!("auth       {auth}"))?;
     if let Some(info) = &found.view.server_info {
         output.line(format!("server     {}", one_line(info)))?;
     }
@@ -134,7 +136,7 @@ pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Out
     tools(&found.view, output)
 }
 
-fn described(server: &Server, found: &Found) -> Json {
+fn described(server: &Server, auth: &str, found: &Found) -> Json {
     let catalog = &found.view.catalog;
     let tools = catalog.tools.iter().map(|tool| {
         json!({
@@ -146,11 +148,13 @@ fn described(server: &Server, found: &Found) -> Json {
     json!({
         "name": server.name(),
         "transport": server.kind().word(),
+        "auth": auth,
         "server": found.view.server_info,
         "seconds": found.took.as_secs_f64(),
         "tools": tools.collect::<Vec<_>>(),
         "resources": catalog.resources,
         "prompts": catalog.prompts,
+        "warning": catalog.cut,
     })
 }
 
@@ -170,6 +174,9 @@ pub(super) fn tools(view: &View, output: &mut Output) -> Outcome {
     };
     let line = format!("{} tools{more}", catalog.tools.len());
     output.line(output.paint(Style::Good, &line))?;
+    if let Some(cut) = &catalog.cut {
+        output.line(format!("Some are missing: {cut}"))?;
+    }
     if catalog.tools.is_empty() {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use hermes_config::{KeyPath, Shown};
 use hermes_core::FailureKind;
 use hermes_mcp::{Memory, TokenFiles};
 
-use super::{entry, token_variable};
+use super::{server, token_variable};
 use crate::commands::edit::{edit, written};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
@@ -12,7 +12,7 @@ use crate::output::Output;
 
 pub(super) fn run(name: &str, context: &Context, output: &mut Output) -> Outcome {
     let loaded = context.load()?;
-    entry(name, &loaded)?;
+    server(name, &loaded)?;
     let path = KeyPath::of(["mcp_servers", name]);
     let Some(kept) = written(context, &path)? else {
         return Err(Complaint::new(

@@ -15,12 +15,16 @@ use super::runtime;
 use crate::args::mcp::ServeArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::logging;
 use crate::output::Output;
 
 /// A token that can be guessed keeps nobody out.
 const SHORTEST_TOKEN: usize = 16;
 
 pub(super) fn run(args: &ServeArgs, context: &Context, output: &mut Output) -> Outcome {
+    if args.verbose {
+        logging::aside(context);
+    }
     let loaded = context.settings()?;
     let store = context.conversations()?;
     let runtime = runtime()?;
@@ -45,8 +49,12 @@ pub(super) fn run(args: &ServeArgs, context: &Context, output: &mut Output) -> O
             }
         };
         let mut terminate = signal(SignalKind::terminate())?;
+        let parts = ServeParts {
+            store,
+            channels: context.home()?.path().join("channel_directory.json"),
+        };
         tokio::select! {
-            served = hermes_mcp::serve(ServeParts { store }, transport, CancellationToken::new()) => {
+            served = hermes_mcp::serve(parts, transport, CancellationToken::new()) => {
                 served.map_err(complaint)
             }
             _ = tokio::signal::ctrl_c() => Err(Complaint::Code(130)),

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use hermes_mcp::Status;
+use hermes_config::Loaded;
+use hermes_mcp::{Server, Status};
 use serde_json::json;
 
 use super::{list, runtime};
@@ -19,7 +20,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Outcome {
     let loaded = context.settings()?;
-    let servers = &loaded.config.mcp_servers;
+    let servers = Server::configured(&loaded);
     let statuses = if servers.is_empty() {
         Vec::new()
     } else {
@@ -32,10 +33,7 @@ pub(super) fn run(
             wiring.fleet.discovered(wait).await;
             let mut statuses = wiring.fleet.status();
             wiring.close().await;
-            for status in &mut statuses {
-                let error = status.error.as_deref();
-                status.error = error.map(|error| list::as_written(error, &loaded));
-            }
+            mask(&mut statuses, &loaded);
             statuses
         })
     };
@@ -45,6 +43,19 @@ pub(super) fn run(
     if statuses.is_empty() {
         return Ok(output.line("There are no MCP servers.")?);
     }
+    show(&statuses, output)
+}
+
+/// Names the variables of the settings where a problem would show their values.
+pub(crate) fn mask(statuses: &mut [Status], loaded: &Loaded) {
+    for status in statuses {
+        let error = status.error.as_deref();
+        status.error = error.map(|error| list::as_written(error, loaded));
+    }
+}
+
+/// How servers are, as a table.
+pub(crate) fn show(statuses: &[Status], output: &mut Output) -> Outcome {
     let mut table = Table::new([
         "SERVER",
         "TRANSPORT",
@@ -53,17 +64,23 @@ pub(super) fn run(
         "NEXT TRY",
         "PROBLEM",
     ]);
-    for status in &statuses {
+    for status in statuses {
         table.row([
             status.name.clone(),
             status.transport.to_owned(),
             word(status),
             status.tools.to_string(),
             status.next_retry.clone().unwrap_or_default(),
-            one_line(status.error.as_deref().unwrap_or_default()),
+            problem(status),
         ]);
     }
     Ok(table.print(output)?)
+}
+
+/// What is wrong now, or what is missing.
+fn problem(status: &Status) -> String {
+    let problem = status.error.as_deref().or(status.warning.as_deref());
+    one_line(problem.unwrap_or_default())
 }
 
 fn word(status: &Status) -> String {

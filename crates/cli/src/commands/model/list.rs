@@ -1,14 +1,13 @@
 //! `hermes model list`: providers with the state of their keys, and the models of one.
 
 use std::io::Write;
-use std::path::Path;
 
 use hermes_config::Provider;
 use hermes_llm::resolve::{Credential, KeySource, ResolveError, Resolved};
 use serde_json::{Value as Json, json};
 
 use super::listing::{self, Keep, Source, Whose};
-use super::{cache, why};
+use super::why;
 use crate::commands::endpoints;
 use crate::complaint::Outcome;
 use crate::context::Context;
@@ -26,8 +25,9 @@ pub(super) struct Row {
     pub(super) usable: bool,
     /// Whether something was set up for it: a key, a login, an address or a file.
     pub(super) chosen: bool,
-    state: String,
-    models: Vec<String>,
+    /// Where its key comes from, or what it lacks.
+    pub(super) state: String,
+    pub(super) models: Vec<String>,
 }
 
 /// Everybody there is.
@@ -37,7 +37,7 @@ pub(super) fn providers(as_json: bool, context: &Context, output: &mut Output) -
     let current = current
         .as_ref()
         .map(|resolved| resolved.route.provider.as_str());
-    let rows = rows(&models, context)?;
+    let rows = rows(&models)?;
     if as_json {
         let all: Vec<Json> = rows
             .iter()
@@ -77,12 +77,11 @@ pub(super) fn providers(as_json: bool, context: &Context, output: &mut Output) -
 }
 
 /// Everybody, with the models as they last answered; nobody is asked.
-pub(super) fn rows(models: &Models, context: &Context) -> Outcome<Vec<Row>> {
-    let kept = context.home()?.cache_dir();
+pub(super) fn rows(models: &Models) -> Outcome<Vec<Row>> {
     let mut rows = Vec::new();
     for profile in models.profiles.all().map_err(ResolveError::from)? {
         let listed = profile.models.clone();
-        rows.push(row(models, &profile.id, &profile.name, listed, &kept));
+        rows.push(row(models, &profile.id, &profile.name, listed));
     }
     for endpoint in endpoints::all(&models.loaded.config) {
         if rows.iter().any(|row| row.id == endpoint.key) {
@@ -93,12 +92,12 @@ pub(super) fn rows(models: &Models, context: &Context) -> Outcome<Vec<Row>> {
             "" => &endpoint.key,
             name => name,
         };
-        rows.push(row(models, &endpoint.id(), name, models_of(entry), &kept));
+        rows.push(row(models, &endpoint.id(), name, models_of(entry)));
     }
     Ok(rows)
 }
 
-fn row(models: &Models, id: &str, name: &str, mut listed: Vec<String>, kept: &Path) -> Row {
+fn row(models: &Models, id: &str, name: &str, mut listed: Vec<String>) -> Row {
     // Any name will do: whether there is a key does not depend on the model.
     let model = listed.first().cloned().unwrap_or_else(|| "any".to_owned());
     let chosen = Chosen {
@@ -108,8 +107,8 @@ fn row(models: &Models, id: &str, name: &str, mut listed: Vec<String>, kept: &Pa
     let (usable, chosen, state) = match models.route(&chosen) {
         Ok(resolved) => {
             let address = why::address(&resolved.route);
-            if let Some(last) = cache::read(&cache::file(kept, id), &address) {
-                listed = last.models;
+            if let Some(last) = models.lists.get(id, &address) {
+                listed.clone_from(&last.models);
             }
             let keyless = matches!(resolved.key, Credential::None);
             let own = id.starts_with("custom:") || resolved.route.is_embedded();

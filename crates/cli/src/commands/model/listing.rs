@@ -1,12 +1,21 @@
 //! The models of one provider: from the provider, as it last answered, or as we know them.
 
-use hermes_llm::resolve::{self, Flags, Request, ResolveError};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::{cache, list, live, why};
+use hermes_core::WireProtocol;
+use hermes_llm::metadata::KeptList;
+use hermes_llm::resolve::{self, Flags, Request, ResolveError};
+use hermes_llm::{Auth, Endpoint, Route};
+
+use super::{list, live, why};
 use crate::commands::endpoints;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::models::{Chosen, Models};
+
+/// As long an answer is taken for what the provider would say.
+const LIFE: Duration = Duration::from_secs(3_600);
 
 /// Which answer of an earlier time will do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,19 +95,32 @@ pub(super) fn find(
         source: Source::BuiltIn,
         note: Some(note),
     };
+    let endpoint = endpoints::find(&models.loaded.config, whose.provider);
+    if endpoint.is_some_and(|endpoint| endpoint.entry.discover_models == Some(false)) {
+        return Ok(built_in(
+            "discover_models is off for this endpoint".to_owned(),
+        ));
+    }
     let route = match resolve::resolve(&request) {
         Ok(resolved) => models.known(resolved),
+        Err(ResolveError::MissingKey { .. }) if is_public(models, whose.provider) => {
+            without_key(&request)?
+        }
         Err(error @ (ResolveError::MissingKey { .. } | ResolveError::MissingLogin { .. })) => {
             return Ok(built_in(format!("{error}; {}", error.hint())));
         }
         Err(error) => return Err(error.into()),
     };
-    let file = cache::file(&context.home()?.cache_dir(), &route.provider);
     let address = why::address(&route);
     let now = context.clock.now();
-    let kept = cache::read(&file, &address).map(|last| {
+    let life = match route.protocol() {
+        Some(WireProtocol::Converse) => models.loaded.config.bedrock.discovery.refresh_interval,
+        Some(_) | None => LIFE,
+    };
+    let kept = models.lists.get(&route.provider, &address).map(|last| {
         let age = (now.as_second() - last.fetched_at).max(0);
-        (last.is_fresh(now), last.models, Source::Kept { age })
+        let fresh = last.is_fresh(now, life);
+        (fresh, last.models.clone(), Source::Kept { age })
     });
     let kept = match (kept, keep) {
         (Some((true, models, source)), Keep::Fresh) | (Some((_, models, source)), Keep::Any) => {
@@ -113,14 +135,16 @@ pub(super) fn find(
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    Ok(match (runtime.block_on(live::ask(models, &route)), kept) {
-        (Ok(names), _) => {
-            let listing = cache::Listing {
+    let asking = live::ask(models, &route, whose.api_key, now);
+    Ok(match (runtime.block_on(asking), kept) {
+        (Ok(live::Answer { names, facts }), _) => {
+            let listing = KeptList {
                 address,
                 fetched_at: now.as_second(),
                 models: names,
+                facts,
             };
-            cache::write(&file, &listing);
+            models.lists.keep(&route.provider, &listing);
             Listed {
                 models: listing.models,
                 source: Source::Live,
@@ -134,6 +158,29 @@ pub(super) fn find(
         },
         (Err(why), None) => built_in(why),
     })
+}
+
+/// Whether anybody may ask a provider which models it has.
+fn is_public(models: &Models, provider: &str) -> bool {
+    let profile = models.profiles.find(provider).ok().flatten();
+    profile.is_some_and(|profile| profile.public_models)
+}
+
+/// The route to a list that is there for everybody.
+fn without_key(request: &Request<'_>) -> Outcome<Arc<Route>> {
+    let request = Request {
+        flags: Flags {
+            // Stands in for a key and is sent to nobody: what is asked for needs none.
+            api_key: Some("nobody-is-shown-this"),
+            ..request.flags
+        },
+        ..*request
+    };
+    let mut route = resolve::resolve(&request)?.route;
+    if let Endpoint::Http(address) = &mut route.endpoint {
+        address.auth = Auth::None;
+    }
+    Ok(Arc::new(route))
 }
 
 fn known_models(models: &Models, provider: &str) -> Outcome<Vec<String>> {

@@ -34,7 +34,13 @@ const OF_PROVIDER: &[&str] = &[
 /// What belongs to one model.
 const OF_MODEL: &[&str] = &["context_length", "supports_vision", "ollama_num_ctx"];
 
-pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcome {
+/// Writes the route, and `more` settings along with it in the same step.
+pub(super) fn run(
+    wish: &Wish,
+    more: &[(String, String)],
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
     let models = Models::new(context, context.settings()?)?;
     let before = now(&models, context)?;
     let Found {
@@ -66,6 +72,8 @@ pub(super) fn run(wish: &Wish, context: &Context, output: &mut Output) -> Outcom
     if let Some(url) = &wish.base_url {
         edits.push(("model.base_url", Edit::Set(url)));
     }
+    let more = more.iter();
+    edits.extend(more.map(|(key, value)| (key.as_str(), Edit::Set(value))));
     if let Some(key) = &wish.api_key {
         // First the key: without its route it is of no use to anybody, a route without its key does not work.
         let set = wish.base_url.is_some();

@@ -1,21 +1,25 @@
 //! `hermes model` on a terminal: pick who serves, give what is missing, pick a model, confirm. Nothing is
-//! written before the last question.
+//! written before the last question. `hermes setup` asks the same questions, or one in place of them.
 
 mod choices;
 mod missing;
 mod pick_model;
+mod suggest;
 
-use std::io::{self, BufRead, Write};
+use hermes_llm::resolve::{self, Flags, Request, ResolveError};
 
-use hermes_llm::resolve::ResolveError;
-
-use super::{current, set};
+use super::{current, pull, set};
+use crate::commands::ask;
 use crate::commands::wish::Wish;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::models::{Chosen, Models};
 use crate::output::{Output, one_line};
 use choices::{Choice, Picked};
+pub(in crate::commands) use suggest::{Asks, run as suggest};
+
+/// The provider of the model inside the program, and the one model it has.
+const EMBEDDED: (&str, &str) = ("local", "smollm2");
 
 /// The route as far as the answers go.
 struct Draft {
@@ -26,51 +30,120 @@ struct Draft {
     api_key: Option<String>,
     /// What a server nearby said it has; others are asked.
     models: Option<Vec<String>>,
+    /// Whether its model has to be fetched first.
+    pull: bool,
 }
 
 /// Whether the questions go on.
-enum Answered<T> {
+pub(in crate::commands) enum Answered<T> {
     With(T),
     /// Somebody wants everything to stay as it is.
     Left,
 }
 
+/// Which model shall answer. It is written nowhere until it is carried out.
+pub(in crate::commands) struct Decision {
+    wish: Wish,
+    pull: bool,
+}
+
 pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
-    let mut models = Models::new(context, context.settings()?)?;
+    let asked = asked(context, output);
+    ask::unchanged_when_stopped(asked, output)
+}
+
+fn asked(context: &Context, output: &mut Output) -> Outcome {
+    let models = Models::new(context, context.settings()?)?;
     current::headline(&models, output)?;
-    let answers = models.route(&Chosen::default()).is_ok();
-    let choice = match choices::pick(&models, context, output)? {
-        Picked::Choice(choice) => choice,
-        Picked::Nothing if answers => return left(output),
-        Picked::Nothing => {
-            left(output)?;
-            return current::ways(output);
-        }
+    let Answered::With(decision) = decide(None, context, output)? else {
+        output.line("Nothing was changed.")?;
+        return match models.route(&Chosen::default()) {
+            Ok(_) => Ok(()),
+            Err(_) => current::ways(output),
+        };
     };
-    let draft = match complete(choice, &mut models, context, output)? {
-        Answered::With(draft) => draft,
-        Answered::Left => return left(output),
-    };
-    let Answered::With(model) = pick_model::run(&models, &draft, context, output)? else {
-        return left(output);
-    };
-    let question = format!(
-        "Let {} from {} answer from now on? [Y/n] ",
-        one_line(&model),
-        one_line(draft.base_url.as_deref().unwrap_or(&draft.provider))
-    );
-    match ask(&question, output)?.as_deref() {
-        Some("" | "y" | "Y" | "yes") => {}
-        Some(_) | None => return left(output),
+    let question = format!("Let {} answer from now on?", decision.words());
+    if !ask::agreed(&question, output)? {
+        return Ok(output.line("Nothing was changed.")?);
     }
-    let wish = Wish {
-        model,
-        provider: Some(draft.provider),
-        base_url: draft.base_url,
-        api_key: draft.api_key,
-        key_env: None,
+    decision.carry_out(&[], context, output)
+}
+
+/// Asks who serves and which model, one after the other. Somebody who was named already is not asked for.
+pub(in crate::commands) fn decide(
+    provider: Option<&str>,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome<Answered<Decision>> {
+    let mut models = Models::new(context, context.settings()?)?;
+    let choice = match provider {
+        Some(provider) => Choice::of(provider),
+        None => match choices::pick(&models, output)? {
+            Picked::Choice(choice) => choice,
+            Picked::Nothing => return Ok(Answered::Left),
+        },
     };
-    set::run(&wish, context, output)
+    finish(choice, Asks::Everything, &mut models, context, output)
+}
+
+/// Everything after the choice of who serves.
+fn finish(
+    choice: Choice,
+    asks: Asks,
+    models: &mut Models,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome<Answered<Decision>> {
+    let draft = match complete(choice, models, context, output)? {
+        Answered::With(draft) => draft,
+        Answered::Left => return Ok(Answered::Left),
+    };
+    if draft.pull {
+        return Ok(Answered::With(Decision::embedded()));
+    }
+    let model = match usual(&draft, models).filter(|_| asks == Asks::Least) {
+        Some(model) => {
+            output.line(format!(
+                "{} answers; hermes model chooses another one.",
+                one_line(&model)
+            ))?;
+            model
+        }
+        None => match pick_model::run(models, &draft, asks, context, output)? {
+            Answered::With(model) => model,
+            Answered::Left => return Ok(Answered::Left),
+        },
+    };
+    Ok(Answered::With(Decision {
+        wish: Wish {
+            model,
+            provider: Some(draft.provider),
+            base_url: draft.base_url,
+            api_key: draft.api_key,
+            key_env: None,
+        },
+        pull: false,
+    }))
+}
+
+/// The model a provider usually answers with. An address of one's own has none.
+fn usual(draft: &Draft, models: &Models) -> Option<String> {
+    if draft.base_url.is_some() {
+        return None;
+    }
+    let nothing = Chosen::default();
+    let request = Request {
+        flags: Flags {
+            provider: Some(&draft.provider),
+            api_key: draft.api_key.as_deref(),
+            ..Flags::default()
+        },
+        ..models.request(&nothing)
+    };
+    let found = resolve::resolve(&request).ok();
+    found
+        .map(|found| found.route.model)
+        .filter(|model| !model.is_empty())
 }
 
 /// Asks for whatever stands between a choice and a first call.
@@ -85,9 +158,10 @@ fn complete(
         base_url: None,
         api_key: None,
         models: choice.models,
+        pull: false,
     };
     if choice.own_endpoint {
-        return missing::endpoint(draft, models, context, output);
+        return missing::endpoint(draft, choice.address, models, context, output);
     }
     let route = models.route(&Chosen {
         // Any name will do: what is missing does not depend on the model.
@@ -112,8 +186,9 @@ fn complete(
             missing::login(draft, &name, models, context, output)
         }
         Err(ResolveError::MissingAddress { .. }) => {
-            missing::endpoint(draft, models, context, output)
+            missing::endpoint(draft, None, models, context, output)
         }
+        Err(ResolveError::NoModelFile) => missing::download(draft, output),
         Err(error) => {
             output.line(format!("It cannot be used yet: {error}."))?;
             output.line(format!("To change that: {}.", error.hint()))?;
@@ -122,19 +197,42 @@ fn complete(
     }
 }
 
-fn numbered<'c, T>(typed: &str, items: &'c [T]) -> Option<&'c T> {
-    items.get(typed.parse::<usize>().ok()?.checked_sub(1)?)
-}
+impl Decision {
+    fn embedded() -> Self {
+        let (provider, model) = EMBEDDED;
+        Self {
+            wish: Wish {
+                model: model.to_owned(),
+                provider: Some(provider.to_owned()),
+                base_url: None,
+                api_key: None,
+                key_env: None,
+            },
+            pull: true,
+        }
+    }
 
-/// What was typed, without spaces around it; `None` at the end of the input.
-fn ask(question: &str, output: &mut Output) -> Outcome<Option<String>> {
-    write!(output, "{question}")?;
-    output.flush()?;
-    let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line)?;
-    Ok((read > 0).then(|| line.trim().to_owned()))
-}
+    /// Which model from whom.
+    pub(in crate::commands) fn words(&self) -> String {
+        let from = self.wish.base_url.as_ref().or(self.wish.provider.as_ref());
+        format!(
+            "{} from {}",
+            one_line(&self.wish.model),
+            one_line(from.map_or("auto", String::as_str))
+        )
+    }
 
-fn left(output: &mut Output) -> Outcome {
-    Ok(output.line("Nothing was changed.")?)
+    /// Fetches what has to be fetched, keeps the key and writes the settings, `more` of them along in one go.
+    pub(in crate::commands) fn carry_out(
+        &self,
+        more: &[(String, String)],
+        context: &Context,
+        output: &mut Output,
+    ) -> Outcome {
+        if self.pull {
+            output.flush()?;
+            pull::run(context, output)?;
+        }
+        set::run(&self.wish, more, context, output)
+    }
 }

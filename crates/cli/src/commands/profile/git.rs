@@ -132,6 +132,55 @@ pub(in crate::commands) fn clone(
     target: &Path,
     environment: &Environment,
 ) -> Outcome {
+    let mut command = git(environment);
+    command
+        .args([
+            "clone",
+            "--quiet",
+            "--depth",
+            "1",
+            "--single-branch",
+            "--no-tags",
+        ])
+        .args(["--no-recurse-submodules", "--template=", "--", address])
+        .arg(target);
+    run(command, address)
+}
+
+/// The same for one commit, tag or branch.
+pub(in crate::commands) fn clone_at(
+    address: &str,
+    reference: &str,
+    target: &Path,
+    environment: &Environment,
+) -> Outcome {
+    if reference.is_empty() || reference.starts_with('-') {
+        return Err(
+            Complaint::bad_request(format!("{reference:?} is no commit, tag or branch"))
+                .hint("nothing was changed"),
+        );
+    }
+    let mut begin = git(environment);
+    begin
+        .args(["init", "--quiet", "--template=", "--"])
+        .arg(target);
+    run(begin, address)?;
+    let inside = || {
+        let mut command = git(environment);
+        command.arg("-C").arg(target);
+        command
+    };
+    let mut fetch = inside();
+    fetch.args(["fetch", "--quiet", "--depth", "1", "--no-tags"]);
+    fetch.args(["--no-recurse-submodules", "--", address, reference]);
+    run(fetch, address)?;
+    let mut check_out = inside();
+    check_out.args(["checkout", "--quiet", "--detach", "FETCH_HEAD"]);
+    run(check_out, address)
+}
+
+/// A git that knows little about us and asks nothing.
+fn git(environment: &Environment) -> Command {
     let mut command = Command::new("git");
     command.env_clear();
     for name in PASSED_ON {
@@ -146,17 +195,12 @@ pub(in crate::commands) fn clone(
             ("GIT_LFS_SKIP_SMUDGE", "1"),
             ("LC_ALL", "C"),
         ])
-        .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]))
-        .args([
-            "clone",
-            "--quiet",
-            "--depth",
-            "1",
-            "--single-branch",
-            "--no-tags",
-        ])
-        .args(["--no-recurse-submodules", "--template=", "--", address])
-        .arg(target)
+        .args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+    command
+}
+
+fn run(mut command: Command, address: &str) -> Outcome {
+    command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

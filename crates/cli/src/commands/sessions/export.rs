@@ -53,7 +53,7 @@ pub(crate) fn export(args: &ExportArgs, context: &Context, output: &mut Output) 
             number::of(sessions.len(), "conversation")
         ))?;
     }
-    if documents {
+    if documents && !is_one_file(args) {
         return write_documents(args, &store, &sessions, &options, context, output);
     }
     match args.output.as_deref() {
@@ -63,6 +63,13 @@ pub(crate) fn export(args: &ExportArgs, context: &Context, output: &mut Output) 
         }
         Some(path) => write_file(path, args, &store, &sessions, &options, output),
     }
+}
+
+/// Whether one document is wanted as a file of a name, and not in a folder under its own.
+fn is_one_file(args: &ExportArgs) -> bool {
+    let output = args.output.as_deref().and_then(Path::extension);
+    let plain = args.session_id.is_some() && !args.delete_after_verified;
+    plain && output.is_some_and(|end| end == "md" || end == "qmd")
 }
 
 fn refuse_sharing(args: &ExportArgs) -> Outcome {

@@ -78,7 +78,7 @@ pub(super) fn run(
 }
 
 /// Why none of the tools of a set can be called.
-fn lack(set: &Toolset, tools: &[ToolSpec]) -> Option<String> {
+pub(super) fn lack(set: &Toolset, tools: &[ToolSpec]) -> Option<String> {
     let known = |name: &str| tools.iter().any(|spec| spec.name == name);
     let none = !set.tools.iter().any(|name| known(name));
     none.then(|| "it is not part of this version".to_owned())

@@ -52,7 +52,7 @@ pub(super) fn plain(name: &str) -> Option<&'static Toolset> {
 
 /// The names the settings list for a surface, with presets and sets made of sets taken apart, so that a
 /// single one can be taken out.
-pub(super) fn listed(config: &Config, platform: &str) -> Vec<String> {
+pub(in crate::commands) fn listed(config: &Config, platform: &str) -> Vec<String> {
     let Some(configured) = config.platform_toolsets.get(platform) else {
         let mut all = Config::default();
         all.platform_toolsets.clone_from(&config.platform_toolsets);

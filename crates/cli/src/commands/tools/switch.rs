@@ -152,12 +152,17 @@ fn write(names: &[String], changed: &[String], args: &SwitchArgs, context: &Cont
     if changed.is_empty() {
         return Ok(());
     }
-    let key = format!("platform_toolsets.{}", args.platform);
-    let list = Json::from(names.to_vec()).to_string();
+    let (key, list) = setting(&args.platform, names);
     edit(context, |settings| {
         settings.set(&key, &list, UnknownKey::Refuse)
     })?;
     Ok(())
+}
+
+/// The setting that lists the toolsets of a platform, and its value.
+pub(in crate::commands) fn setting(platform: &str, names: &[String]) -> (String, String) {
+    let key = format!("platform_toolsets.{platform}");
+    (key, Json::from(names.to_vec()).to_string())
 }
 
 fn say(

@@ -3,7 +3,7 @@
 use crate::macros::{section, text};
 
 section! {
-    /// An animal that keeps you company.
+    /// Has no effect; there are no companions.
     pub struct Pet {
         /// Shows it.
         enabled: bool = false;

@@ -11,6 +11,7 @@ use url::Url;
 use super::{ContainerToken, Pair};
 use crate::cloud::MintError;
 use crate::cloud::exchange::{Exchange, Far, read, secret};
+use crate::cloud::program::Program;
 use crate::oauth::OAuthError;
 
 /// Seconds that a token of the machine's service may be used.
@@ -75,6 +76,45 @@ pub(super) async fn signed_in(
         secret: given.secret_access_key,
         session: Some(given.session_token),
         until: Timestamp::from_millisecond(given.expiration).ok(),
+    })
+}
+
+/// The key pair that a program prints.
+pub(super) async fn printed(exchange: &Exchange<'_>, program: &Program) -> Result<Pair, MintError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "PascalCase")]
+    struct Printed {
+        version: u32,
+        access_key_id: String,
+        secret_access_key: String,
+        session_token: Option<String>,
+        expiration: Option<String>,
+    }
+    let wrong = |why: &str| MintError::File {
+        file: program.file().to_owned(),
+        why: why.to_owned(),
+    };
+    // The parser's words are left out, they may quote a key.
+    let printed: Printed = serde_json::from_str(&program.output().await?)
+        .map_err(|_| wrong("it prints no key pair of AWS as JSON"))?;
+    if printed.version != 1 {
+        return Err(wrong("it prints a version of the format other than 1"));
+    }
+    let until = match &printed.expiration {
+        Some(time) => Some(
+            time.parse()
+                .map_err(|_| wrong("its `Expiration` is no time"))?,
+        ),
+        None => None,
+    };
+    if until.is_some_and(|until: Timestamp| until <= exchange.now) {
+        return Err(wrong("the key pair it prints has ended"));
+    }
+    Ok(Pair {
+        id: printed.access_key_id,
+        secret: printed.secret_access_key,
+        session: printed.session_token,
+        until,
     })
 }
 

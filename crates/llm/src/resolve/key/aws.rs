@@ -1,4 +1,4 @@
-//! Key pairs of AWS. In this order: variables, a web identity, a profile (keys, a role, a sign-in), the
+//! Key pairs of AWS. In this order: variables, a web identity, a profile (a role, a sign-in, keys, a program), the
 //! container, the machine.
 
 mod chain;

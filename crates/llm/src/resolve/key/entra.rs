@@ -1,18 +1,21 @@
-//! Tokens of Microsoft Entra: for an application, for a workload, for the identity of the machine.
+//! Tokens of Microsoft Entra: for an application, for a workload, for the identity of the machine, for the
+//! sign-in of `az`.
 
 use hermes_http::BaseUrl;
 use hermes_secrets::{Origin, Secret, SecretName};
 use url::Url;
 
+use super::passed_on::passed_on;
 use super::search::usable;
 use super::{Opened, minted};
 use crate::cloud::Mint;
-use crate::cloud::entra::{Entra, ManagedService};
+use crate::cloud::entra::{Entra, ManagedService, PRINT};
+use crate::cloud::program::Program;
 use crate::oauth::is_private;
-use crate::resolve::Request;
 use crate::resolve::address::{Base, is_local};
 use crate::resolve::error::ResolveError;
 use crate::resolve::server::Server;
+use crate::resolve::{CloudMachine, Request};
 use crate::route::Auth;
 
 const AUTHORITY: &str = "AZURE_AUTHORITY_HOST";
@@ -22,6 +25,7 @@ const MACHINE: &str = "AZURE_POD_IDENTITY_AUTHORITY_HOST";
 const USUAL_MACHINE: &str = "http://169.254.169.254";
 const APP: &str = "IDENTITY_ENDPOINT";
 const APP_HEADER: &str = "IDENTITY_HEADER";
+const AZ: &str = "az";
 const TENANT: &str = "AZURE_TENANT_ID";
 const CLIENT: &str = "AZURE_CLIENT_ID";
 const SECRET: &str = "AZURE_CLIENT_SECRET";
@@ -55,16 +59,37 @@ pub(super) fn open(
             };
             (identity, TOKEN_FILE)
         }
-        (_, client) => (managed(request, client)?, CLIENT),
+        (_, client) => match az(request) {
+            Some(az) if !has_identity(request) => (Entra::CommandLine(az), AZ),
+            az => (managed(request, client, az)?, CLIENT),
+        },
     };
-    let from = match request.variable(from) {
-        Some(_) => request.variable_origin(from),
-        None => "the identity of this machine".to_owned(),
+    let from = match (request.variable(from), from) {
+        (_, AZ) => "the sign-in of az".to_owned(),
+        (Some(_), from) => request.variable_origin(from),
+        (None, _) => "the identity of this machine".to_owned(),
     };
     minted(Mint::entra(identity), Auth::Bearer, &from, server, base)
 }
 
-fn managed(request: &Request<'_>, client: Option<String>) -> Result<Entra, ResolveError> {
+/// Azure's own program, which knows who signed in with it.
+fn az(request: &Request<'_>) -> Option<Program> {
+    Program::installed(AZ, &PRINT, passed_on(request, None))
+}
+
+/// Whether there is reason to believe that the machine or the app has an identity, which is asked first.
+fn has_identity(request: &Request<'_>) -> bool {
+    request.machine == Some(CloudMachine::Azure)
+        || [APP, MACHINE, CLIENT]
+            .iter()
+            .any(|name| request.variable(name).is_some())
+}
+
+fn managed(
+    request: &Request<'_>,
+    client: Option<String>,
+    otherwise: Option<Program>,
+) -> Result<Entra, ResolveError> {
     let service = match request.variable(APP) {
         Some(endpoint) if request.variable(APP_HEADER).is_some() => {
             let url = nearby(endpoint, APP)?;
@@ -79,7 +104,11 @@ fn managed(request: &Request<'_>, client: Option<String>) -> Result<Entra, Resol
             ManagedService::Machine(host.join("metadata/identity/oauth2/token"))
         }
     };
-    Ok(Entra::Managed { service, client })
+    Ok(Entra::Managed {
+        service,
+        client,
+        otherwise,
+    })
 }
 
 fn authority(request: &Request<'_>) -> Result<BaseUrl, ResolveError> {

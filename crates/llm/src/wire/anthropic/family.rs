@@ -84,6 +84,11 @@ const fn newest(name: &'static str) -> Family {
     }
 }
 
+/// The limit of an answer when nobody set one.
+pub(crate) fn usual_output(model: &str) -> u32 {
+    Family::of(model).output
+}
+
 impl Family {
     pub(super) fn of(model: &str) -> &'static Self {
         let model = wire_model(model).to_lowercase();

@@ -4,7 +4,7 @@ use hermes_core::Media;
 use serde_json::{Value as Json, json};
 
 use super::media::{block, text};
-use super::replay::{Place, Replay};
+use super::replay::Replay;
 use crate::wire::Dialect;
 use crate::wire::chat::media::{left_out, note};
 use crate::wire::legal::{
@@ -12,8 +12,11 @@ use crate::wire::legal::{
 };
 use crate::wire::naming::wire_name;
 
-/// Screenshots are large and soon outdated: only this many are sent.
+/// Screenshots are large and soon outdated: when some are left out, this many of the latest stay.
 const LATEST_SCREENSHOTS: usize = 3;
+/// So many are left out at once. Each time the provider's cache is lost from the first of them on, so it happens
+/// seldom; and with those that stay it is fewer than the 20 from which on pictures must be small.
+const OUTDATED_AT_ONCE: usize = 16;
 
 /// Stands where the provider wants text and there is none.
 const NO_TEXT: &str = "(no text)";
@@ -22,21 +25,17 @@ const NO_TEXT: &str = "(no text)";
 pub(super) fn write(turns: &[Turn<'_>], replay: &Replay<'_>, dialect: &Dialect<'_>) -> Vec<Json> {
     let mut writer = Writer {
         messages: Vec::new(),
-        outdated: screenshots(turns).saturating_sub(LATEST_SCREENSHOTS),
+        outdated: outdated(screenshots(turns)),
         replay,
         dialect,
     };
     if !matches!(turns.first(), Some(Turn::User(_))) {
         writer.push("user", vec![text(OPENING)]);
     }
-    let running = running_loop(turns);
-    for (index, turn) in turns.iter().enumerate() {
+    for turn in turns {
         match turn {
             Turn::User(parts) => writer.user(parts),
-            Turn::Assistant(assistant) if index >= running => {
-                writer.assistant(assistant, Place::RunningLoop);
-            }
-            Turn::Assistant(assistant) => writer.assistant(assistant, Place::Earlier),
+            Turn::Assistant(assistant) => writer.assistant(assistant),
         }
     }
     // Newer models refuse to go on from words of their own.
@@ -46,20 +45,9 @@ pub(super) fn write(turns: &[Turn<'_>], replay: &Replay<'_>, dialect: &Dialect<'
     writer.messages
 }
 
-/// Where the tool loop under way begins: at the last time the person spoke after the model was done.
-/// Words said while tools run are part of the loop.
-fn running_loop(turns: &[Turn<'_>]) -> usize {
-    let within = |turn: &Turn<'_>| match turn {
-        Turn::User(_) => false,
-        Turn::Assistant(assistant) => !assistant.answers.is_empty(),
-    };
-    (0..turns.len())
-        .rev()
-        .find(|&index| {
-            let before = index.checked_sub(1).and_then(|index| turns.get(index));
-            matches!(turns.get(index), Some(Turn::User(_))) && !before.is_some_and(within)
-        })
-        .unwrap_or(0)
+/// How many of so many screenshots are left out.
+fn outdated(screenshots: usize) -> usize {
+    screenshots.saturating_sub(LATEST_SCREENSHOTS) / OUTDATED_AT_ONCE * OUTDATED_AT_ONCE
 }
 
 fn screenshots(turns: &[Turn<'_>]) -> usize {
@@ -116,10 +104,10 @@ impl Writer<'_> {
         self.push("user", blocks);
     }
 
-    fn assistant(&mut self, turn: &Assistant<'_>, place: Place) {
+    fn assistant(&mut self, turn: &Assistant<'_>) {
         let blocks = self
             .replay
-            .blocks(turn, place)
+            .blocks(turn)
             .unwrap_or_else(|| self.neutral(turn));
         self.push("assistant", blocks);
         if !turn.answers.is_empty() {

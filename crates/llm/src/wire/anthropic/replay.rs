@@ -2,7 +2,8 @@
 //!
 //! The blocks of a raw turn go back as they were received and in their order: a signature is only valid
 //! in its place. Left out is what the provider would reject, and thinking that the profile's rule says
-//! is not to be sent again.
+//! is not to be sent again. What goes back does not depend on how long ago it was said: a request begins
+//! with the bytes of the one before.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -23,15 +24,6 @@ pub(super) struct Replay<'a> {
     pub(super) rule: ReasoningReplay,
 }
 
-/// Where a turn stands in the conversation.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In the tool loop that is under way.
-    RunningLoop,
-    /// Before it.
-    Earlier,
-}
-
 impl Replay<'_> {
     /// Whether a raw turn can stand for itself, without any neutral text or call beside it.
     pub(super) fn speaks(&self, raw: &RawTurn) -> bool {
@@ -45,7 +37,7 @@ impl Replay<'_> {
     }
 
     /// The blocks of a turn as they came; `None` when they cannot be sent to this provider.
-    pub(super) fn blocks(&self, turn: &Assistant<'_>, place: Place) -> Option<Vec<Json>> {
+    pub(super) fn blocks(&self, turn: &Assistant<'_>) -> Option<Vec<Json>> {
         let raw = turn.issued_by(WireProtocol::Anthropic, self.provider)?;
         let mut calls: HashMap<&str, VecDeque<&Call<'_>>> = HashMap::new();
         for call in turn.calls() {
@@ -54,7 +46,7 @@ impl Replay<'_> {
         let mut blocks = Vec::new();
         for block in raw.body.as_array()? {
             if is_thinking(block) {
-                blocks.extend(self.thinking(block, raw, place));
+                blocks.extend(self.thinking(block, raw));
             } else if block["type"] == "tool_use" {
                 let known = block["id"].as_str().and_then(|id| calls.get_mut(id));
                 // A call that the history no longer has would never get an answer.
@@ -80,7 +72,7 @@ impl Replay<'_> {
         }
     }
 
-    fn thinking(&self, block: &Json, raw: &RawTurn, place: Place) -> Option<Json> {
+    fn thinking(&self, block: &Json, raw: &RawTurn) -> Option<Json> {
         let signed = block["type"] == "redacted_thinking"
             || block["signature"]
                 .as_str()
@@ -89,19 +81,17 @@ impl Replay<'_> {
             ReasoningReplay::Never => None,
             ReasoningReplay::All => Some(block.clone()),
             ReasoningReplay::Unsigned => (!signed).then(|| block.clone()),
-            // The last two are rules of another protocol.
-            ReasoningReplay::Native | ReasoningReplay::Content | ReasoningReplay::Details => {
-                match place {
-                    Place::Earlier => None,
-                    Place::RunningLoop if signed => {
-                        (wire_model(&raw.model) == wire_model(self.model)).then(|| block.clone())
-                    }
-                    Place::RunningLoop => block["thinking"]
-                        .as_str()
-                        .filter(|thought| !thought.trim().is_empty())
-                        .map(text),
-                }
+            // The last two are rules of another protocol. Only the model that sealed a thought can open it.
+            ReasoningReplay::Native | ReasoningReplay::Content | ReasoningReplay::Details
+                if signed =>
+            {
+                (wire_model(&raw.model) == wire_model(self.model)).then(|| block.clone())
             }
+            ReasoningReplay::Native | ReasoningReplay::Content | ReasoningReplay::Details => block
+                ["thinking"]
+                .as_str()
+                .filter(|thought| !thought.trim().is_empty())
+                .map(text),
         }
     }
 }

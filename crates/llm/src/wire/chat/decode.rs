@@ -4,6 +4,7 @@ use hermes_core::{FinishReason, ModelEvent, RawTurn, Usage, WireProtocol};
 use serde_json::{Map, Value as Json, json};
 
 use super::calls::Calls;
+use super::piece::Piece;
 use super::{ollama, tokens};
 use crate::error::VendorError;
 use crate::wire::{Decoder, Frame, WireError};
@@ -46,6 +47,12 @@ impl Decoder for ChatDecoder {
         }
         if data == "[DONE]" {
             self.done = true;
+            return Ok(());
+        }
+        if frame.event.is_none()
+            && let Some(piece) = Piece::read(data)
+        {
+            self.piece(piece, out);
             return Ok(());
         }
         let chunk = ollama::chunk(parse(frame)?);
@@ -117,8 +124,19 @@ pub(crate) fn failure(body: &Json) -> VendorError {
 }
 
 impl ChatDecoder {
+    fn piece(&mut self, piece: Piece<'_>, out: &mut Vec<ModelEvent>) {
+        if let (true, Some(answer)) = (self.answer.is_empty(), piece.answer) {
+            answer.clone_into(&mut self.answer);
+        }
+        self.content.push_str(&piece.text);
+        out.push(ModelEvent::Text(piece.text.into_owned()));
+    }
+
     fn chunk(&mut self, chunk: &Json, out: &mut Vec<ModelEvent>) -> Result<(), WireError> {
-        if chunk.get("error").is_some_and(says_something) {
+        // Aggregators follow a reached limit with a complaint about it, in the chunk that also holds the
+        // count; the limit is known by then. After any other end a failure is one.
+        let about_limit = self.finish == Some(FinishReason::Length);
+        if !about_limit && chunk.get("error").is_some_and(says_something) {
             return Err(failure(chunk).into());
         }
         if self.answer.is_empty()
@@ -137,8 +155,11 @@ impl ChatDecoder {
         if let Some(choice) = choice {
             self.choice(choice, out)?;
         }
-        if let Some(object) = chunk.get("usage")
-            && let Some(usage) = tokens::usage(object)
+        // Groq counts in a field of its own unless it is asked to.
+        let counts = [chunk.get("usage"), chunk.pointer("/x_groq/usage")];
+        let mut counts = counts.into_iter().flatten();
+        if let Some((object, usage)) =
+            counts.find_map(|object| Some((object, tokens::usage(object)?)))
         {
             let counted = (usage, tokens::cost(object));
             // Some servers repeat the count in every chunk.
@@ -269,6 +290,7 @@ impl ChatDecoder {
                     text.push_str(more);
                 }
                 (Some(_), Json::Null) => {}
+                (Some(_), Json::String(none)) if none.is_empty() => {}
                 _ => {
                     last.insert(key.clone(), value.clone());
                 }

@@ -51,20 +51,7 @@ pub(super) fn append(turns: &[Turn<'_>], model: &str, dialect: &Dialect<'_>, out
 
 fn append_turn(turn: &Turn<'_>, model: &str, dialect: &Dialect<'_>, out: &mut Vec<Json>) {
     match turn {
-        Turn::User(parts) => {
-            let shown = show_user(parts, dialect);
-            let result = out.last_mut().filter(|last| last["role"] == "tool");
-            match (result, plain(&shown)) {
-                (Some(result), Some(text)) => add_text(&mut result["content"], &text),
-                (result, _) => {
-                    // A picture cannot be the result of a tool everywhere.
-                    if result.is_some() {
-                        out.push(json!({"role": "assistant", "content": INTERRUPTED}));
-                    }
-                    out.push(json!({"role": "user", "content": content(&shown)}));
-                }
-            }
-        }
+        Turn::User(parts) => append_user(&show_user(parts, dialect), out),
         Turn::Assistant(assistant) => {
             let raw = assistant.issued_by(WireProtocol::ChatCompletions, dialect.provider);
             let own = raw.is_some();
@@ -83,6 +70,25 @@ fn append_turn(turn: &Turn<'_>, model: &str, dialect: &Dialect<'_>, out: &mut Ve
             }
         }
     }
+}
+
+/// Adds what the user says, to the last message where a message of its own would break the order.
+fn append_user(shown: &[Shown], out: &mut Vec<Json>) {
+    match out.last_mut() {
+        Some(last) if last["role"] == "tool" => match plain(shown) {
+            Some(text) => return add_text(&mut last["content"], &text),
+            // A picture cannot be the result of a tool everywhere.
+            None => out.push(json!({"role": "assistant", "content": INTERRUPTED})),
+        },
+        // The pictures of results were shown as the user's.
+        Some(last) if last["role"] == "user" => {
+            if let Some(before) = last["content"].as_array_mut() {
+                return before.extend(pieces(shown));
+            }
+        }
+        Some(_) | None => {}
+    }
+    out.push(json!({"role": "user", "content": content(shown)}));
 }
 
 /// Adds what the user said to the result of a tool.
@@ -111,14 +117,15 @@ fn wire_id(id: &str, own: bool) -> Cow<'_, str> {
 fn content(shown: &[Shown]) -> Json {
     match plain(shown) {
         Some(text) => text.into(),
-        None => shown
-            .iter()
-            .map(|piece| match piece {
-                Shown::Text(text) => json!({"type": "text", "text": text}),
-                Shown::Picture(url) => json!({"type": "image_url", "image_url": {"url": url}}),
-            })
-            .collect(),
+        None => pieces(shown).collect(),
     }
+}
+
+fn pieces(shown: &[Shown]) -> impl Iterator<Item = Json> {
+    shown.iter().map(|piece| match piece {
+        Shown::Text(text) => json!({"type": "text", "text": text}),
+        Shown::Picture(url) => json!({"type": "image_url", "image_url": {"url": url}}),
+    })
 }
 
 fn said(

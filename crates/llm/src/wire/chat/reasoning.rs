@@ -41,6 +41,15 @@ pub(crate) fn nearest<'l>(effort: Effort, levels: &[&'l str]) -> Option<&'l str>
     best.map(|(_, level)| level)
 }
 
+/// The same, unless this effort is asked for by saying nothing.
+pub(crate) fn said<'l>(effort: Effort, levels: &'l [String], unsaid: &[String]) -> Option<&'l str> {
+    let (_, word) = WORDS.iter().find(|(known, _)| *known == effort)?;
+    let is_said = !unsaid.iter().any(|known| known == word);
+    is_said
+        .then(|| nearest(effort, &borrowed(levels)))
+        .flatten()
+}
+
 /// The fields of the body that ask a chat model for an effort.
 pub(super) fn fields(
     effort: Option<Effort>,
@@ -49,24 +58,32 @@ pub(super) fn fields(
 ) -> Map<String, Json> {
     let fields = match style {
         ReasoningStyle::Native | ReasoningStyle::Omit | ReasoningStyle::Adaptive => None,
-        ReasoningStyle::Effort { levels, default } => {
+        ReasoningStyle::Effort {
+            levels,
+            default,
+            unsaid,
+        } => {
             let level = match effort {
-                Some(effort) => nearest(effort, &borrowed(levels)),
+                Some(effort) => said(effort, levels, unsaid),
                 None => default.as_deref(),
             };
             level.map(|level| json!({"reasoning_effort": level}))
         }
-        ReasoningStyle::Object { default } => object(effort, default.as_deref()),
+        ReasoningStyle::Object {
+            silent_off: true, ..
+        } if effort == Some(Effort::Off) => None,
+        ReasoningStyle::Object { default, .. } => object(effort, default.as_deref()),
         ReasoningStyle::Verbosity { levels } => effort
             .and_then(|effort| nearest(effort, &borrowed(levels)))
             .map(|level| json!({"reasoning": {"enabled": true}, "verbosity": level})),
         ReasoningStyle::ThinkingSwitch {
+            on,
             levels,
             only_when_set,
         } => match effort {
             None if *only_when_set => None,
-            None => Some(json!({"thinking": {"type": "enabled"}})),
-            Some(effort) => Some(switch(effort, levels)),
+            None => Some(json!({"thinking": {"type": on}})),
+            Some(effort) => Some(switch(effort, on, levels)),
         },
         ReasoningStyle::GoogleConfig => effort.map(
             |effort| json!({"extra_body": {"google": {"thinking_config": google(effort, model)}}}),
@@ -88,13 +105,13 @@ fn object(effort: Option<Effort>, default: Option<&str>) -> Option<Json> {
     level.map(|level| json!({"reasoning": {"enabled": true, "effort": level}}))
 }
 
-fn switch(effort: Effort, levels: &[String]) -> Json {
+fn switch(effort: Effort, on: &str, levels: &[String]) -> Json {
     if effort == Effort::Off {
         return json!({"thinking": {"type": "disabled"}});
     }
     match nearest(effort, &borrowed(levels)) {
-        Some(level) => json!({"thinking": {"type": "enabled"}, "reasoning_effort": level}),
-        None => json!({"thinking": {"type": "enabled"}}),
+        Some(level) => json!({"thinking": {"type": on}, "reasoning_effort": level}),
+        None => json!({"thinking": {"type": on}}),
     }
 }
 

@@ -29,12 +29,14 @@ pub(super) fn usage(object: &Json) -> Option<Usage> {
     );
     let reasoning = count(object, &["/completion_tokens_details/reasoning_tokens"]).unwrap_or(0);
     let (read, write) = (read.unwrap_or(0), write.unwrap_or(0));
-    // Some providers count thinking beside the completion; their total tells.
-    let beside = count(object, &["/total_tokens"])
-        .is_some_and(|total| reasoning > 0 && total == prompt + completion + reasoning);
+    // Some providers count thinking beside the completion, and some only in the total, which tells. With a cache
+    // the rest of the total may be something else.
+    let rest = count(object, &["/total_tokens"])
+        .and_then(|total| total.checked_sub(prompt.saturating_add(completion)))
+        .filter(|rest| *rest == reasoning || (reasoning == 0 && read == 0 && write == 0));
     Some(Usage {
         input_tokens: prompt.saturating_sub(read).saturating_sub(write),
-        output_tokens: completion + if beside { reasoning } else { 0 },
+        output_tokens: completion.saturating_add(rest.unwrap_or(0)),
         cache_read_tokens: read,
         cache_write_tokens: write,
         reasoning_tokens: reasoning,
@@ -42,7 +44,7 @@ pub(super) fn usage(object: &Json) -> Option<Usage> {
 }
 
 /// What the provider says it cost, in US dollars.
-pub(super) fn cost(object: &Json) -> Option<f64> {
+pub(crate) fn cost(object: &Json) -> Option<f64> {
     object
         .get("cost")
         .and_then(Json::as_f64)

@@ -99,7 +99,9 @@ impl ContentDecoder {
             | "BLOCKLIST"
             | "PROHIBITED_CONTENT"
             | "SPII"
+            | "MODEL_ARMOR"
             | "IMAGE_SAFETY"
+            | "IMAGE_RECITATION"
             | "IMAGE_PROHIBITED_CONTENT" => FinishReason::Refused,
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "MALFORMED_RESPONSE" => {
                 let words = candidate["finishMessage"].as_str().unwrap_or_default();

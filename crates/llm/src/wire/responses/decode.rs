@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 use super::stream::{Items, Outcome};
 use crate::error::VendorError;
 use crate::wire::chat::decode::{failure, parse, says_something};
-use crate::wire::chat::tokens::count;
+use crate::wire::chat::tokens::{cost, count};
 use crate::wire::{Decoder, Frame, WireError};
 
 /// Reads one answer of `model` at `provider`.
@@ -59,7 +59,7 @@ impl Decoder for ResponsesDecoder {
                 protocol: WireProtocol::Responses,
                 provider: self.provider.clone(),
                 model: self.model.clone(),
-                body: std::mem::take(&mut self.items.done).into(),
+                body: self.items.take_whole(),
             }),
         });
         Ok(())
@@ -140,7 +140,7 @@ impl ResponsesDecoder {
         {
             out.push(ModelEvent::Usage {
                 usage,
-                cost_usd: None,
+                cost_usd: cost(object),
             });
         }
         let status = response
@@ -158,7 +158,7 @@ impl ResponsesDecoder {
             }
             .into());
         }
-        if self.items.done.is_empty() {
+        if !self.items.is_any_done() {
             let output = response.get("output").and_then(Json::as_array);
             for (place, item) in output.into_iter().flatten().enumerate() {
                 let event = serde_json::json!({"output_index": place});

@@ -220,7 +220,9 @@ fn content(shown: &[Shown]) -> Json {
             .iter()
             .map(|piece| match piece {
                 Shown::Text(text) => json!({"type": "input_text", "text": text}),
-                Shown::Picture(url) => json!({"type": "input_image", "image_url": url}),
+                Shown::Picture(url) => {
+                    json!({"type": "input_image", "image_url": url, "detail": "auto"})
+                }
             })
             .collect(),
     }

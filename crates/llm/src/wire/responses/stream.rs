@@ -13,8 +13,6 @@ use crate::wire::legal::UNNAMED_TOOL;
 #[derive(Debug, Default)]
 pub(super) struct Items {
     open: Vec<Open>,
-    /// Whole items, as received.
-    pub(super) done: Vec<Json>,
     /// Whether a refusal was among them.
     pub(super) refused: bool,
 }
@@ -33,7 +31,8 @@ struct Open {
     kind: Kind,
     /// What was told of it so far: text, thoughts or arguments.
     told: String,
-    is_done: bool,
+    /// The whole of it, as received, once it is done.
+    whole: Option<Json>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -79,7 +78,17 @@ impl Items {
     }
 
     pub(super) fn has_begun(&self) -> bool {
-        !self.open.is_empty() || !self.done.is_empty()
+        !self.open.is_empty()
+    }
+
+    pub(super) fn is_any_done(&self) -> bool {
+        self.open.iter().any(|item| item.whole.is_some())
+    }
+
+    /// Whole items in the order they began: some servers finish the thoughts after what came of them.
+    pub(super) fn take_whole(&mut self) -> Json {
+        let whole = self.open.iter_mut().filter_map(|item| item.whole.take());
+        whole.collect()
     }
 
     /// The names of all calls that began.
@@ -191,14 +200,17 @@ impl Items {
             // Tools the provider ran itself, and whatever else leaks out of it.
             _ => return,
         };
-        if self.open.get(position).is_some_and(|open| open.is_done) {
+        if self
+            .open
+            .get(position)
+            .is_some_and(|open| open.whole.is_some())
+        {
             return;
         }
         self.complete(position, &whole, out);
         if let Some(open) = self.open.get_mut(position) {
-            open.is_done = true;
+            open.whole = Some(item.clone());
         }
-        self.done.push(item.clone());
     }
 
     fn begin(&mut self, key: Key, kind: Kind) -> usize {
@@ -206,7 +218,7 @@ impl Items {
             key,
             kind,
             told: String::new(),
-            is_done: false,
+            whole: None,
         });
         self.open.len() - 1
     }
@@ -229,7 +241,7 @@ impl Items {
                 |item: &Open| std::mem::discriminant(&item.key) == std::mem::discriminant(&key);
             self.open
                 .iter()
-                .position(|item| !item.is_done && fits(item) && !same_way(item))
+                .position(|item| item.whole.is_none() && fits(item) && !same_way(item))
         };
         match known.or_else(unnamed) {
             Some(position) => position,
@@ -252,7 +264,7 @@ impl Items {
     ) -> usize {
         let given = word(item, "call_id");
         let known = self.open.iter().position(|open| match &open.kind {
-            Kind::Call { id, .. } => open.key == key || (id.0 == given && !open.is_done),
+            Kind::Call { id, .. } => open.key == key || (id.0 == given && open.whole.is_none()),
             Kind::Message(_) | Kind::Reasoning => false,
         });
         if let Some(position) = known {

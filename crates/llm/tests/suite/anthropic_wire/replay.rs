@@ -118,9 +118,9 @@ const WHOLE: [&str; 6] = [
 
 const BARE: [&str; 3] = ["text", "tool_use", "tool_use"];
 
-// PV-8
+// PV-8 AG-2
 #[test]
-fn signed_thinking_goes_back_to_its_issuer_while_the_loop_runs() {
+fn signed_thinking_goes_back_to_its_issuer_in_every_later_request() {
     use ReasoningReplay::{All, Native, Never, Unsigned};
     let opus = "claude-opus-4-6";
     let signed = || raw(recorded_blocks());
@@ -135,7 +135,7 @@ fn signed_thinking_goes_back_to_its_issuer_while_the_loop_runs() {
     };
     check_thinking(Native, opus, signed(), false, &WHOLE);
     check_thinking(Native, "anthropic/claude-opus-4.6", signed(), false, &WHOLE);
-    check_thinking(Native, opus, signed(), true, &BARE);
+    check_thinking(Native, opus, signed(), true, &WHOLE);
     check_thinking(Native, "claude-sonnet-4-6", signed(), false, &BARE);
     check_thinking(Native, opus, foreign(), false, &BARE);
     check_thinking(
@@ -143,6 +143,13 @@ fn signed_thinking_goes_back_to_its_issuer_while_the_loop_runs() {
         opus,
         unsigned(),
         false,
+        &["text", "text", "tool_use", "tool_use"],
+    );
+    check_thinking(
+        Native,
+        opus,
+        unsigned(),
+        true,
         &["text", "text", "tool_use", "tool_use"],
     );
     check_thinking(All, opus, signed(), true, &WHOLE);
@@ -208,36 +215,41 @@ fn a_paused_turn_is_sent_back_whole() {
     );
 }
 
-// PV-8
-#[test]
-fn only_the_latest_screenshots_are_sent() {
+/// A history with so many screenshots, the last of which is gone.
+fn looked_at(screenshots: usize) -> Vec<Message> {
     let mut history = vec![user("go")];
-    for step in 0..5 {
+    for step in 1..=screenshots {
         let id = format!("t{step}");
         history.push(assistant(vec![call(&id, "look", json!({}))], None));
         let mut shown = result(&id, "seen");
+        let last = step == screenshots;
         shown
             .parts
-            .push(picture(if step == 4 { "gone" } else { "shot" }));
+            .push(picture(if last { "gone" } else { "shot" }));
         history.push(shown);
     }
-    let quirks = Quirks::default();
-    let sent = body(&request("claude-opus-4-6", history.clone()), &quirks);
-    let kinds: Vec<&Json> = (0..5)
-        .map(|step| &sent["messages"][2 + 2 * step]["content"][0]["content"][1])
-        .collect();
-    assert_eq!(
-        kinds[1]["text"],
-        "[attachment shot.png (image/png) is outdated and left out]"
-    );
-    assert_eq!(
-        (&kinds[2]["type"], &kinds[3]["type"]),
-        (&json!("image"), &json!("image"))
-    );
-    assert_eq!(
-        kinds[4]["text"],
-        "[attachment shot.png (image/png) is not available]"
-    );
+    history
+}
+
+// PV-8, AG-2: many at once, so that most requests begin with the one before.
+#[test]
+fn old_screenshots_are_left_out_sixteen_at_a_time() {
+    for (screenshots, left_out) in [(18, 0), (19, 16), (34, 16), (35, 32)] {
+        let request = request("claude-opus-4-6", looked_at(screenshots));
+        let sent = body(&request, &Quirks::default());
+        let shown = |step: usize| &sent["messages"][2 * step]["content"][0]["content"][1];
+        for step in 1..screenshots {
+            let outdated = "[attachment shot.png (image/png) is outdated and left out]";
+            match step <= left_out {
+                true => assert_eq!(shown(step)["text"], outdated, "{step} of {screenshots}"),
+                false => assert_eq!(shown(step)["type"], "image", "{step} of {screenshots}"),
+            }
+        }
+        assert_eq!(
+            shown(screenshots)["text"],
+            "[attachment shot.png (image/png) is not available]"
+        );
+    }
     for quirks in [
         Quirks {
             no_images: true,
@@ -248,7 +260,7 @@ fn only_the_latest_screenshots_are_sent() {
             ..Quirks::default()
         },
     ] {
-        let sent = body(&request("claude-opus-4-6", history.clone()), &quirks).to_string();
+        let sent = body(&request("claude-opus-4-6", looked_at(5)), &quirks).to_string();
         assert!(!sent.contains("\"image\""));
     }
 }

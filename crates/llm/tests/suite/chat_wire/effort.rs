@@ -63,6 +63,7 @@ fn levels_go_to_the_nearest_the_provider_knows() {
     let style = |words: &[&str], default: Option<&str>| ReasoningStyle::Effort {
         levels: levels(words),
         default: default.map(str::to_owned),
+        unsaid: Vec::new(),
     };
     let expected: Vec<Json> = [
         "high", "low", "low", "medium", "high", "high", "high", "high",
@@ -91,6 +92,21 @@ fn levels_go_to_the_nearest_the_provider_knows() {
 
 // PV-12
 #[test]
+fn an_effort_may_be_asked_for_by_saying_nothing() {
+    let style = ReasoningStyle::Effort {
+        levels: levels(&["low", "high"]),
+        default: Some("high".to_owned()),
+        unsaid: levels(&["minimal"]),
+    };
+    let sent = added(style, "m");
+    let effort = |word: &str| json!({"reasoning_effort": word});
+    assert_eq!(sent[0], effort("high"));
+    assert_eq!(sent[2], json!({}), "minimal");
+    assert_eq!(sent[3], effort("low"));
+}
+
+// PV-12
+#[test]
 fn aggregators_take_an_object() {
     let on = |word: &str| json!({"reasoning": {"enabled": true, "effort": word}});
     let expected = [
@@ -107,6 +123,7 @@ fn aggregators_take_an_object() {
     assert_eq!(
         added(
             ReasoningStyle::Object {
+                silent_off: false,
                 default: Some("medium".to_owned())
             },
             "m"
@@ -114,7 +131,13 @@ fn aggregators_take_an_object() {
         expected
     );
     assert_eq!(
-        added(ReasoningStyle::Object { default: None }, "m")[0],
+        added(
+            ReasoningStyle::Object {
+                default: None,
+                silent_off: false
+            },
+            "m"
+        )[0],
         json!({})
     );
 }
@@ -126,6 +149,7 @@ fn a_switch_may_have_levels() {
     let with = |word: &str| json!({"thinking": {"type": "enabled"}, "reasoning_effort": word});
     let plain = added(
         ReasoningStyle::ThinkingSwitch {
+            on: "enabled".to_owned(),
             levels: Vec::new(),
             only_when_set: true,
         },
@@ -138,6 +162,7 @@ fn a_switch_may_have_levels() {
 
     let leveled = added(
         ReasoningStyle::ThinkingSwitch {
+            on: "enabled".to_owned(),
             levels: levels(&["low", "medium", "high", "max"]),
             only_when_set: false,
         },

@@ -33,6 +33,17 @@ fn usage_is_counted_once_in_every_spelling() {
             [10, 12, 0, 0, 7],
             None,
         ),
+        // Thinking that only the total counts.
+        (
+            json!({"prompt_tokens": 35, "completion_tokens": 12, "total_tokens": 109}),
+            [35, 74, 0, 0, 0],
+            None,
+        ),
+        (
+            json!({"prompt_tokens": 35, "completion_tokens": 12, "total_tokens": 109, "cached_tokens": 9}),
+            [26, 12, 9, 0, 0],
+            None,
+        ),
         (
             json!({"prompt_tokens": 3, "completion_tokens": 1, "prompt_tokens_details": {"cached_tokens": 9}}),
             [0, 1, 9, 0, 0],
@@ -58,4 +69,21 @@ fn usage_is_counted_once_in_every_spelling() {
         };
         assert_eq!(events[0], expected, "{object}");
     }
+}
+
+// PV-29
+#[test]
+fn usage_is_also_found_where_groq_puts_it() {
+    let usage = json!({"prompt_tokens": 21, "completion_tokens": 9, "total_tokens": 30});
+    let chunk = json!({"choices": [], "x_groq": {"id": "req_1", "usage": usage}});
+    let events = read(&[finish("stop"), chunk]).unwrap();
+    let expected = Usage {
+        input_tokens: 21,
+        output_tokens: 9,
+        ..Usage::default()
+    };
+    let ModelEvent::Usage { usage, .. } = events[0] else {
+        panic!("{events:?}");
+    };
+    assert_eq!(usage, expected);
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use hermes_core::Clock as _;
-use hermes_llm::resolve::{Credential, ResolveError, Resolved, resolve};
+use hermes_llm::resolve::{CloudMachine, Credential, ResolveError, Resolved, resolve};
 use hermes_llm::wire::converse::sigv4::{self, Signer};
 use hermes_testkit::model_server::{
     ModelServer, RecordedRequest, Scenario, Step, bytes, json as reply, text,
@@ -318,7 +318,7 @@ fn the_first_of_many_ways_is_taken_and_none_is_said() {
         Err(ResolveError::MissingKey { .. })
     ));
     let mut request = setup.request();
-    request.cloud_machine = true;
+    request.machine = Some(CloudMachine::Amazon);
     let made = resolve(&request).expect("a machine of the cloud").key;
     assert!(matches!(made, Credential::Minted(mint) if mint.label() == "aws:role of the machine"));
 

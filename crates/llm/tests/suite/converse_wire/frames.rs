@@ -35,12 +35,25 @@ fn crc(bytes: &[u8]) -> u32 {
     })
 }
 
-fn event(name: &str, payload: &str) -> Vec<u8> {
+/// An event as the service frames it.
+pub(crate) fn event(name: &str, payload: &str) -> Vec<u8> {
     binary(
         &[
             (":event-type", name),
             (":content-type", "application/json"),
             (":message-type", "event"),
+        ],
+        payload,
+    )
+}
+
+/// An exception as the service frames it.
+pub(crate) fn exception(name: &str, payload: &str) -> Vec<u8> {
+    binary(
+        &[
+            (":message-type", "exception"),
+            (":exception-type", name),
+            (":content-type", "application/json"),
         ],
         payload,
     )
@@ -112,13 +125,7 @@ fn a_flipped_bit_anywhere_is_noticed() {
 // PV-10
 #[test]
 fn an_exception_in_the_middle_of_an_answer_ends_it_with_its_code() {
-    let exception = binary(
-        &[
-            (":exception-type", "throttlingException"),
-            (":message-type", "exception"),
-        ],
-        r#"{"message":"Too many tokens"}"#,
-    );
+    let throttled = exception("throttlingException", r#"{"message":"Too many tokens"}"#);
     let error = binary(
         &[
             (":message-type", "error"),
@@ -127,15 +134,12 @@ fn an_exception_in_the_middle_of_an_answer_ends_it_with_its_code() {
         ],
         "",
     );
-    let original = binary(
-        &[
-            (":exception-type", "modelStreamErrorException"),
-            (":message-type", "exception"),
-        ],
+    let original = exception(
+        "modelStreamErrorException",
         r#"{"message":"The model failed","originalMessage":"out of memory","originalStatusCode":424}"#,
     );
     for (frame, status, code, message) in [
-        (exception, None, "throttlingException", "Too many tokens"),
+        (throttled, None, "throttlingException", "Too many tokens"),
         (error, None, "InternalServerException", "It broke"),
         (
             original,

@@ -186,6 +186,125 @@ async fn strategies_choose_as_they_say() {
 
 // PV-17
 #[tokio::test]
+async fn work_beside_a_conversation_takes_a_credential_that_nobody_has_in_hand() {
+    let bench = Bench::with_three();
+    let ring = bench.ring();
+    let beside = async || ring.lease_beside(&route()).await.unwrap();
+    let conversation = leased(&ring).await;
+    let (first, second) = (beside().await, beside().await);
+    let ids = [&conversation.id, &first.id, &second.id];
+    assert_eq!(ids, ["a", "b", "c"]);
+    // A copy, as one that was renewed has it, is the same hold.
+    let copy = second.clone();
+    drop(second);
+    let shared = beside().await;
+    assert_eq!(
+        shared.id, "a",
+        "all are in hand: the first of those shared least"
+    );
+    assert_eq!(beside().await.id, "b", "given back at once");
+    drop(copy);
+    let free = beside().await;
+    assert_eq!(free.id, "c", "free again");
+    // A conversation goes by its order, whoever has what in hand.
+    assert_eq!(leased(&ring).await.id, "a");
+    drop(conversation);
+    drop(shared);
+    // What rests is not taken just because it is free.
+    ring.set_aside(&first, &fault(Reason::RateLimit, 429));
+    drop(first);
+    let held = leased(&ring).await;
+    assert_eq!(held.id, "a");
+    drop(free);
+    assert_eq!(beside().await.id, "c");
+}
+
+// PV-17
+#[tokio::test]
+async fn what_others_have_in_hand_is_left_to_them_until_they_give_it_back() {
+    let bench = Bench::with_three();
+    let (here, there) = (bench.ring(), bench.ring());
+    let beside = async |ring: &Keyring| ring.lease_beside(&route()).await.unwrap();
+    let theirs = leased(&there).await;
+    let ours = beside(&here).await;
+    assert_eq!((theirs.id.as_str(), ours.id.as_str()), ("a", "b"));
+    assert_eq!(beside(&there).await.id, "c", "given back at once");
+    // A conversation goes by its order, and what it gives back is still theirs.
+    let conversation = leased(&here).await;
+    assert_eq!(conversation.id, "a");
+    drop(conversation);
+    assert_eq!(beside(&here).await.id, "c");
+    drop(theirs);
+    assert_eq!(beside(&here).await.id, "a");
+    let mode = bench.home.mode("cache/leases").unwrap() & 0o777;
+    assert_eq!(mode, 0o700);
+}
+
+// PV-17
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_process_had_in_hand_is_free_when_it_was_killed() {
+    let bench = Bench::with_three();
+    let file = bench.home.path().join("auth.json");
+    let other = bench
+        .home
+        .command(env!("CARGO_BIN_EXE_auth-worker"))
+        .args(["hold", file.to_str().unwrap(), BASE])
+        .spawn()
+        .unwrap();
+    let (other, line) = tokio::task::spawn_blocking(move || {
+        let line = other.next_line(Duration::from_secs(30)).unwrap();
+        (other, line)
+    })
+    .await
+    .unwrap();
+    assert_eq!(line.as_deref(), Some("a"));
+    let ring = bench.ring();
+    let beside = async || ring.lease_beside(&route()).await.unwrap().id;
+    assert_eq!(beside().await, "b");
+    other.kill().unwrap();
+    assert_eq!(beside().await, "a");
+}
+
+// PV-17
+#[tokio::test]
+async fn a_provider_with_one_credential_leaves_no_marks() {
+    let row = json!({"id": "a", "source": "manual", "access_token": "sk-lab-a"});
+    let bench = Bench::new(json!([row]));
+    let ring = bench.ring();
+    let _held = ring.lease_beside(&route()).await.unwrap();
+    let made = bench.home.path().join("cache");
+    assert!(!made.exists(), "there is nothing to choose");
+}
+
+// PV-17, PV-21
+#[tokio::test]
+async fn a_key_of_the_settings_stays_the_key_of_its_route_also_beside() {
+    for (source, expected) in [
+        (
+            KeySource::Setting("auxiliary.vision".to_owned()),
+            "auxiliary.vision",
+        ),
+        (KeySource::Variable("LAB_API_KEY".to_owned()), "key a"),
+    ] {
+        let bench = Bench::with_three();
+        let ring = bench.ring();
+        let own = OwnKey {
+            source,
+            secret: secret("sk-own-0123456789", BASE),
+        };
+        let keys = ProviderKeys {
+            keys: vec![own],
+            ..ProviderKeys::default()
+        };
+        ring.meet(&route(), keys);
+        let _conversation = leased(&ring).await;
+        let beside = ring.lease_beside(&route()).await.unwrap();
+        assert_eq!(beside.label, expected);
+    }
+}
+
+// PV-17
+#[tokio::test]
 async fn an_outcome_counts_for_the_lease_it_is_told_with() {
     let bench = Bench {
         strategy: PoolStrategy::RoundRobin,

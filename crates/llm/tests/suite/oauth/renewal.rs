@@ -1,8 +1,11 @@
 //! Renewing logins.
 
-use hermes_testkit::model_server::{ModelServer, Scenario, error, text};
+use std::time::Instant;
 
-use super::super::lab::{Lab, question};
+use hermes_llm::{Ask, CallEnd};
+use hermes_testkit::model_server::{ModelServer, RecordedRequest, Scenario, Step, error, text};
+
+use super::super::lab::{Heard, Lab, answered, course, question};
 use super::*;
 
 // PV-15
@@ -259,4 +262,118 @@ async fn a_call_goes_on_with_another_credential_when_the_login_has_ended() {
         .collect();
     assert_eq!(sent, ["Bearer access-0", "Bearer spare-key-1234567890"]);
     assert_eq!(bench.portal.refreshes(), 1);
+}
+
+// AG-12, PV-15
+#[tokio::test]
+async fn a_login_that_cannot_be_renewed_now_is_not_shown_again_at_once() {
+    let bench = Bench::logged_in(1).await;
+    let down = (503, json!({"error": "down"}));
+    let refusals = [down.clone(), down];
+    bench.portal.refusals.lock().unwrap().extend(refusals);
+    let refused = Step::new(error(401).message("token expired")).repeat();
+    let server = ModelServer::start(Scenario::new().reply(refused)).unwrap();
+    let lab = Lab::with_keys(bench.ring());
+    let mut route = bench.route();
+    if let Endpoint::Http(address) = &mut route.endpoint {
+        address.base = server.base_url().parse().unwrap();
+    }
+    let failure = lab.fail(&route, &question()).await;
+    let said = &failure.fault.message;
+    assert!(said.contains("token expired"), "{said}");
+    assert!(said.contains("could not be renewed"), "{said}");
+    assert_eq!(server.requests().len(), 1);
+    assert_eq!(bench.portal.refreshes(), 1);
+}
+
+/// The login ends after so many seconds.
+fn ends_in(bench: &Bench, seconds: i64) {
+    let mut document = bench.document();
+    let now = bench.clock.now().as_second();
+    for row in ["/providers/nous", "/credential_pool/nous/0"] {
+        let row = document.pointer_mut(row).unwrap();
+        row["expires_at"] = json!(now + seconds);
+        row["obtained_at"] = json!(now - 80_000);
+    }
+    bench.home.write("auth.json", document.to_string()).unwrap();
+}
+
+fn served(bench: &Bench, server: &ModelServer) -> Route {
+    let mut route = bench.route();
+    if let Endpoint::Http(address) = &mut route.endpoint {
+        address.base = server.base_url().parse().unwrap();
+    }
+    route
+}
+
+fn shown(server: &ModelServer) -> Vec<String> {
+    let all = server.requests();
+    let bearer = |seen: &RecordedRequest| seen.header("authorization").unwrap().to_owned();
+    all.iter().map(bearer).collect()
+}
+
+// PV-15: a conversation keeps what it was lent, and the token is replaced all the same.
+#[tokio::test]
+async fn a_login_is_renewed_in_the_middle_of_a_conversation_before_it_ends() {
+    let bench = Bench::logged_in(1).await;
+    ends_in(&bench, 3_600);
+    let server = ModelServer::start(Scenario::new().reply(Step::new(text("fine")).repeat()));
+    let server = server.unwrap();
+    let lab = Lab::with_keys(bench.ring());
+    let mut course = course(&served(&bench, &server));
+    let mut ask = async || answered(lab.call(&mut course, &question()).await.0);
+    ask().await;
+    bench.clock.advance(Duration::from_secs(1_799));
+    ask().await;
+    assert_eq!(bench.portal.refreshes(), 0);
+    // Its server is away: the token still works, and the server is not asked before every call.
+    let down = (503, json!({"error": "down"}));
+    bench.portal.refusals.lock().unwrap().push_back(down);
+    bench.clock.advance(Duration::from_secs(1));
+    ask().await;
+    ask().await;
+    assert_eq!(bench.portal.refreshes(), 1);
+    bench.clock.advance(Duration::from_secs(60));
+    ask().await;
+    let (old, new) = ("Bearer access-0", "Bearer access-1");
+    assert_eq!(shown(&server), [old, old, old, old, new]);
+    assert_eq!(bench.portal.refreshes(), 2);
+}
+
+// AG-8, PV-15: the renewal goes on, because its reply is worth a login.
+#[tokio::test]
+async fn a_stop_is_heard_while_a_login_is_renewed() {
+    for leased_before in [false, true] {
+        let bench = Bench::logged_in(1).await;
+        ends_in(&bench, if leased_before { 3_600 } else { 60 });
+        let server = ModelServer::start(Scenario::new().reply(Step::new(text("fine")).repeat()));
+        let server = server.unwrap();
+        let lab = Lab::with_keys(bench.ring());
+        let mut course = course(&served(&bench, &server));
+        if leased_before {
+            answered(lab.call(&mut course, &question()).await.0);
+            bench.clock.advance(Duration::from_secs(3_590));
+        }
+        let closed = bench.portal.gate.acquire_many(1_000).await.unwrap();
+        let (request, cancel, mut heard) = (question(), CancellationToken::new(), Heard::default());
+        let asked = Ask {
+            request: &request,
+            tokens: 100,
+            compactable: true,
+        };
+        let call = lab.caller.call(&mut course, &asked, &mut heard, &cancel);
+        let stop = async {
+            bench.portal.arrived.notified().await;
+            cancel.cancel();
+            Instant::now()
+        };
+        let (end, since) = tokio::join!(call, stop);
+        assert!(matches!(end, CallEnd::Stopped(_)), "{end:?}");
+        let took = since.elapsed();
+        assert!(took < Duration::from_millis(300), "{took:?}");
+        drop(closed);
+        answered(lab.call(&mut course, &question()).await.0);
+        assert_eq!(shown(&server).pop().unwrap(), "Bearer access-1");
+        assert_eq!(bench.portal.refreshes(), 1);
+    }
 }

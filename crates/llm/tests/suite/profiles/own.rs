@@ -62,7 +62,7 @@ fn a_mistake_in_a_profile_is_named_with_file_line_and_key() {
         ),
         (
             "id: a\nname: A\nrules:\n  - models: [x]\n    quirks:\n      reasoning: {effort: {level: [low]}}\n",
-            "line 6: quirks.reasoning.effort.level: unknown field `level`",
+            "line 6: quirks.reasoning.effort.level: unknown key; did you mean `levels`?",
         ),
         (
             "id: a\nname: A\nquirks:\n  reasoning: {object: {defautl: low}}\n",
@@ -71,6 +71,20 @@ fn a_mistake_in_a_profile_is_named_with_file_line_and_key() {
         (
             "id: a\nname: A\nmax_tokens: many\n",
             "line 3: max_tokens: invalid type: string \"many\", expected u32",
+        ),
+        (
+            "id: a\nname: A\nkey: login\n",
+            "`key: login` needs an `oauth` section",
+        ),
+        (
+            "id: a\nname: A\nkey: login\noauth:\n  device_authorization_endpoint: http://a.test/device\n  \
+             token_endpoint: https://a.test/token\n  client_id: me\n",
+            "oauth: http://a.test/device is neither https nor on this machine",
+        ),
+        (
+            "id: a\nname: A\noauth:\n  device_authorization_endpoint: https://a.test/device\n  \
+             token_endpoint: https://a.test/token\n  client_id: me\n",
+            "`oauth` is only used with `key: login`",
         ),
         ("name: A\n", "`id` is missing"),
         ("id: [\n", "line 1, column 5: unclosed bracket"),
@@ -86,4 +100,18 @@ fn a_mistake_in_a_profile_is_named_with_file_line_and_key() {
     put(&setup, "one", "id: two\nname: Two\n");
     let error = setup.profiles.get("one").expect_err("the wrong directory");
     assert!(matches!(error, ProfileError::Misplaced { .. }), "{error}");
+}
+
+// PV-1
+#[test]
+fn the_portal_offers_no_models_that_only_talk() {
+    let nous = super::profile("nous");
+    for (model, offered) in [
+        ("Hermes-4-405B", false),
+        ("nousresearch/hermes-4-70b", false),
+        ("z-ai/glm-5.2", true),
+        ("lab/hermes-like", true),
+    ] {
+        assert_eq!(nous.offers(model), offered, "{model}");
+    }
 }

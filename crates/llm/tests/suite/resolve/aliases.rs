@@ -80,6 +80,7 @@ fn the_part_before_a_colon_counts_only_when_it_is_a_provider() {
         ("custom:a", Some("custom:a"), None),
         ("custom:My Lab:big", Some("custom:my-lab"), Some("big")),
         ("custom:m1", Some("custom"), Some("m1")),
+        ("Custom", Some("custom"), None),
         ("ollama:qwen:7b", Some("ollama"), Some("qwen:7b")),
         (
             "DeepSeek:deepseek-chat",

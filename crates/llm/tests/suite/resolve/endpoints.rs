@@ -178,7 +178,7 @@ providers:
 fallback_providers:
   - {provider: claude, model: claude-opus-4.6, max_tokens: 777}
   - {provider: custom, model: m1, base_url: 'http://10.0.0.2/api', api_mode: anthropic_messages, key_env: SPARE_KEY}
-  - {provider: lab, model: m2}
+  - {provider: lab, model: m2, extra_headers: {X-Spare: '2'}}
   - {provider: anthropic, model: claude-opus-4-6}
   - {provider: deepseek, model: deepseek-chat}
   - {provider: zai, model: glm-5.2}
@@ -222,7 +222,15 @@ fallback_model: {provider: lab, model: m2}
     assert_eq!(base_of(&plain), "http://10.0.0.2/api");
     let from = KeySource::Variable("SPARE_KEY".to_owned());
     assert!(matches!(&plain.key, Credential::Key { from: found, .. } if *found == from));
-    assert_eq!(http_of(&lab).headers.len(), 1);
+    let headers = http_of(&lab).headers.iter();
+    let headers: Vec<_> = headers
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    assert_eq!(headers, [("x-lab", "1"), ("x-spare", "2")]);
+    assert!(
+        http_of(&plain).headers.is_empty(),
+        "those of an entry stay with it"
+    );
     assert_eq!(lab.route.limits.output, None);
 }
 
@@ -281,8 +289,20 @@ bedrock: {region: eu-west-1, guardrail: {guardrail_identifier: g1, guardrail_ver
 
 #[test]
 fn what_is_not_built_in_is_said() {
-    let config = "model: {provider: openai, default: gpt-5.5, api_mode: codex_app_server}";
-    let setup = Setup::new(config, &[("OPENAI_API_KEY", "oa-0123456789")]);
-    let error = resolve(&setup.request()).expect_err("not built in");
-    assert!(matches!(error, ResolveError::Unsupported { .. }), "{error}");
+    let keys = [
+        ("OPENAI_API_KEY", "oa-0123456789"),
+        ("DEEPSEEK_API_KEY", "ds-0123456789"),
+    ];
+    for setting in ["api_mode", "openai_runtime"] {
+        let config =
+            format!("model: {{provider: openai, default: gpt-5.5, {setting}: codex_app_server}}");
+        let setup = Setup::new(&config, &keys);
+        let error = resolve(&setup.request()).expect_err("not built in");
+        assert!(matches!(error, ResolveError::Unsupported { .. }), "{error}");
+        assert!(error.hint().contains(setting), "{}", error.hint());
+    }
+    // It never meant the models of others.
+    let config = "model: {provider: deepseek, openai_runtime: codex_app_server}";
+    let resolved = Setup::new(config, &keys).resolve();
+    assert_eq!(resolved.route.label(), "deepseek/deepseek-chat");
 }

@@ -121,11 +121,29 @@ fn effort_is_mapped_to_what_the_model_knows() {
     let few = ReasoningStyle::Effort {
         levels,
         default: None,
+        unsaid: Vec::new(),
     };
     assert_eq!(sent(None, &few), None);
     assert_eq!(sent(Some(Effort::Off), &few), on("none"));
     assert_eq!(sent(Some(Effort::Ultra), &few), on("high"));
     assert_eq!(sent(Some(Effort::High), &ReasoningStyle::Omit), None);
+}
+
+// PV-1
+#[test]
+fn a_tool_that_the_provider_has_itself_is_only_named() {
+    let mut request = request(vec![user("hi")]);
+    request.tools = vec![tool("look"), tool("web_search")].into();
+    let quirks = Quirks {
+        own_tools: vec!["web_search".to_owned()],
+        ..Quirks::default()
+    };
+    let sent = body(&request, &quirks);
+    assert_eq!(sent["tools"][0]["name"], "look");
+    assert_eq!(sent["tools"][1], json!({"type": "web_search"}));
+    // Nowhere else.
+    let plain = body(&request, &Quirks::default());
+    assert_eq!(plain["tools"][1]["type"], "function");
 }
 
 fn turn(raw: Option<RawTurn>) -> Vec<Message> {
@@ -223,7 +241,8 @@ fn pictures_are_parts_and_a_longer_request_begins_with_a_shorter_one() {
     rows[0].parts.push(Part::Media(picture("known")));
     rows.extend([Message::text(Role::Assistant, "done"), user("thanks")]);
     let shorter = body(&request(rows[..3].to_vec()), &Quirks::default());
-    let image = json!({"type": "input_image", "image_url": "data:image/png;base64,cG5n"});
+    let image =
+        json!({"type": "input_image", "image_url": "data:image/png;base64,cG5n", "detail": "auto"});
     assert_eq!(
         shorter["input"][0]["content"],
         json!([{"type": "input_text", "text": "hi"}, image])

@@ -35,6 +35,17 @@ async fn what_is_no_answer_is_named() {
                 "empty",
             ),
             (b"upstream".to_vec(), "text/plain", "upstream"),
+            (
+                b"upstream\xff".to_vec(),
+                "text/event-stream",
+                "not what was expected: upstream",
+            ),
+            // A comment is nothing, and half of a field is what a cut leaves.
+            (
+                b": waiting\n\ndat".to_vec(),
+                "text/event-stream",
+                "was empty",
+            ),
         ] {
             let server = always(bytes(body).content_type(kind));
             let lab = Lab::new();

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -10,7 +9,10 @@ use hermes_config::{McpServer, names_secret};
 use hermes_http::{AuthScheme, HttpClient, RequestBuilder, Response, Timeouts};
 use hermes_secrets::{Origin, OriginPattern, Secret, SecretName};
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ProtocolVersion,
+    ServerJsonRpcMessage,
+};
 use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
@@ -20,8 +22,11 @@ use sse_stream::Sse;
 use url::Url;
 
 use super::hearing::Hearing;
+use super::landing::Landing;
+use super::silence::Silence;
 use crate::failure::names_bad_session;
 use crate::server::is_ours;
+use crate::transport::reading::parse;
 use crate::transport::stream::{MOST_BYTES, events};
 use crate::transport::{Marks, WireError};
 use crate::{Authority, Failure};
@@ -38,8 +43,12 @@ pub(in crate::transport) struct Client {
     pub(super) authority: Option<Arc<dyn Authority>>,
     pub(super) marks: Arc<Marks>,
     pub(super) hearing: Arc<Hearing>,
+    pub(super) landing: Arc<Landing>,
     pub(super) timeouts: Timeouts,
-    pub(super) stream_idle: Duration,
+    /// On answers.
+    pub(super) answers: Silence,
+    /// On streams of what the server says by itself.
+    pub(super) news: Silence,
     pub(super) http: HttpClient,
 }
 
@@ -95,7 +104,7 @@ impl Client {
         session_id: bool,
     ) -> Result<Answered, WireError> {
         let (request, token) = self.signed(request).await?;
-        let response = request.send().await?;
+        let response = self.answers.bound(request.send()).await??;
         let status = response.status();
         if status.is_success() {
             self.marks.hear();
@@ -122,7 +131,8 @@ impl Client {
             });
         }
         // The status says more than a body that cannot be read.
-        let body = response.text(EXCERPT).await.unwrap_or_default();
+        let body = self.answers.bound(response.text(EXCERPT)).await?;
+        let body = body.unwrap_or_default();
         Err(WireError::Status {
             status: status.as_u16(),
             body,
@@ -133,6 +143,10 @@ impl Client {
         &self,
         request: RequestBuilder,
     ) -> Result<(RequestBuilder, Option<Secret>), WireError> {
+        // What is configured is for the server that was named, not for where it leads.
+        if self.landing.is_abroad() {
+            return Ok((request, None));
+        }
         let mut request = request;
         for (name, value) in &self.headers.plain {
             request = request.header(name.clone(), value.clone());
@@ -154,21 +168,34 @@ impl Client {
         Arc::clone(&self.marks)
     }
 
-    /// A request without a body.
+    pub(in crate::transport) fn landing(&self) -> &Landing {
+        &self.landing
+    }
+
+    /// A request without a body. It names the version that is asked for until another one is agreed on: some
+    /// servers want to know it before there is a session.
     pub(in crate::transport) fn request(&self, method: Method, url: &str) -> RequestBuilder {
-        self.http.request(method, url).timeouts(self.timeouts)
+        let version = ProtocolVersion::LATEST_WITH_INITIALIZE;
+        self.http
+            .request(method, url)
+            .timeouts(self.timeouts)
+            .header(HeaderName::from_static(PROTOCOL_VERSION), version.as_str())
     }
 
     /// A stream of events that may be silent for a while.
     pub(in crate::transport) fn listening(&self, url: &str) -> RequestBuilder {
-        let timeouts = Timeouts {
-            idle: self.stream_idle,
-            ..self.timeouts
-        };
-        self.http
-            .get(url)
-            .timeouts(timeouts)
+        self.request(Method::GET, url)
             .header(header::ACCEPT, EVENT_STREAM_MIME_TYPE)
+    }
+
+    /// What comes on such a stream.
+    pub(in crate::transport) fn heard(
+        &self,
+        answered: Answered,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, WireError> {
+        let body = answered.0.stream(usize::MAX)?.into_stream();
+        let body = self.news.clone().within(body);
+        Ok(events(body, MOST_BYTES, Arc::clone(&self.marks), None))
     }
 
     /// A message as the body of a request.
@@ -215,7 +242,8 @@ impl Client {
         if session_id.is_some() {
             self.hearing.before(&message).await;
         }
-        let request = self.protocol(self.posting(&uri, &message), session_id.as_deref(), custom);
+        let request = self.posting(self.landing.url(&uri), &message);
+        let request = self.protocol(request, session_id.as_deref(), custom);
         let answered = match self.send(request, session_id.is_some()).await {
             Ok(answered) => answered,
             Err(WireError::Status { status, body }) => {
@@ -223,6 +251,11 @@ impl Client {
             }
             Err(error) => return Err(StreamableHttpError::Client(error)),
         };
+        if let JsonRpcMessage::Request(request) = &message
+            && matches!(request.request, ClientRequest::InitializeRequest(_))
+        {
+            self.landing.settle(&uri, answered.0.url());
+        }
         self.read(answered.0, &message, limit).await
     }
 
@@ -255,17 +288,18 @@ impl Client {
                 JsonRpcMessage::Request(request) => Some(request.id.clone()),
                 _ => None,
             };
-            let stream = events(body.into_stream(), limit, Arc::clone(&self.marks), id);
+            let body = self.answers.clone().within(body.into_stream());
+            let stream = events(body, limit, Arc::clone(&self.marks), id);
             return Ok(StreamableHttpPostResponse::Sse(stream, session_id));
         }
         if !kind.starts_with(JSON_MIME_TYPE) {
             return Err(StreamableHttpError::Client(WireError::NotMcp { found }));
         }
-        let body = response
-            .bytes(MOST_BYTES)
-            .await
-            .map_err(|error| StreamableHttpError::Client(error.into()))?;
-        let parsed = serde_json::from_slice::<ServerJsonRpcMessage>(&body).map_err(|error| {
+        let body = self.answers.bound(response.bytes(MOST_BYTES)).await;
+        let body = body
+            .and_then(|body| body.map_err(WireError::from))
+            .map_err(StreamableHttpError::Client)?;
+        let parsed = parse(&body).map_err(|error| {
             StreamableHttpError::Client(WireError::Malformed(format!(
                 "the answer is not a message of the protocol: {error}"
             )))
@@ -275,6 +309,7 @@ impl Client {
 }
 
 const SESSION_ID: &str = "mcp-session-id";
+const PROTOCOL_VERSION: &str = "mcp-protocol-version";
 
 /// A failed status whose body is an error of the protocol is that error, so that its code counts; unless it
 /// is about the session, where the status is what tells.
@@ -340,7 +375,7 @@ impl StreamableHttpClient for Client {
         _: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<(), Error> {
-        let request = self.request(Method::DELETE, &uri);
+        let request = self.request(Method::DELETE, self.landing.url(&uri));
         let request = self.protocol(request, Some(&session_id), custom_headers);
         match self.send(request, true).await {
             Ok(_) => Ok(()),
@@ -359,8 +394,8 @@ impl StreamableHttpClient for Client {
         _: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
-        let mut request =
-            self.protocol(self.listening(&uri), session_id.as_deref(), custom_headers);
+        let request = self.listening(self.landing.url(&uri));
+        let mut request = self.protocol(request, session_id.as_deref(), custom_headers);
         if let Some(id) = last_event_id {
             request = request.header(HeaderName::from_static(LAST_EVENT_ID), id);
         }
@@ -368,16 +403,7 @@ impl StreamableHttpClient for Client {
         self.hearing.settle();
         match sent {
             Ok(answered) => {
-                let body = answered
-                    .0
-                    .stream(usize::MAX)
-                    .map_err(|error| StreamableHttpError::Client(error.into()))?;
-                let stream = events(
-                    body.into_stream(),
-                    MOST_BYTES,
-                    Arc::clone(&self.marks),
-                    None,
-                );
+                let stream = self.heard(answered).map_err(StreamableHttpError::Client)?;
                 // When this breaks, so has whatever else is kept open to the server; the next call must
                 // not find out by losing its request.
                 let http = self.http.clone();

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -34,7 +34,7 @@ impl Hearing {
         let JsonRpcMessage::Request(request) = message else {
             return;
         };
-        if matches!(request.request, ClientRequest::CallToolRequest(_)) {
+        if request.request.method() == "tools/call" {
             let mut open = self.open.subscribe();
             // What comes of it does not matter: a call is better made late than not at all.
             drop(tokio::time::timeout_at(until, open.wait_for(|open| *open)).await);

@@ -12,10 +12,27 @@ use nix::unistd::Pid;
 
 use super::Rig;
 
+/// How servers say that they do not know a session.
+const EXPIRED: [&str; 6] = [
+    "Invalid params: Invalid or expired session",
+    "expired session: abc",
+    "Session expired",
+    "session not found",
+    "Unknown session: abc123",
+    "SESSION TERMINATED",
+];
+
 /// One server and how it is hurt.
 pub(super) enum Victim {
     Program(PathBuf),
     Address(Remote),
+}
+
+/// Sends a signal to the program with this state, which may have ended by itself.
+fn signal(state: &Path, signal: Signal) {
+    for process in find_by_env_marker("SX_STATE", &state.display().to_string()) {
+        let _ = kill(Pid::from_raw(process.pid), signal);
+    }
 }
 
 impl Victim {
@@ -50,14 +67,11 @@ impl Victim {
             status,
             body: body.to_owned(),
         };
-        match (self, random.below(10)) {
-            (Self::Program(state), 0..=2) => {
-                for process in find_by_env_marker("SX_STATE", &state.display().to_string()) {
-                    // It may have ended by itself since.
-                    let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
-                }
-            }
-            (Self::Program(state), 3 | 4) => std::fs::write(state.join("broken"), "")?,
+        match (self, random.below(11)) {
+            (Self::Program(state), 0..=2) => signal(state, Signal::SIGKILL),
+            (Self::Program(state), 3) => std::fs::write(state.join("broken"), "")?,
+            // It hangs as a whole: pings and farewells are not answered either.
+            (Self::Program(state), 4) => signal(state, Signal::SIGSTOP),
             (Self::Program(state), 5 | 6) => std::fs::write(state.join("die"), "")?,
             (Self::Program(state), 7 | 8) => std::fs::write(state.join("half"), "")?,
             (Self::Program(state), _) => std::fs::write(state.join("hang"), "")?,
@@ -73,14 +87,15 @@ impl Victim {
                 },
                 1,
             ),
-            (Self::Address(remote), 5) => remote.arm(
-                "tools/call",
-                Mode::Error {
+            (Self::Address(remote), 5) => {
+                let count = u64::try_from(EXPIRED.len())?;
+                let said = EXPIRED.get(usize::try_from(random.below(count))?);
+                let said = Mode::Error {
                     code: -32602,
-                    message: "Session expired".to_owned(),
-                },
-                1,
-            ),
+                    message: said.copied().unwrap_or_default().to_owned(),
+                };
+                remote.arm("tools/call", said, 1);
+            }
             (Self::Address(remote), 6) => {
                 remote.arm(
                     "tools/call",
@@ -91,6 +106,7 @@ impl Victim {
             // A page of whoever stands before the server.
             (Self::Address(remote), 7) => remote.arm("*", status(200, "<html>soon</html>"), 2),
             (Self::Address(remote), 8) => remote.restart()?,
+            (Self::Address(remote), 9) => remote.arm("*", Mode::Reset, 2),
             (Self::Address(remote), _) => remote.arm("tools/call", Mode::Cut, 1),
         }
         Ok(())
@@ -103,6 +119,7 @@ impl Victim {
                     // Most of the time it is not there.
                     let _ = std::fs::remove_file(state.join(file));
                 }
+                signal(state, Signal::SIGCONT);
             }
             Self::Address(remote) => {
                 remote.disarm();

@@ -37,19 +37,29 @@ const TABLE: &[(&str, Allowed)] = &[
         ]),
     ),
     (
+        "memory",
+        Allowed::Only(&["core", "config", "secrets", "http", "store", "policy"]),
+    ),
+    (
         "web",
         Allowed::Only(&["core", "config", "secrets", "http", "policy"]),
     ),
     (
+        "skills",
+        Allowed::Only(&["core", "config", "secrets", "http", "store", "policy"]),
+    ),
+    (
         "tools",
         Allowed::Only(&[
-            "core", "config", "secrets", "http", "store", "llm", "policy", "exec",
+            "core", "config", "secrets", "http", "store", "llm", "policy", "exec", "memory",
+            "skills", "web",
         ]),
     ),
     (
         "agent",
         Allowed::Only(&[
-            "core", "config", "secrets", "http", "store", "llm", "policy", "tools",
+            "core", "config", "secrets", "http", "store", "llm", "policy", "memory", "skills",
+            "tools",
         ]),
     ),
     ("tui", Allowed::Only(&["core"])),

@@ -7,7 +7,7 @@ use crate::edit::lines::{Lines, is_blank, line_of};
 use crate::edit::mapped::Mapped;
 use crate::edit::matching::{Align, Found, Strategy, find};
 use crate::edit::request::{LineRange, line_range};
-use crate::edit::rewrite::{Splice, rewrite_lines, splice};
+use crate::edit::rewrite::{Splice, rewrite_hunk, splice};
 use crate::edit::text::{NoSpelling, Spelling, Text};
 
 /// A file with all hunks applied.
@@ -40,6 +40,10 @@ pub(crate) enum HunkCause {
         listed(lines)
     )]
     Ambiguous { lines: Vec<usize> },
+    #[error(
+        "it escapes quotes with a backslash and the file does not; write the quotes as they are in the file"
+    )]
+    Drift,
     #[error("{0}")]
     Spelling(#[from] NoSpelling),
 }
@@ -194,7 +198,7 @@ impl Step<'_> {
         }
         let new: Vec<&str> = new.iter().map(AsRef::as_ref).collect();
         let place = line_range(text, &span);
-        let change = rewrite_lines(text, &found.pattern, &span, &new);
+        let change = rewrite_hunk(text, &found, &span, &old, &new).map_err(|_| HunkCause::Drift)?;
         let cursor = change.0.start + change.1.len();
         Ok(Some(Done {
             body: Some(splice(self.body, single, vec![change])),

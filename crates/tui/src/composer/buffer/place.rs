@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Buffer;
-use crate::rows::{columns, glyph, wrap};
+use crate::text::rows::{columns, glyph, wrap};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A text in rows, and its cursor among them.
@@ -46,6 +46,14 @@ impl Buffer {
     pub fn down(&mut self, width: usize) -> bool {
         let placed = self.placed(width);
         self.go_to_row(&placed, placed.row + 1, width)
+    }
+
+    /// To a row and a column, or the nearest there is.
+    pub fn point(&mut self, row: usize, column: usize, width: usize) {
+        let placed = self.placed(width);
+        self.goal = Some(column);
+        self.go_to_row(&placed, row.min(placed.rows.len().saturating_sub(1)), width);
+        self.goal = None;
     }
 
     fn go_to_row(&mut self, placed: &Placed, row: usize, width: usize) -> bool {

@@ -4,7 +4,8 @@ use ratatui::text::{Line, Span};
 
 use super::{Complete, MOST_ROWS};
 use crate::Theme;
-use crate::rows::{columns, cut, fit};
+use crate::text::cut_path;
+use crate::text::rows::{columns, cut, fit};
 
 impl Complete {
     /// The popup's rows: the candidate, and what is said about it in a column of its own.
@@ -21,30 +22,37 @@ impl Complete {
             .map(|(_, candidate)| columns(&candidate.label))
             .max()
             .unwrap_or(0);
-        let any_about = shown
-            .iter()
-            .any(|(_, candidate)| !candidate.about.is_empty());
-        let label = match any_about && width >= 30 {
-            true => widest.min(width / 2),
-            false => width.saturating_sub(2),
-        };
-        let about = width.saturating_sub(label + 4);
+        let told = shown.iter().map(|(_, one)| columns(&one.about)).max();
+        let told = told.filter(|told| *told > 0 && width >= 30);
+        // The last column stays free: a full line would be broken by a terminal that becomes narrower.
+        let free = width.saturating_sub(told.map_or(3, |told| told + 5));
+        let least = told.map_or(0, |_| width / 2);
+        let label = widest.min(free.max(least));
+        let about = told.map(|told| told.min(width.saturating_sub(label + 5)));
         let rows = shown.into_iter().map(|(rank, candidate)| {
             let selected = rank == open.selected;
-            let style = if selected { theme.selected } else { theme.text };
-            let mark = if selected { "› " } else { "  " };
+            let (mark, style, meta) = match selected {
+                true => ("› ", theme.menu.current, theme.menu.meta_current),
+                false => ("  ", theme.menu.entry, theme.menu.meta),
+            };
             let mut spans = vec![
-                Span::styled(cut(mark, width), theme.accent),
-                Span::styled(fit(&candidate.label, label), style),
+                Span::styled(cut(mark, width), style),
+                Span::styled(fit(&named(&candidate.label, label), label), style),
             ];
-            if any_about && width >= 30 {
-                spans.push(Span::styled(
-                    format!("  {}", cut(&candidate.about, about)),
-                    theme.faint,
-                ));
-            }
+            spans.extend(about.map(|about| {
+                let told = format!("  {}", cut(&candidate.about, about));
+                Span::styled(fit(&told, about + 2), meta)
+            }));
             Line::from(spans)
         });
         rows.collect()
+    }
+}
+
+/// Paths differ at their ends, everything else at its beginning.
+fn named(label: &str, room: usize) -> String {
+    match label.chars().skip(1).any(|letter| letter == '/') {
+        true => cut_path(label, room),
+        false => label.to_owned(),
     }
 }

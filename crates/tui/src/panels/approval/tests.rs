@@ -163,3 +163,59 @@ fn title_action_and_choices_fit_a_short_terminal() {
         }
     }
 }
+
+// CL-19
+#[test]
+fn an_action_is_changed_in_the_panel_and_done_as_it_stands_then() {
+    let action = "rm -r one\nrm -r two";
+    let mut panel = Approval::editable(action, &["removes files".into()], &[], Reach::Always);
+    let short: Vec<_> = panel.choices.iter().map(|choice| choice.short).collect();
+    let all = [
+        "once",
+        "session",
+        "always",
+        "deny",
+        "deny, say why",
+        "edit",
+        "view",
+    ];
+    assert_eq!(short, all);
+    press(&mut panel, KeyCode::Char('6'));
+    let theme = Theme::plain();
+    let view = panel.view(Frame::new(60, 10, None, &theme));
+    let shown: Vec<String> = view.lines.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown[1..4],
+        ["› rm -r one", "  rm -r two", "• removes files"]
+    );
+    assert_eq!(view.cursor, Some((11, 2)));
+    // As it is, it is a plain yes.
+    assert_eq!(
+        press(&mut panel.clone(), KeyCode::Enter),
+        done(Answer::AllowOnce)
+    );
+    press(&mut panel, KeyCode::Up);
+    for _ in 0..3 {
+        press(&mut panel, KeyCode::Backspace);
+    }
+    panel.paste("a b");
+    let changed = Answer::Instead("rm -r a b\nrm -r two".into());
+    assert_eq!(
+        press(&mut panel.clone(), KeyCode::Enter),
+        done(changed.clone())
+    );
+    let summary = panel.summary(&Verdict::Answer(changed));
+    assert!(
+        summary.starts_with("Changed and allowed once: rm -r a b"),
+        "{summary}"
+    );
+    // Nothing is no command, and Esc goes back to the choices.
+    let mut empty = panel.clone();
+    for _ in 0..40 {
+        press(&mut empty, KeyCode::Backspace);
+        press(&mut empty, KeyCode::Delete);
+    }
+    assert_eq!(press(&mut empty, KeyCode::Enter), PanelOutcome::Ignored);
+    press(&mut panel, KeyCode::Esc);
+    assert_eq!(press(&mut panel, KeyCode::Esc), done(Answer::no()));
+}

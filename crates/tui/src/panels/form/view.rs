@@ -1,17 +1,18 @@
 //! How a form looks.
 
+use hermes_core::FieldKind;
 use ratatui::text::{Line, Span};
 
 use super::super::View;
 use super::super::frame::{Frame, first_shown};
-use super::{Entry, FieldKind, Form, State};
-use crate::rows::{columns, cut, fit};
+use super::{Entry, Form, State};
+use crate::text::rows::{columns, cut, fit};
 
 impl Form {
     pub(in crate::panels) fn view(&self, frame: Frame) -> View {
         let mut lines = vec![frame.title(&self.title)];
         // The field being written has a row for what is said about it.
-        let needed = self.entries.len() + 2;
+        let needed = self.entries.len() + 3;
         let for_text = frame.height.saturating_sub(1 + needed).clamp(1, 4);
         if frame.height > 4 {
             lines.extend(frame.text(&self.text, for_text, frame.theme.text));
@@ -26,13 +27,19 @@ impl Form {
             cursor = cursor.or(column.map(|column| (column, lines.len())));
             lines.push(line);
         }
-        if first + room > self.entries.len() {
-            let style = if self.at == self.entries.len() {
-                frame.theme.selected
-            } else {
-                frame.theme.accent
+        for (index, label) in [
+            (self.entries.len(), "Send"),
+            (self.entries.len() + 1, "Decline"),
+        ] {
+            if !(first..first + room).contains(&index) {
+                continue;
+            }
+            let (mark, style) = match self.at == index {
+                true => ("›", frame.theme.selected),
+                false => (" ", frame.theme.accent),
             };
-            lines.push(Line::styled(cut("  Send", frame.width), style));
+            let label = format!("{mark} {label}");
+            lines.push(Line::styled(cut(&label, frame.width), style));
         }
         let said = self
             .entries
@@ -42,10 +49,10 @@ impl Form {
                     format!("{} {complaint}", entry.field.label),
                     frame.theme.bad,
                 ),
-                None => (entry.field.about.clone(), frame.theme.faint),
+                None => (entry.about(), frame.theme.faint),
             });
         let said = said.filter(|(text, _)| !text.is_empty());
-        let usual = "Tab goes on, space and arrows choose, Enter on Send sends, Esc declines.";
+        let usual = "Tab and Shift+Tab move, space and arrows choose, Enter decides, Esc cancels.";
         let (text, style) = said.unwrap_or((usual.to_owned(), frame.theme.faint));
         lines.truncate(frame.height.saturating_sub(1).max(1));
         lines.push(Line::styled(cut(&text, frame.width), style));
@@ -54,6 +61,18 @@ impl Form {
 }
 
 impl Entry {
+    /// What there is to know about the field, and what it takes where that is a list.
+    fn about(&self) -> String {
+        let several = matches!(self.field.kind, FieldKind::Several { .. });
+        let labels = self.field.options().iter().filter(|_| several);
+        let labels: Vec<&str> = labels.map(|option| option.label.as_str()).collect();
+        match (labels.is_empty(), self.field.about.is_empty()) {
+            (true, _) => self.field.about.clone(),
+            (false, true) => format!("Some of: {}", labels.join(", ")),
+            (false, false) => format!("{} Some of: {}", self.field.about, labels.join(", ")),
+        }
+    }
+
     fn label(&self) -> String {
         let star = if self.field.required { "*" } else { "" };
         format!("{}{star}", self.field.label)
@@ -98,11 +117,8 @@ impl Entry {
                 spans.push(Span::styled(cut(sign, room), frame.theme.text));
             }
             State::Choice(at) => {
-                let chosen = match &self.field.kind {
-                    FieldKind::Choice(options) => at.and_then(|at| options.get(at)),
-                    _ => None,
-                };
-                let chosen = chosen.map_or("choose", String::as_str);
+                let chosen = at.and_then(|at| self.field.options().get(at));
+                let chosen = chosen.map_or("choose", |option| &option.label);
                 spans.push(Span::styled(
                     cut(&format!("‹ {chosen} ›"), room),
                     frame.theme.text,

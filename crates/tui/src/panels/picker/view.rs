@@ -5,12 +5,15 @@ use ratatui::text::{Line, Span};
 use super::super::View;
 use super::super::frame::{Frame, first_shown};
 use super::{Item, Picker, Side, Takes};
-use crate::rows::{columns, cut, fit};
+use crate::text::rows::{columns, cut, fit};
 
 /// Space between two columns.
 const GAP: usize = 2;
 /// The least the first column gets before another one is left out.
 const FIRST_COLUMN: usize = 16;
+
+/// The least that is shown of a last column of words; one of numbers is shown whole or not at all.
+const LAST_COLUMN: usize = 12;
 
 impl Picker {
     pub(in crate::panels) fn view(&self, frame: Frame) -> View {
@@ -84,10 +87,19 @@ impl Picker {
         while widths.len() > 1 {
             let others: usize = widths.iter().skip(1).map(|width| width + GAP).sum();
             let first = widths.first().copied().unwrap_or(0).min(FIRST_COLUMN);
-            if first + others <= room {
+            let over = (first + others).saturating_sub(room);
+            if over == 0 {
                 break;
             }
-            widths.pop();
+            let words = self.columns.get(widths.len() - 1);
+            let words = words.is_some_and(|column| column.side == Side::Left);
+            let last = widths.last_mut();
+            let Some(last) = last.filter(|last| words && **last >= over + LAST_COLUMN) else {
+                widths.pop();
+                continue;
+            };
+            *last -= over;
+            break;
         }
         let others: usize = widths.iter().skip(1).map(|width| width + GAP).sum();
         if let Some(first) = widths.first_mut() {

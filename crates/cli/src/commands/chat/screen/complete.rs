@@ -1,27 +1,30 @@
 //! What could be meant by a word that is being written.
 
-use std::path::Path;
+mod project;
 
-use hermes_agent::commands::all;
+use std::path::{Path, PathBuf};
+
+use hermes_agent::commands::{all, find};
+use hermes_agent::{personality, toolsets};
+use hermes_config::Config;
 use hermes_tui::composer::complete::{Candidate, CommandEntry, Request, Subject};
 
-use crate::commands::chat::commands::Place;
+use super::look::Look;
+use crate::commands::chat::commands::skills::Callable;
+use crate::commands::chat::commands::{Place, list, offers};
+use crate::commands::chat::conversation::Conversation;
+use crate::context::Context;
+use project::Project;
 
 /// Entries of a directory that are looked at.
 const MOST_ENTRIES: usize = 2_000;
-/// What can be referred to besides files.
-const REFERENCES: [(&str, &str); 6] = [
-    ("@file:", "a file, or some of its lines: @file:PATH:10-25"),
-    ("@folder:", "what is in a folder"),
-    ("@diff", "what changed since the last commit"),
-    ("@staged", "what is ready to be committed"),
-    ("@git:", "the last commits: @git:3"),
-    ("@url:", "a page"),
-];
 
-/// The commands of a terminal.
-pub(super) fn commands() -> Vec<CommandEntry> {
-    all()
+/// Most characters of what a skill says about itself.
+const LONGEST_ABOUT: usize = 80;
+
+/// The commands of a terminal, and those of the user's own.
+pub(super) fn commands(config: &Config) -> Vec<CommandEntry> {
+    let built_in = all()
         .filter(|command| Place::Screen.has(command))
         .map(|command| CommandEntry {
             name: command.name.to_owned(),
@@ -30,40 +33,174 @@ pub(super) fn commands() -> Vec<CommandEntry> {
             about: command.about.to_owned(),
             arguments: command.arguments.iter().map(ToString::to_string).collect(),
             asks: command.dynamic,
-        })
-        .collect()
+        });
+    let own = config
+        .quick_commands
+        .iter()
+        .filter(|(name, _)| find(name).is_none());
+    let own = own.map(|(name, command)| CommandEntry {
+        name: name.clone(),
+        aliases: Vec::new(),
+        hint: String::new(),
+        about: match command.description.as_str() {
+            "" => "yours".to_owned(),
+            about => about.to_owned(),
+        },
+        arguments: Vec::new(),
+        asks: false,
+    });
+    built_in.chain(own).collect()
 }
 
-/// Candidates for a word. Looks at the disk.
-pub(super) fn candidates(request: &Request, directory: &Path) -> Vec<Candidate> {
-    match &request.subject {
-        Subject::Path => files("", &request.typed, directory),
-        Subject::Reference => {
-            let typed = request.typed.as_str();
-            for start in ["@file:", "@folder:"] {
-                if let Some(path) = typed.strip_prefix(start) {
-                    return files(start, path, directory);
-                }
+/// Finds candidates.
+#[derive(Default)]
+pub(super) struct Completions {
+    project: Project,
+}
+
+impl Completions {
+    /// Candidates for a word. What takes a look at the disk is done on another thread.
+    pub(super) async fn find(
+        &self,
+        request: Request,
+        conversation: &Conversation,
+        context: &Context,
+    ) -> Vec<Candidate> {
+        let directory = conversation.front().directory.clone();
+        match &request.subject {
+            Subject::Argument { command, given } => {
+                let name = find(&command.to_lowercase()).map(|info| info.name);
+                arguments(name, *given, &request.typed, conversation, context).await
             }
-            let known = REFERENCES
-                .iter()
-                .map(|(value, about)| Candidate::new(*value, *about));
-            let named = files("@file:", typed.trim_start_matches('@'), directory);
-            known.chain(named).collect()
+            Subject::Command => callable(&Callable::find(conversation, context).await),
+            Subject::Path => {
+                let (typed, home) = (request.typed, home(context));
+                aside(move || files("", &typed, &directory, home.as_deref())).await
+            }
+            Subject::Reference => {
+                let typed = request.typed;
+                for start in ["@file:", "@folder:"] {
+                    if let Some(path) = typed.strip_prefix(start).map(str::to_owned) {
+                        let home = home(context);
+                        return aside(move || files(start, &path, &directory, home.as_deref()))
+                            .await;
+                    }
+                }
+                let project = self.project.clone();
+                aside(move || project.find(typed.trim_start_matches('@'), &directory)).await
+            }
         }
-        Subject::Argument { .. } | Subject::Command => Vec::new(),
     }
 }
 
+/// Skills and bundles as commands. A name that is taken means something else.
+fn callable(found: &Callable) -> Vec<Candidate> {
+    let skills = found
+        .skills
+        .iter()
+        .map(|skill| (&skill.command, &skill.about));
+    let bundles = found
+        .bundles
+        .iter()
+        .map(|bundle| (&bundle.name, &bundle.description));
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (name, about) in bundles.chain(skills) {
+        let command = format!("/{name}");
+        let known = candidates.iter().any(|other| other.value == command);
+        if !known && find(name).is_none() {
+            let about: String = about.chars().take(LONGEST_ABOUT).collect();
+            candidates.push(Candidate::new(command, about));
+        }
+    }
+    candidates
+}
+
+async fn aside(work: impl FnOnce() -> Vec<Candidate> + Send + 'static) -> Vec<Candidate> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_default()
+}
+
+/// Arguments that only the program knows.
+async fn arguments(
+    command: Option<&str>,
+    given: usize,
+    typed: &str,
+    conversation: &Conversation,
+    context: &Context,
+) -> Vec<Candidate> {
+    let config = &conversation.house.models.loaded.config;
+    match (command, given) {
+        (Some("model" | "provider"), 0) => {
+            let whole = command == Some("model") && typed.contains(':');
+            let mut found: Vec<Candidate> = Vec::new();
+            for offer in offers(conversation, context).await.unwrap_or_default() {
+                let value = match (command, whole) {
+                    (Some("provider"), _) => offer.provider,
+                    (_, true) => format!("{}:{}", offer.provider, offer.model),
+                    (_, false) => format!("{}:", offer.provider),
+                };
+                if found.last().is_none_or(|last| last.value != value) {
+                    found.push(Candidate::new(value, ""));
+                }
+            }
+            found
+        }
+        (Some("resume"), 0) => {
+            let found = list(conversation).await.into_iter();
+            found
+                .map(|one| {
+                    let about = if one.name.is_empty() {
+                        one.preview
+                    } else {
+                        one.name
+                    };
+                    Candidate::new(one.id.to_string(), about)
+                })
+                .collect()
+        }
+        (Some("personality"), 0) => {
+            let all = personality::all(config).into_iter();
+            let none = Candidate::new("none", "only your own instructions");
+            all.map(|(name, about)| Candidate::new(name, about))
+                .chain([none])
+                .collect()
+        }
+        (Some("skin"), 0) => {
+            let names = Look::names(context).into_iter();
+            let told = |name: String| {
+                let about = Look::about(&name, context);
+                Candidate::new(name, about)
+            };
+            names.map(told).collect()
+        }
+        (Some("tools"), 1..) => toolsets::toolsets()
+            .iter()
+            .map(|set| Candidate::new(set.name, set.about))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Where `~` is.
+fn home(context: &Context) -> Option<PathBuf> {
+    context.environment.filled("HOME").map(PathBuf::from)
+}
+
 /// Files whose path begins as it is written; `before` stands in front of each.
-fn files(before: &str, typed: &str, directory: &Path) -> Vec<Candidate> {
+fn files(before: &str, typed: &str, directory: &Path, home: Option<&Path>) -> Vec<Candidate> {
     let (folder, _) = typed
         .rsplit_once('/')
         .map_or(("", typed), |(folder, name)| (folder, name));
     let (shown, place) = match folder {
         "" if typed.starts_with('/') => ("/".to_owned(), Path::new("/").to_owned()),
         "" => (String::new(), directory.to_owned()),
-        folder => (format!("{folder}/"), directory.join(folder)),
+        "~" => ("~/".to_owned(), home.unwrap_or(directory).to_owned()),
+        folder => {
+            let place = match (folder.strip_prefix("~/"), home) {
+                (Some(rest), Some(home)) => home.join(rest),
+                _ => directory.join(folder),
+            };
+            (format!("{folder}/"), place)
+        }
     };
     let Ok(entries) = std::fs::read_dir(place) else {
         return Vec::new();

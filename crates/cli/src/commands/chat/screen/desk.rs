@@ -1,39 +1,59 @@
 //! What the screen asks of the conversation.
 
-use std::cell::Cell as Flag;
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+mod obey;
 
-use futures_core::future::LocalBoxFuture;
-use hermes_core::{Event, Op, SessionId, local_zone};
-use hermes_tui::app::Reply;
-use hermes_tui::composer::Attachment;
-use hermes_tui::composer::complete::{Candidate, Request};
-use hermes_tui::composer::history::block;
-use hermes_tui::composer::paste::Kept;
-use hermes_tui::{Cell, Failure, Host, Level};
-use tokio::sync::Mutex;
+use std::cell::{Cell as Flag, RefCell};
+use std::collections::VecDeque;
+use std::path::PathBuf;
 
+use hermes_config::UnknownKey;
+use hermes_core::{Event, Op};
+use hermes_tui::app::{Mode, Opened, Outgoing, Reply, Settings, reading_columns};
+use hermes_tui::composer::paste::leading_path;
+use hermes_tui::{
+    Background, Cell, Exchange, Failure, Form, Heading, Level, News, Recap, Theme, Words,
+};
+use tokio::sync::{Mutex, Notify, mpsc};
+
+use super::bar::Bar;
+use super::complete::Completions;
 use super::look::Look;
-use super::{complete, notice};
-use crate::commands::chat::commands::Place;
-use crate::commands::chat::commands::{self, Next, Talk};
-use crate::commands::chat::open::Conversation;
-use crate::commands::chat::{question, servers};
+use super::told::aside;
+use super::{banner, files, notice, past};
+use crate::commands::chat::conversation::{Conversation, Heard};
+use crate::commands::chat::{footer, question, recap, servers};
+use crate::commands::edit::edit;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::Output;
 
+/// In fewer rows there is only a short banner.
+const FULL_BANNER: u16 = 24;
+/// Columns of the mark in front of what a command says.
+const MARK: usize = 2;
+/// The hint about messages while the agent works, as it is remembered to have been shown.
+const BUSY_HINT: &str = "busy_input";
+
 /// A conversation as the screen knows it.
 pub(super) struct Desk<'a> {
-    conversation: &'a Conversation,
-    context: &'a Context,
+    pub(super) conversation: &'a Conversation,
+    pub(super) context: &'a Context,
     look: &'a Look,
-    history: PathBuf,
-    talk: Mutex<Talk>,
+    /// The skin in use, and what it looks like here.
+    skin: RefCell<(String, Theme)>,
+    /// How the screen was set up.
+    shown: Settings,
+    pub(super) history: PathBuf,
     settings: Mutex<servers::Watch>,
-    talked: Flag<bool>,
+    pub(super) bar: Bar,
+    pub(super) completions: Completions,
+    /// News of our own, and what wakes whoever waits for them.
+    own: RefCell<VecDeque<News>>,
+    nudge: Notify,
+    /// What servers nearby say while they load a model.
+    said: Mutex<mpsc::Receiver<String>>,
+    /// Whether the hint about messages while the agent works was shown.
+    hinted: Flag<bool>,
 }
 
 impl<'a> Desk<'a> {
@@ -41,103 +61,271 @@ impl<'a> Desk<'a> {
         conversation: &'a Conversation,
         context: &'a Context,
         look: &'a Look,
+        shown: Settings,
         history: PathBuf,
     ) -> Outcome<Self> {
+        let seen = &conversation.house.models.loaded.config.onboarding.seen;
         Ok(Self {
             conversation,
             context,
             look,
+            skin: RefCell::new((
+                conversation.house.models.loaded.config.display.skin.clone(),
+                look.theme.clone(),
+            )),
+            shown,
             history,
-            talk: Mutex::new(Talk::new(conversation)),
-            settings: Mutex::new(servers::Watch::new(context)?),
-            talked: Flag::new(false),
+            settings: Mutex::new(servers::Watch::new(conversation, context)?),
+            bar: Bar::new(),
+            completions: Completions::default(),
+            own: RefCell::default(),
+            nudge: Notify::new(),
+            said: Mutex::new(conversation.house.models.listener.listen()),
+            hinted: Flag::new(seen.contains_key(BUSY_HINT)),
         })
     }
 
-    /// The session to go on with, if anything was said.
-    pub(super) fn session_if_talked(self) -> Option<SessionId> {
-        self.talked.get().then(|| self.talk.into_inner().session)
+    /// What the skin in use says at the end and above the help.
+    pub(super) fn words(&self) -> Words {
+        self.skin.borrow().1.words.clone()
     }
 
-    /// Sends a message, and answers what there is to say about that.
-    async fn say(&self, text: String, attachments: &[Attachment]) -> Outcome<String> {
-        let paths: Vec<PathBuf> = attachments
+    /// Carries a command out before anything is typed.
+    pub(super) async fn begin_with(&self, line: &str) -> Outcome {
+        let reply = self.obey(line).await?;
+        self.put(News::Reply(reply));
+        Ok(())
+    }
+
+    /// What is shown at first.
+    pub(super) async fn opened(&self) -> Outcome<Opened> {
+        let rows = size().1;
+        let compact = self.conversation.house.models.loaded.config.display.compact;
+        let form = match compact || rows < FULL_BANNER {
+            true => Form::Compact,
+            false => Form::Full,
+        };
+        let banner = banner::of(self.conversation, self.context);
+        let heading = Heading {
+            banner,
+            form,
+            cleared: false,
+        };
+        let mut opened = Opened {
+            heading: Some(Box::new(heading)),
+            greeting: super::greeting(self.conversation),
+            ..self.at_first().await?
+        };
+        let fault = self.look.fault.as_deref();
+        opened
+            .greeting
+            .extend(fault.map(|fault| notice(Level::Warn, fault)));
+        if let Some(recap) = &self.conversation.recap {
+            self.look_back(recap, None, &mut opened).await?;
+        }
+        Ok(opened)
+    }
+
+    /// Columns for what a command says: it stands behind a mark, and maybe beside the list of sessions.
+    fn columns(&self) -> usize {
+        let columns = reading_columns(self.shown.mode, size().0);
+        usize::from(columns).saturating_sub(MARK).max(1)
+    }
+
+    /// How the session in front stands.
+    async fn at_first(&self) -> Outcome<Opened> {
+        let front = self.conversation.front();
+        let used = match front.has_talked() {
+            true => past::size(&self.conversation.house.store, &front.id()).await?,
+            false => 0,
+        };
+        Ok(Opened {
+            standing: self.bar.now(self.conversation),
+            session: Some(front.id()),
+            directory: front.directory.display().to_string(),
+            used,
+            ..Opened::default()
+        })
+    }
+
+    /// Shows what was said before: all of it where it can be scrolled, else the end.
+    async fn look_back(
+        &self,
+        recap: &recap::Recap,
+        asked: Option<&str>,
+        opened: &mut Opened,
+    ) -> Outcome {
+        match self.shown.mode {
+            Mode::Inline => {
+                let cell = recap_cell(recap, &self.shown);
+                opened.greeting.push(cell);
+            }
+            Mode::Full => {
+                let id = self.conversation.front().id();
+                let store = &self.conversation.house.store;
+                let directory = &opened.directory;
+                opened.before = past::of(store, &id, asked, directory, &self.shown).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The terminal told what its text stands on.
+    pub(super) fn stand_on(&self, background: Background) -> Option<Theme> {
+        if !self.look.stand_on(background) {
+            return None;
+        }
+        let name = self.skin.borrow().0.clone();
+        let theme = self.look.shown(&name, self.context).0;
+        self.skin.borrow_mut().1 = theme.clone();
+        Some(theme)
+    }
+
+    /// Says something to the session.
+    pub(super) fn tell(&self, op: Op) {
+        if self.conversation.front().is_busy() && matches!(op, Op::Steer { .. }) {
+            self.hint("is a remark for the agent", "/busy interrupt");
+        }
+        self.conversation.send(op);
+    }
+
+    /// Says once what messages do while the agent works.
+    fn hint(&self, does: &str, other: &str) {
+        if self.hinted.replace(true) {
+            return;
+        }
+        let text =
+            format!("A message while the agent works {does}; {other} or /busy queue changes that.");
+        let cells = vec![notice(Level::Info, &text)];
+        self.put(News::Reply(Reply {
+            cells,
+            ..Reply::default()
+        }));
+        let key = format!("onboarding.seen.{BUSY_HINT}");
+        let kept = edit(self.context, |settings| {
+            settings.set(&key, "true", UnknownKey::Refuse)
+        });
+        if let Err(complaint) = kept {
+            tracing::debug!("a hint will be shown again: {}", complaint.cause());
+        }
+    }
+
+    fn put(&self, news: News) {
+        self.own.borrow_mut().push_back(news);
+        self.nudge.notify_one();
+    }
+
+    /// Sends a message to the session in front, and answers what there is to say about that. What was written behind a
+    /// command that opens another session is for that one.
+    pub(super) async fn say(&self, message: &Outgoing) -> Outcome<Reply> {
+        let settings = self.settings.lock().await;
+        if message.instead {
+            self.hint("stops the agent and is answered next", "/busy steer");
+        }
+        let mut paths: Vec<PathBuf> = message
+            .attachments
             .iter()
             .map(|one| PathBuf::from(&one.path))
             .collect();
-        let media = question::pictures(&paths, self.conversation.store.blobs())?;
+        let begins_with =
+            leading_path(&message.text).and_then(|(path, _)| self.picture(&path).ok());
+        paths.extend(begins_with.filter(|path| !paths.contains(path)));
+        let media = question::pictures(&paths, self.conversation.house.store.blobs())?;
         let mut output = Output::kept();
-        let mut settings = self.settings.lock().await;
-        settings
-            .look(self.conversation, self.context, &mut output)
-            .await?;
-        self.conversation.servers.offering().await;
-        self.talked.set(true);
-        self.conversation
-            .session
-            .send(Op::UserMessage { text, media });
-        Ok(output.text())
+        settings.look(&mut output).await?;
+        self.conversation.send(match message.skills.clone() {
+            None => Op::UserMessage {
+                text: message.text.clone(),
+                media,
+            },
+            Some(called) => Op::UseSkills {
+                skills: called.names,
+                instruction: called.instruction,
+                text: called.text,
+                media,
+            },
+        });
+        Ok(shown(&output.text()))
     }
 
-    /// Carries out a command, and answers what it prints and whether it was the last.
-    async fn obey(&self, line: &str) -> Outcome<Reply> {
-        let mut output = Output::kept();
-        let mut talk = self.talk.lock().await;
-        let next = commands::carry_out(
-            line,
-            Place::Screen,
-            self.conversation,
-            &mut talk,
-            &mut output,
-        )
-        .await?;
-        let mut leave = false;
-        match next {
-            Next::Nothing => {}
-            Next::Leave => leave = true,
-            Next::OnScreen("skin", name) => return self.dress(&name),
-            Next::OnScreen(name, rest) => {
-                return Ok(Reply {
-                    own: Some((name, rest)),
-                    ..Reply::default()
-                });
-            }
-            Next::Send(op) => {
-                self.conversation.session.send(op);
-            }
-            Next::Message => {
-                drop(talk);
-                let more = self.say(line.to_owned(), &[]).await?;
-                return Ok(shown(&more));
-            }
-            Next::Reload(how) => {
-                servers::reload_now(self.conversation, how.as_deref(), self.context, &mut output)
-                    .await?;
-            }
+    /// The picture a path names, or why there is none.
+    pub(super) fn picture(&self, path: &str) -> Result<PathBuf, String> {
+        let path = files::expanded(path, &self.context.environment);
+        let path = self.conversation.front().directory.join(path);
+        match (path.is_file(), question::is_picture(&path)) {
+            (true, true) => Ok(path),
+            (true, false) => Err(format!("{} is no picture that models take", path.display())),
+            (false, _) => Err(format!("there is no file {}", path.display())),
         }
-        Ok(Reply {
-            leave,
-            ..shown(&output.text())
-        })
     }
 
-    /// Changes the skin, or says which there are.
-    fn dress(&self, name: &str) -> Outcome<Reply> {
-        if name.is_empty() {
-            let names = hermes_tui::Skin::builtin_names().join(", ");
-            return Ok(shown(&format!(
-                "/skin NAME: {names}, or one of yours in skins/"
-            )));
+    /// What is new; nothing when the session in front is over.
+    pub(super) async fn news(&self) -> Option<News> {
+        loop {
+            if let Some(news) = self.own.borrow_mut().pop_front() {
+                return Some(news);
+            }
+            self.bar.refresh(self.conversation).await;
+            let mut processes = self.conversation.house.hands.news();
+            let said = async { self.said.lock().await.recv().await };
+            let heard = tokio::select! {
+                biased;
+                () = self.nudge.notified() => continue,
+                Some(text) = said => return Some(News::Event(Event::Notice { text })),
+                text = self.conversation.house.importing.next() => {
+                    return Some(News::Event(Event::Notice { text }));
+                }
+                heard = self.conversation.next() => heard?,
+                Ok(()) = processes.changed() => {
+                    self.bar.expect_change();
+                    continue;
+                }
+            };
+            match heard {
+                Heard::Front(event) => return Some(self.front_says(event)),
+                Heard::Aside(news) => return Some(aside(news)),
+            }
         }
-        let theme = self.look.dressed(name, self.context)?;
-        Ok(Reply {
-            theme: Some(Box::new(theme)),
-            ..Reply::default()
-        })
+    }
+
+    fn front_says(&self, event: Event) -> News {
+        if matches!(
+            event,
+            Event::ToolFinished { .. } | Event::Usage { .. } | Event::TurnFinished { .. }
+        ) {
+            self.bar.expect_change();
+        }
+        if let Event::TurnFinished { why, .. } = &event
+            && let Some(line) = footer::below(why, self.conversation, self.context)
+        {
+            // It comes behind the end of the turn.
+            let cells = vec![notice(Level::Info, &line)];
+            self.put(News::Reply(Reply {
+                cells,
+                ..Reply::default()
+            }));
+        }
+        News::Event(event)
     }
 }
 
-fn shown(text: &str) -> Reply {
+fn size() -> (u16, u16) {
+    crossterm::terminal::size().unwrap_or((80, 24))
+}
+
+fn recap_cell(recap: &recap::Recap, settings: &Settings) -> Cell {
+    let exchanges = recap.exchanges.iter().map(|one| Exchange {
+        asked: one.asked.clone(),
+        steps: past::steps(&one.rows, settings),
+        answered: one.answered.clone(),
+    });
+    Cell::Recap(Recap {
+        title: format!("{} ({} messages)", recap.title, recap.messages),
+        exchanges: exchanges.collect(),
+    })
+}
+
+pub(super) fn shown(text: &str) -> Reply {
     let text = text.trim_end();
     Reply {
         cells: match text.is_empty() {
@@ -148,123 +336,18 @@ fn shown(text: &str) -> Reply {
     }
 }
 
-fn refused(complaint: &Complaint) -> Reply {
+/// What failed, and what can be done about it.
+pub(super) fn refused(complaint: &Complaint) -> Reply {
+    let next = match complaint {
+        Complaint::Failed(failure) => failure.hint.clone(),
+        Complaint::ReaderGone | Complaint::Parser(_) | Complaint::Code(_) => None,
+    };
     Reply {
         cells: vec![Cell::Failure(Failure {
             message: complaint.cause(),
-            next: None,
+            next: next
+                .or_else(|| Some("hermes logs may say more, /help lists commands".to_owned())),
         })],
         ..Reply::default()
-    }
-}
-
-impl Host for Desk<'_> {
-    fn send(&self, op: Op) {
-        self.conversation.session.send(op);
-    }
-
-    fn message(&self, text: String, attachments: Vec<Attachment>) -> LocalBoxFuture<'_, Reply> {
-        Box::pin(async move {
-            match self.say(text, &attachments).await {
-                Ok(said) => shown(&said),
-                Err(complaint) => refused(&complaint),
-            }
-        })
-    }
-
-    fn next_event(&self) -> LocalBoxFuture<'_, Option<Event>> {
-        Box::pin(async {
-            let event = self.conversation.session.next_event().await;
-            if let (Some(event), Ok(mut talk)) = (&event, self.talk.try_lock()) {
-                talk.hear(event);
-            }
-            event
-        })
-    }
-
-    fn command(&self, line: String) -> LocalBoxFuture<'_, Reply> {
-        Box::pin(async move {
-            let reply = match self.obey(&line).await {
-                Ok(reply) => reply,
-                Err(complaint) => refused(&complaint),
-            };
-            Reply {
-                asked: Some(line),
-                ..reply
-            }
-        })
-    }
-
-    fn complete(&self, request: Request) -> LocalBoxFuture<'_, Vec<Candidate>> {
-        let directory = self.conversation.directory.clone();
-        Box::pin(async move {
-            let found =
-                tokio::task::spawn_blocking(move || complete::candidates(&request, &directory));
-            found.await.unwrap_or_default()
-        })
-    }
-
-    fn keep(&self, paste: &Kept) {
-        let kept = self.context.home().and_then(|home| {
-            let path = home.path().join(&paste.path);
-            home.create(path.parent().unwrap_or(home.path()))?;
-            Ok(std::fs::write(path, paste.content.as_bytes())?)
-        });
-        if let Err(complaint) = kept {
-            tracing::warn!("a paste was not saved: {}", complaint.cause());
-        }
-    }
-
-    fn remember(&self, line: &str) {
-        let now = self.context.clock.now().to_zoned(local_zone());
-        let stamp = now.strftime("%Y-%m-%d %H:%M:%S").to_string();
-        let written = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&self.history)
-            .and_then(|mut file| file.write_all(&block(line, &stamp)));
-        if let Err(error) = written {
-            tracing::warn!(%error, "the history was not written");
-        }
-    }
-
-    fn look(&self, path: &str) -> Option<Attachment> {
-        let full = self.conversation.directory.join(path);
-        (full.is_file() && question::is_picture(&full)).then(|| Attachment {
-            label: Path::new(path)
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned(),
-            path: full.display().to_string(),
-        })
-    }
-
-    fn edit(&self, text: String) -> LocalBoxFuture<'_, Option<String>> {
-        Box::pin(async move {
-            let environment = &self.context.environment;
-            let editor = ["VISUAL", "EDITOR"]
-                .iter()
-                .find_map(|name| environment.filled(name))
-                .unwrap_or("vi")
-                .to_owned();
-            let edited = tokio::task::spawn_blocking(move || edited(&editor, &text));
-            edited.await.ok().and_then(Result::ok).flatten()
-        })
-    }
-}
-
-/// Runs an editor on a text. Nothing when it failed.
-fn edited(editor: &str, text: &str) -> std::io::Result<Option<String>> {
-    let mut file = tempfile::Builder::new().suffix(".md").tempfile()?;
-    file.write_all(text.as_bytes())?;
-    let mut words = editor.split_whitespace();
-    let status = std::process::Command::new(words.next().unwrap_or("vi"))
-        .args(words)
-        .arg(file.path())
-        .status()?;
-    match status.success() {
-        true => Ok(Some(std::fs::read_to_string(file.path())?)),
-        false => Ok(None),
     }
 }

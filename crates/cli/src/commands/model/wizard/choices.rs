@@ -1,27 +1,56 @@
 //! Who can be picked: those that are ready, any address, and those that need something first.
 
-use hermes_llm::detect::{LocalServer, USUAL_PORTS, detect};
+use hermes_http::BaseUrl;
+use hermes_llm::Endpoint;
+use hermes_llm::detect::{LocalServer, detect};
 
-use super::{ask, numbered};
+use crate::commands::ask;
 use crate::commands::model::list;
 use crate::complaint::Outcome;
-use crate::context::Context;
 use crate::models::{Chosen, Models};
 use crate::output::{Output, one_line};
 
 /// What the settings call an endpoint without a name.
 const OWN: &str = "custom";
+/// What the settings call servers that may run on this machine.
+const NEARBY: [&str; 4] = ["ollama", "lmstudio", "llamacpp", "vllm"];
 
 /// Somebody who can be picked.
 #[derive(Clone)]
 pub(super) struct Choice {
     /// What the settings call it.
     pub(super) provider: String,
-    name: String,
+    pub(super) name: String,
     /// What a server nearby said it has; others are asked when they are picked.
     pub(super) models: Option<Vec<String>>,
+    /// Where its key was found.
+    pub(super) why: Option<String>,
     /// Whether its address has to be asked for.
     pub(super) own_endpoint: bool,
+    /// Its address, where that was typed already.
+    pub(super) address: Option<String>,
+}
+
+impl Choice {
+    /// Somebody who was named, not picked.
+    pub(super) fn of(provider: &str) -> Self {
+        Self {
+            provider: provider.to_owned(),
+            name: provider.to_owned(),
+            models: None,
+            why: None,
+            own_endpoint: provider == OWN,
+            address: None,
+        }
+    }
+
+    /// Whoever answers at an address.
+    pub(super) fn at(address: &str) -> Self {
+        Self {
+            address: Some(address.to_owned()),
+            ..Self::of(OWN)
+        }
+    }
 }
 
 pub(super) enum Picked {
@@ -38,8 +67,8 @@ enum Typed<'c> {
 }
 
 /// Shows who is ready, and the others when they are asked for.
-pub(super) fn pick(models: &Models, context: &Context, output: &mut Output) -> Outcome<Picked> {
-    let (ready, others) = choices(models, context)?;
+pub(super) fn pick(models: &Models, output: &mut Output) -> Outcome<Picked> {
+    let (ready, others) = choices(models)?;
     let more = format!(
         "One of {} other providers, which need a key or a sign-in first",
         others.len()
@@ -54,17 +83,24 @@ pub(super) fn pick(models: &Models, context: &Context, output: &mut Output) -> O
     })
 }
 
+/// Shows some of them.
+pub(super) fn pick_of(choices: &[Choice], output: &mut Output) -> Outcome<Picked> {
+    Ok(match read(choices, None, &[], output)? {
+        Typed::Choice(choice) => Picked::Choice(choice.clone()),
+        Typed::Nothing | Typed::More => Picked::Nothing,
+    })
+}
+
 /// Who has a key, a login or an address, which servers run on this machine, and any other address; then
 /// everybody else.
-fn choices(models: &Models, context: &Context) -> Outcome<(Vec<Choice>, Vec<Choice>)> {
-    let rows = list::rows(models, context)?.into_iter();
+pub(super) fn choices(models: &Models) -> Outcome<(Vec<Choice>, Vec<Choice>)> {
+    let rows = list::rows(models)?.into_iter();
     let rows = rows.filter(|row| row.id != OWN);
     let (ready, others): (Vec<_>, Vec<_>) = rows.partition(|row| row.usable && row.chosen);
     let of_row = |row: list::Row| Choice {
-        provider: row.id,
         name: row.name,
-        models: None,
-        own_endpoint: false,
+        why: row.usable.then_some(row.state),
+        ..Choice::of(&row.id)
     };
     let mut ready: Vec<Choice> = ready.into_iter().map(of_row).collect();
     let mut others: Vec<Choice> = others.into_iter().map(of_row).collect();
@@ -81,10 +117,9 @@ fn choices(models: &Models, context: &Context) -> Outcome<(Vec<Choice>, Vec<Choi
         if ready.iter().all(|choice| choice.provider != provider) {
             others.retain(|choice| choice.provider != provider);
             ready.push(Choice {
-                provider: provider.to_owned(),
                 name: format!("{}, on this machine", server.name()),
                 models: Some(found),
-                own_endpoint: false,
+                ..Choice::of(provider)
             });
         }
     }
@@ -92,26 +127,35 @@ fn choices(models: &Models, context: &Context) -> Outcome<(Vec<Choice>, Vec<Choi
     let now = now.map(|found| found.route.provider);
     ready.sort_by_key(|choice| now.as_ref() != Some(&choice.provider));
     ready.push(Choice {
-        provider: OWN.to_owned(),
         name: "Your own endpoint, by its address".to_owned(),
-        models: None,
-        own_endpoint: true,
+        ..Choice::of(OWN)
     });
     Ok((ready, others))
 }
 
-/// The servers that answer where they usually do.
+/// The servers that answer where their profiles say, which is where they usually do.
 async fn nearby(models: &Models) -> Vec<(LocalServer, Vec<String>)> {
     let mut servers = Vec::new();
-    for (_, port) in USUAL_PORTS {
+    for base in NEARBY.iter().filter_map(|name| place(name, models)) {
         // A port where nobody listens says so at once.
-        if let Ok(base) = format!("http://127.0.0.1:{port}/v1").parse()
-            && let Some(found) = detect(&models.http, &base).await
-        {
+        if let Some(found) = detect(&models.http, &base).await {
             servers.push((found.server, found.models));
         }
     }
     servers
+}
+
+/// Where a server on this machine or its network would be called.
+fn place(provider: &str, models: &Models) -> Option<BaseUrl> {
+    let route = models.route(&Chosen {
+        // Any name will do: the address does not depend on the model.
+        model: Some("any".to_owned()),
+        provider: Some(provider.to_owned()),
+    });
+    match route.ok()?.route.endpoint {
+        Endpoint::Http(address) if address.local => Some(address.base),
+        Endpoint::Http(_) | Endpoint::Embedded { .. } => None,
+    }
 }
 
 /// Shows a list and reads who is meant: by number, or by name, also one that is not shown.
@@ -136,7 +180,7 @@ fn read<'c>(
         "Who shall serve the model? (1-{last} or a name; Enter leaves everything as it is) "
     );
     loop {
-        let Some(typed) = ask(&question, output)?.filter(|typed| !typed.is_empty()) else {
+        let Some(typed) = ask::line(&question, output)?.filter(|typed| !typed.is_empty()) else {
             return Ok(Typed::Nothing);
         };
         if more.is_some() && typed.parse() == Ok(last) {
@@ -144,7 +188,7 @@ fn read<'c>(
         }
         let mut all = shown.iter().chain(hidden);
         let named = || all.find(|choice| choice.provider == typed);
-        match numbered(&typed, shown).or_else(named) {
+        match ask::numbered(&typed, shown).or_else(named) {
             Some(choice) => return Ok(Typed::Choice(choice)),
             None => output.line(format!("There is no {}.", one_line(&typed)))?,
         }

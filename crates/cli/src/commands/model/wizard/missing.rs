@@ -2,7 +2,8 @@
 
 use hermes_llm::resolve::{self, Credential, Flags, Request, ResolveError};
 
-use super::{Answered, Draft, ask};
+use super::{Answered, Draft};
+use crate::commands::ask;
 use crate::commands::auth::{self, read_key};
 use crate::complaint::Outcome;
 use crate::context::Context;
@@ -56,10 +57,9 @@ pub(super) fn login(
     context: &Context,
     output: &mut Output,
 ) -> Outcome<Answered<Draft>> {
-    let question = format!("Sign in to {name} now, in a browser on any machine? [Y/n] ");
-    match ask(&question, output)?.as_deref() {
-        Some("" | "y" | "Y" | "yes") => {}
-        Some(_) | None => return Ok(Answered::Left),
+    let question = format!("Sign in to {name} now, in a browser on any machine?");
+    if !ask::agreed(&question, output)? {
+        return Ok(Answered::Left);
     }
     output.flush()?;
     auth::sign_in(&draft.provider, models, context, output)?;
@@ -67,9 +67,23 @@ pub(super) fn login(
     Ok(Answered::With(draft))
 }
 
-/// The address of an endpoint, and a key if it wants one.
+/// The model inside the program, which has to be fetched.
+pub(super) fn download(mut draft: Draft, output: &mut Output) -> Outcome<Answered<Draft>> {
+    output.line("")?;
+    output.line(
+        "A tiny model that runs inside the program, for trying things out. It knows little and uses no tools.",
+    )?;
+    draft.pull = ask::agreed("Download it, 93 MB?", output)?;
+    Ok(match draft.pull {
+        true => Answered::With(draft),
+        false => Answered::Left,
+    })
+}
+
+/// The address of an endpoint, unless it was typed already, and a key if it wants one.
 pub(super) fn endpoint(
     mut draft: Draft,
+    mut address: Option<String>,
     models: &Models,
     context: &Context,
     output: &mut Output,
@@ -77,7 +91,11 @@ pub(super) fn endpoint(
     let question =
         "Address of the API, such as http://127.0.0.1:8000/v1 (Enter leaves everything as it is) ";
     let opened = loop {
-        let Some(typed) = ask(question, output)?.filter(|typed| !typed.is_empty()) else {
+        let typed = match address.take() {
+            Some(address) => Some(address),
+            None => ask::line(question, output)?,
+        };
+        let Some(typed) = typed.filter(|typed| !typed.is_empty()) else {
             return Ok(Answered::Left);
         };
         match opened(&draft.provider, &typed, models)? {

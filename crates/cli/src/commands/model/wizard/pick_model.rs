@@ -1,6 +1,7 @@
 //! Picking one of the models of whoever was picked.
 
-use super::{Answered, Draft, ask, numbered};
+use super::{Answered, Asks, Draft};
+use crate::commands::ask;
 use crate::commands::model::listing::{self, Keep, Listed, Source, Whose};
 use crate::complaint::Outcome;
 use crate::context::Context;
@@ -22,6 +23,7 @@ enum Typed {
 pub(super) fn run(
     models: &Models,
     draft: &Draft,
+    asks: Asks,
     context: &Context,
     output: &mut Output,
 ) -> Outcome<Answered<String>> {
@@ -38,6 +40,9 @@ pub(super) fn run(
         },
         None => listing::find(models, whose, Keep::Any, context)?,
     };
+    if let ([only], Asks::Least) = (listed.models.as_slice(), asks) {
+        return Ok(Answered::With(only.clone()));
+    }
     let mut shown = listed.models.clone();
     loop {
         show(&listed, &shown, output)?;
@@ -45,7 +50,7 @@ pub(super) fn run(
             true => "Which model? (its name; r asks again) ",
             false => "Which model? (number, name or part of it; r asks the provider again) ",
         };
-        let typed = match ask(question, output)? {
+        let typed = match ask::line(question, output)? {
             Some(typed) => read(&typed, &shown, &listed.models),
             None => Typed::Nothing,
         };
@@ -62,7 +67,7 @@ pub(super) fn run(
 }
 
 fn read(typed: &str, shown: &[String], all: &[String]) -> Typed {
-    if let Some(model) = numbered(typed, shown) {
+    if let Some(model) = ask::numbered(typed, shown) {
         return Typed::Model(model.clone());
     }
     match typed {

@@ -1,13 +1,14 @@
 //! A file that stops being read when the search is over, however long it is.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink};
+use rustix::fs::OFlags;
 
 use super::Stop;
+use crate::files::native::pinned::open;
 
 /// Reads until the search is to end, which then is an error.
 struct Stoppable<'s, R> {
@@ -32,7 +33,7 @@ pub(super) fn look<S: Sink<Error = io::Error>>(
     stop: &Stop<'_>,
     sink: S,
 ) -> io::Result<()> {
-    let inner = File::open(path)?;
+    let inner = open(path, OFlags::RDONLY)?;
     searcher.search_reader(matcher, Stoppable { inner, stop }, sink)
 }
 

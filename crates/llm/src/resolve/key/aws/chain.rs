@@ -11,10 +11,12 @@ use url::Url;
 use super::{Pair, in_variables, usable};
 use crate::cloud::aws::files::{AwsFiles, Section};
 use crate::cloud::aws::{AwsSource, ContainerToken, Role};
+use crate::cloud::program::Program;
 use crate::oauth::is_private;
 use crate::resolve::address::{is_local, region};
 use crate::resolve::error::ResolveError;
-use crate::resolve::{KeySource, Request};
+use crate::resolve::key::passed_on::passed_on;
+use crate::resolve::{CloudMachine, KeySource, Request};
 
 /// The profile that is meant when none is named.
 const USUAL: &str = "default";
@@ -111,7 +113,15 @@ impl<'a> Chain<'a> {
         if let Some(source) = self.single_sign_on(section)? {
             return Ok(Some(Way::Made { source, from }));
         }
-        Ok(self.keys(name, section).map(Way::Pair))
+        if let Some(pair) = self.keys(name, section) {
+            return Ok(Some(Way::Pair(pair)));
+        }
+        let Some(line) = section.get("credential_process") else {
+            return Ok(None);
+        };
+        let program = Program::parse(line, passed_on(self.request, Some("AWS_")));
+        let source = AwsSource::Program(program.ok_or_else(|| self.without_keys(name))?);
+        Ok(Some(Way::Made { source, from }))
     }
 
     fn keys(&self, name: &str, section: &Section) -> Option<Pair> {
@@ -258,7 +268,7 @@ impl<'a> Chain<'a> {
         let disabled = self.request.variable("AWS_EC2_METADATA_DISABLED");
         let moved = self.request.variable("AWS_EC2_METADATA_SERVICE_ENDPOINT");
         if disabled.is_some_and(|word| word.eq_ignore_ascii_case("true"))
-            || moved.is_none() && !self.request.cloud_machine
+            || moved.is_none() && self.request.machine != Some(CloudMachine::Amazon)
         {
             return Ok(None);
         }

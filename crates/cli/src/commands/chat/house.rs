@@ -1,0 +1,461 @@
+//! What all conversations of one program share: store, models, tools and engine, wired.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hermes_agent::{Dumps, Engine, Routes, Services, Session, SessionSpec, toolsets};
+use hermes_config::{ApprovalMode, Config, Loaded, ToolProgress};
+use hermes_core::{Clock, Effort, Random, RunMode, SessionId, SystemRandom};
+use hermes_llm::Course;
+use hermes_memory::External;
+use hermes_store::{BackgroundImport, Store};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use super::front::Calls;
+use super::importing::Importing;
+use crate::args::chat::{self as args, RunArgs};
+use crate::commands::curator;
+use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::external;
+use crate::hands::{Hands, Parts};
+use crate::logging::CallLog;
+use crate::models::{Chosen, Found, Models};
+use crate::recall::{self, Filler, holder};
+use crate::servers::{ModelSampler, Servers};
+use crate::web::{Changes, Web};
+
+/// Where these sessions run.
+const SURFACE: &str = "cli";
+
+/// Everything but the sessions themselves.
+pub(super) struct House {
+    pub(super) store: Store,
+    pub(super) models: Arc<Models>,
+    pub(super) hands: Arc<Hands>,
+    pub(super) servers: Arc<Servers>,
+    /// Makes vectors of what was said.
+    pub(super) filler: Filler,
+    /// The routes the settings and the command line ask for.
+    pub(super) course: Course,
+    /// How actions are approved unless the user says otherwise.
+    pub(super) mode: RunMode,
+    /// Whether the user is asked before risky commands, at first.
+    pub(super) asks: bool,
+    /// Whether `config.yaml` is left out.
+    pub(super) without_settings: bool,
+    /// Whether a conversation that is taken up again stays in the directory the program was started in.
+    pub(super) stays_here: bool,
+    pub(super) directory: PathBuf,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) random: Arc<dyn Random>,
+    engine: Engine,
+    external: Option<External>,
+    attended: bool,
+    most_calls: u32,
+    ignore_rules: bool,
+    /// What sessions are filed under.
+    pub(super) source: String,
+    tells_id: bool,
+    /// The reference's history, on its way in behind the prompt.
+    pub(super) importing: Importing,
+    /// Where calls of tools are written, when they are wanted there.
+    call_log: Option<Rc<CallLog>>,
+}
+
+/// What a person may change about the sessions while the program runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Manner {
+    pub(super) toolsets: Option<Vec<String>>,
+    pub(super) effort: Option<Effort>,
+    pub(super) personality: Option<String>,
+    /// Skills in front of every conversation.
+    pub(super) skills: Vec<String>,
+}
+
+/// A session that is to be opened.
+pub(super) struct Begin<'a> {
+    pub(super) id: SessionId,
+    pub(super) directory: PathBuf,
+    pub(super) course: Course,
+    pub(super) manner: &'a Manner,
+    pub(super) mode: RunMode,
+    /// Whether it goes on after one answer.
+    pub(super) lasting: bool,
+}
+
+/// What a run begins with.
+pub(super) struct Start {
+    pub(super) house: House,
+    pub(super) manner: Manner,
+    /// The session in front.
+    pub(super) id: SessionId,
+    /// Whether it is an earlier one.
+    pub(super) resumed: bool,
+    /// What somebody at the terminal should know before the first word.
+    pub(super) notes: Vec<String>,
+}
+
+impl House {
+    /// Wires what the arguments ask for. `attended` says that somebody sits at the terminal.
+    pub(super) fn open(
+        run: &RunArgs,
+        attended: bool,
+        loaded: Loaded,
+        runtime: &Runtime,
+        context: &Context,
+    ) -> Outcome<Start> {
+        let directory = context.workspace()?;
+        let (toolsets, unknown) = match &run.toolsets {
+            Some(asked) => {
+                let (known, unknown) = known_toolsets(asked, &loaded.config)?;
+                (Some(known), unknown)
+            }
+            None => (None, Vec::new()),
+        };
+        let source = source(run, context)?;
+        let models = Arc::new(Models::new(context, loaded)?);
+        let chosen = Chosen {
+            model: run.model.clone(),
+            provider: run.provider.clone(),
+        };
+        let Found { course, mut notes } = models.begin(chosen, runtime)?;
+        let _entered = runtime.enter();
+        let (store, resumed, import) = store_and_id(run, attended, context)?;
+        let config = Arc::new(models.loaded.config.clone());
+        let random = Arc::new(SystemRandom);
+        let search = recall::services(context, &config, store.clone())?;
+        // A run that answers once is over before there is time for it.
+        let embedder = search.embedder.clone().filter(|_| attended);
+        let filler = Filler::new(&store, embedder, holder(&*random));
+        let without_settings = run.ignore_user_config || run.safe_mode;
+        let changes = match without_settings {
+            true => Changes::LeftOut,
+            false => Changes::Followed,
+        };
+        let web = Arc::new(Web::new(context, &models.loaded, changes)?);
+        let cache = context.home()?.cache_dir();
+        let set = |name: &str| is_on(context.environment.filled(name));
+        let ignore_rules = run.ignore_rules || run.safe_mode || set("HERMES_IGNORE_RULES");
+        // A run without the user's own rules is also one without what is remembered elsewhere.
+        let external = match ignore_rules {
+            true => None,
+            false => external::external(context, &models.loaded, &store, random.clone())?,
+        };
+        let hands = Arc::new(Hands::new(
+            context,
+            Parts {
+                config: config.clone(),
+                store: store.clone(),
+                search,
+                web: web.services(&models.loaded, &cache),
+                random: random.clone(),
+                external: external.clone(),
+            },
+        )?);
+        let safe = run.safe_mode || context.environment.filled("HERMES_SAFE_MODE").is_some();
+        let yolo = run.yolo || set("HERMES_YOLO_MODE");
+        let is_resumed = resumed.is_some();
+        let id = resumed.unwrap_or_else(|| SessionId::generate(&*context.clock, &*random));
+        let servers = Arc::new(Servers::new(
+            hands.clone(),
+            store.clone(),
+            Arc::new(ModelSampler::new(
+                models.clone(),
+                store.clone(),
+                context.clock.clone(),
+                course.route().clone(),
+                id.clone(),
+            )),
+            !safe,
+        ));
+        runtime.block_on(servers.apply(context, &models.loaded))?;
+        let mode = match config.approvals.mode {
+            ApprovalMode::Manual => RunMode::Manual,
+            ApprovalMode::Smart => RunMode::Smart,
+            ApprovalMode::Off => RunMode::Off,
+        };
+        let logs = config.display.tool_progress == ToolProgress::Log;
+        let call_log = logs.then(|| CallLog::new(context)).flatten().map(Rc::new);
+        let house = Self {
+            most_calls: run.max_turns.unwrap_or(config.agent.max_turns),
+            engine: engine(&models, &store, config, &servers, &hands, web, context)?,
+            external,
+            store,
+            models,
+            hands,
+            servers,
+            filler,
+            course,
+            mode,
+            asks: !yolo && mode != RunMode::Off,
+            without_settings,
+            stays_here: run.no_restore_cwd,
+            directory,
+            clock: context.clock.clone(),
+            random,
+            attended,
+            ignore_rules,
+            source,
+            tells_id: run.pass_session_id,
+            importing: Importing::new(import),
+            call_log,
+        };
+        if attended && !safe {
+            house.tidy_behind(context)?;
+        }
+        let (skills, missing) = preloaded(run, &house)?;
+        notes.extend(unknown);
+        notes.extend(missing);
+        notes.extend(house.hands.waiting());
+        let manner = Manner {
+            toolsets,
+            skills,
+            ..Manner::default()
+        };
+        Ok(Start {
+            house,
+            manner,
+            id,
+            resumed: is_resumed,
+            notes,
+        })
+    }
+
+    /// Looks after skills while nobody waits for it.
+    fn tidy_behind(&self, context: &Context) -> Outcome {
+        let means = curator::Means {
+            context: context.clone(),
+            models: self.models.clone(),
+            main: self.course.route().clone(),
+            store: self.store.clone(),
+            services: self.hands.skills().clone(),
+            spill: context.home()?.cache_dir().join("tool-results"),
+        };
+        curator::start_behind(means, &self.engine);
+        Ok(())
+    }
+
+    /// A fresh id for a session.
+    pub(super) fn fresh_id(&self) -> SessionId {
+        SessionId::generate(&*self.clock, &*self.random)
+    }
+
+    /// What is told of the calls of a session.
+    pub(super) fn calls(&self) -> Calls {
+        Calls::new(self.call_log.clone())
+    }
+
+    /// Opens a session in the engine.
+    pub(super) fn begin(&self, begin: Begin<'_>) -> Session {
+        self.engine.open(SessionSpec {
+            id: begin.id,
+            surface: SURFACE.to_owned(),
+            source: self.source.clone(),
+            tells_id: self.tells_id,
+            directory: begin.directory,
+            course: begin.course,
+            toolsets: begin.manner.toolsets.clone(),
+            most_calls: self.most_calls,
+            effort: begin.manner.effort,
+            personality: begin.manner.personality.clone(),
+            attended: self.attended,
+            // Who sits at the terminal hears what happens between two messages.
+            lasting: self.attended && begin.lasting,
+            skills: begin.manner.skills.clone(),
+            ignore_rules: self.ignore_rules,
+            titles: self.attended && begin.lasting,
+            mode: begin.mode,
+        })
+    }
+
+    /// The routes for a session that goes on with this model.
+    pub(super) async fn course_to(&self, provider: &str, model: &str) -> Course {
+        let first = self.course.route();
+        let same = first.provider == provider && first.model == model;
+        if same && !self.models.is_renewed() {
+            return self.course.clone();
+        }
+        let found = Routes::course(&*self.models, model, Some(provider)).await;
+        // It has answered before; if it is gone now, the preferred one is.
+        found.unwrap_or_else(|_| self.course.clone())
+    }
+
+    /// How a session approves actions, as the user was last told.
+    pub(super) fn mode_when(&self, asking: bool) -> RunMode {
+        match (asking, self.mode) {
+            (false, _) => RunMode::Off,
+            (true, RunMode::Off) => RunMode::Manual,
+            (true, mode) => mode,
+        }
+    }
+
+    /// Ends everything; what was acknowledged is on disk already.
+    pub(super) async fn close(self) {
+        self.engine.shut_down().await;
+        if let Some(external) = &self.external {
+            external.close().await;
+        }
+        self.filler.close().await;
+        self.servers.close().await;
+        self.hands.close().await;
+        self.models.keys.close().await;
+        drop(self.importing);
+    }
+
+    /// Gives work behind the last answer, such as a title, a moment to end.
+    pub(super) async fn settle(&self, limit: Duration) {
+        let _ = tokio::time::timeout(limit, self.engine.settle()).await;
+    }
+}
+
+fn engine(
+    models: &Arc<Models>,
+    store: &Store,
+    config: Arc<Config>,
+    servers: &Arc<Servers>,
+    hands: &Arc<Hands>,
+    web: Arc<Web>,
+    context: &Context,
+) -> Outcome<Engine> {
+    let home = context.home()?;
+    Ok(Engine::new(Services {
+        store: store.clone(),
+        caller: models.caller(store),
+        config,
+        skills: hands.skills().library.clone(),
+        memory: hands.memory().memory.clone(),
+        external: hands.memory().external.clone(),
+        tools: servers.clone(),
+        pages: web,
+        git: Arc::new(hands.repositories()),
+        routes: models.clone(),
+        clock: context.clock.clone(),
+        random: Arc::new(SystemRandom),
+        redactor: context.redactor.clone(),
+        home: home.path().to_owned(),
+        programs: context.programs(),
+        spill: home.cache_dir().join("tool-results"),
+        news: hands.news(),
+        side_by_side: models.timing.tools,
+        dumps: Dumps {
+            folder: home.cache_dir().join("requests"),
+            every: context
+                .environment
+                .filled("HERMES_DUMP_REQUESTS")
+                .is_some_and(|value| value != "0"),
+        },
+        stop: CancellationToken::new(),
+    }))
+}
+
+/// Somebody at a terminal waits for nothing: the reference's history comes in behind the prompt,
+/// unless one of its conversations is asked for.
+fn store_and_id(
+    run: &RunArgs,
+    attended: bool,
+    context: &Context,
+) -> Outcome<(Store, Option<SessionId>, Option<BackgroundImport>)> {
+    let named = run.resume.as_deref().or(run.go_on.as_deref());
+    let Some(named) = named else {
+        let store = context.store()?;
+        let theirs = context.home()?.reference_database();
+        let due = attended && store.import_is_due(&theirs)?;
+        let import = due
+            .then(|| store.import_in_background(theirs))
+            .transpose()?;
+        return Ok((store, None, import));
+    };
+    let store = context.conversations()?;
+    let id = if named.is_empty() {
+        store.latest(None).wait()?.ok_or_else(|| {
+            Complaint::bad_request("there is no conversation to go on with")
+                .hint("hermes chat begins one")
+        })?
+    } else {
+        store.resolve(named).wait()?
+    };
+    Ok((store, Some(id), None))
+}
+
+/// The skills that were asked for and are there, and a warning for each that is not. When none is there,
+/// that is no conversation anybody wanted.
+fn preloaded(run: &RunArgs, house: &House) -> Outcome<(Vec<String>, Vec<String>)> {
+    let asked: Vec<&str> = run.skills.iter().map(|name| name.trim()).collect();
+    let asked: Vec<&str> = asked.into_iter().filter(|name| !name.is_empty()).collect();
+    if asked.is_empty() || house.ignore_rules {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let library = &house.hands.skills().library;
+    let mut found: Vec<String> = Vec::new();
+    let mut missing = Vec::new();
+    for name in asked {
+        match library.view(name, SURFACE) {
+            Ok(viewed) => found.push(viewed.entry.full_name()),
+            Err(error) => missing.push(error.to_string()),
+        }
+    }
+    found.dedup();
+    match found.is_empty() {
+        true => {
+            Err(Complaint::bad_request(missing.join("; ")).hint("hermes skills list shows them"))
+        }
+        false => Ok((found, missing)),
+    }
+}
+
+/// The toolsets that were asked for and are there, and a warning for each that is not. When none is there, that is no
+/// conversation anybody wanted.
+fn known_toolsets(asked: &[String], config: &Config) -> Outcome<(Vec<String>, Vec<String>)> {
+    let names = asked.iter().map(String::as_str);
+    let unknown = toolsets::unknown(names.filter(|set| toolsets::server_of(config, set).is_none()));
+    let known = asked.iter().filter(|set| !unknown.contains(&set.as_str()));
+    let known: Vec<String> = known.cloned().collect();
+    let hint = |name: &str| {
+        let servers = config.mcp_servers.keys().map(String::as_str);
+        let sets = toolsets::toolsets().iter().map(|set| set.name);
+        match hermes_config::nearest(name, sets.chain(servers)) {
+            Some(near) => format!("did you mean {near}?"),
+            None => "hermes tools list shows them".to_owned(),
+        }
+    };
+    match (known.is_empty(), unknown.first()) {
+        (true, Some(name)) => {
+            let text = format!("there is no toolset {}", unknown.join(", "));
+            Err(Complaint::bad_request(text).hint(hint(name)))
+        }
+        _ => {
+            let left_out = unknown.iter().map(|name| {
+                format!(
+                    "there is no toolset {name}, so it is left out; {}",
+                    hint(name)
+                )
+            });
+            Ok((known, left_out.collect()))
+        }
+    }
+}
+
+/// Whether the value of a variable switches something on. Who writes a no there must not get a yes.
+fn is_on(value: Option<&str>) -> bool {
+    value.is_some_and(|value| {
+        let value = value.trim().to_ascii_lowercase();
+        !matches!(value.as_str(), "" | "0" | "false" | "no" | "off")
+    })
+}
+
+/// What sessions are filed under: what the command line says, then the environment.
+fn source(run: &RunArgs, context: &Context) -> Outcome<String> {
+    let named = context.environment.filled("HERMES_SESSION_SOURCE");
+    match (&run.source, named) {
+        (Some(source), _) => Ok(source.clone()),
+        (None, Some(named)) => args::source(named.trim()).map_err(|cause| {
+            Complaint::bad_request(format!("HERMES_SESSION_SOURCE cannot be used: {cause}"))
+                .hint("unset it, or name one with --source")
+        }),
+        (None, None) => Ok(SURFACE.to_owned()),
+    }
+}

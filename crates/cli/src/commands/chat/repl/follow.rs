@@ -1,0 +1,257 @@
+//! Following a turn at the prompt, and what happens beside it.
+
+use std::io::Write;
+
+use hermes_agent::commands::find;
+use hermes_core::{Answer, Event, Op, Question, QuestionKind, TurnEnd};
+
+use super::calls::Calls;
+use super::command as command_now;
+use crate::commands::ask::Unseen;
+use crate::commands::chat::conversation::{Conversation, Heard};
+use crate::commands::chat::footer;
+use crate::commands::chat::prompts::{Aside, Ended};
+use crate::commands::chat::{ASK_OTHERWISE, SILENT};
+use crate::complaint::Outcome;
+use crate::context::Context;
+use crate::output::{Output, Style, one_line, printable};
+use crate::typed::{self, Typed};
+
+/// Waits until another model answers in this conversation, and says so.
+pub(super) async fn switched(conversation: &Conversation, output: &mut Output) -> Outcome {
+    let front = conversation.front();
+    // What a title or another late helper has to say may come first.
+    loop {
+        let event = tokio::select! {
+            event = front.next_event() => event,
+            // It goes on behind the prompt and is told when it is done.
+            _ = tokio::signal::ctrl_c() => return Ok(()),
+        };
+        match event {
+            Some(Event::RouteChanged { .. }) => {
+                return Ok(output.line(front.route().line(&conversation.house.models))?);
+            }
+            Some(Event::Notice { text }) => return Ok(output.line(printable(&text))?),
+            Some(_) => {}
+            None => return Ok(()),
+        }
+    }
+}
+
+/// A turn as it is printed.
+struct Shown {
+    calls: Calls,
+    /// Whether a line has begun.
+    mid_line: bool,
+}
+
+/// Prints a turn as it goes.
+pub(super) async fn follow(
+    conversation: &Conversation,
+    context: &Context,
+    lines: &mut Typed,
+    output: &mut Output,
+) -> Outcome {
+    output.line("")?;
+    let mut shown = Shown {
+        calls: Calls::new(&conversation.house.models.loaded.config),
+        mid_line: false,
+    };
+    loop {
+        let heard = tokio::select! {
+            heard = conversation.next() => heard,
+            line = lines.meanwhile() => {
+                shown.begin_line(output)?;
+                meanwhile(line, conversation, context, lines, output).await?;
+                continue;
+            }
+            _ = tokio::signal::ctrl_c() => {
+                conversation.send(Op::Interrupt);
+                continue;
+            }
+        };
+        let event = match heard {
+            None => return Ok(()),
+            Some(Heard::Aside(news)) => {
+                aside(news, conversation, lines, output).await?;
+                continue;
+            }
+            Some(Heard::Front(event)) => event,
+        };
+        match event {
+            Event::Ask(question) => ask(question, conversation, lines, output).await?,
+            Event::TurnFinished { why, .. } => {
+                finish(&why, output)?;
+                if let Some(line) = footer::below(&why, conversation, context) {
+                    output.line(output.paint(Style::Faint, &line))?;
+                }
+                return Ok(());
+            }
+            other => shown.tell(&other, output)?,
+        }
+        output.flush()?;
+    }
+}
+
+impl Shown {
+    /// Ends the line the answer is on.
+    fn begin_line(&mut self, output: &mut Output) -> Outcome {
+        let printed = std::mem::take(&mut self.calls.mid_line);
+        if std::mem::take(&mut self.mid_line) || printed {
+            output.line("")?;
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, event: &Event, output: &mut Output) -> Outcome {
+        let line = match event {
+            Event::TextDelta { text } => {
+                write!(output, "{}", printable(text))?;
+                self.mid_line = match text.is_empty() {
+                    true => self.mid_line,
+                    false => !text.ends_with('\n'),
+                };
+                return Ok(());
+            }
+            Event::ToolOutput { .. } => return self.calls.tell(event, output),
+            Event::ToolStarted { .. } | Event::FileChanged { .. } | Event::ToolFinished { .. } => {
+                self.begin_line(output)?;
+                return self.calls.tell(event, output);
+            }
+            Event::Notice { text } => text.clone(),
+            Event::RouteChanged {
+                provider,
+                model,
+                reason,
+            } => format!("{provider}/{model} answers now: {reason}"),
+            Event::Compacted { before, after } => {
+                format!("the conversation was shortened: {before} → {after} tokens")
+            }
+            Event::SessionChanged { session } => format!("the conversation goes on as {session}"),
+            _ => return Ok(()),
+        };
+        self.begin_line(output)?;
+        Ok(output.line(output.paint(Style::Faint, &printable(&line)))?)
+    }
+}
+
+/// What a line does that is typed while the agent works: a remark goes to it, a prompt of its own begins beside it, and
+/// everything else waits for its turn.
+async fn meanwhile(
+    line: String,
+    conversation: &Conversation,
+    context: &Context,
+    lines: &mut Typed,
+    output: &mut Output,
+) -> Outcome {
+    let (word, rest) = line
+        .trim()
+        .split_once(char::is_whitespace)
+        .unwrap_or((line.trim(), ""));
+    let command = word
+        .strip_prefix('/')
+        .and_then(|name| find(&name.to_lowercase()));
+    match (command.map(|command| command.name), rest.trim()) {
+        (Some("steer"), text) if !text.is_empty() => {
+            let text = text.to_owned();
+            conversation.send(Op::Steer { text });
+            output.line("[the agent hears that before its next step]")?;
+        }
+        (Some("background"), _) => {
+            command_now(&line, conversation, context, output).await?;
+        }
+        (Some("queue"), text) if !text.is_empty() => {
+            // It is carried out as it stands once this is answered.
+            lines.later(line);
+            output.line("[that is said once this is answered]")?;
+        }
+        _ => lines.later(line),
+    }
+    Ok(output.flush()?)
+}
+
+/// Tells what came from a prompt that runs beside the conversation.
+pub(super) async fn aside(
+    news: Aside,
+    conversation: &Conversation,
+    lines: &mut Typed,
+    output: &mut Output,
+) -> Outcome {
+    match news {
+        Aside::Ended(ended) => tell(&ended, output)?,
+        Aside::Asks(question) => ask(question, conversation, lines, output).await?,
+        Aside::Left(left) => {
+            output.line(format!("\n{}: {}", left.id, one_line(&left.asked)))?;
+            finish(&left.why, output)?;
+        }
+        Aside::Notice(text) => {
+            output.line(output.paint(Style::Faint, &format!("\n{}", printable(&text))))?;
+        }
+    }
+    Ok(output.flush()?)
+}
+
+fn tell(ended: &Ended, output: &mut Output) -> Outcome {
+    let head = format!("\n{}: {}", ended.label, printable(&ended.text));
+    output.line(output.paint(Style::Strong, &head))?;
+    if !ended.answer.is_empty() {
+        output.line(printable(&ended.answer))?;
+    }
+    finish(&ended.why, output)
+}
+
+fn finish(why: &TurnEnd, output: &mut Output) -> Outcome {
+    match why {
+        TurnEnd::Done => output.line("")?,
+        TurnEnd::Interrupted => output.line("\n[stopped]")?,
+        TurnEnd::Empty => output.line(format!("\n[{SILENT}; {ASK_OTHERWISE}]"))?,
+        TurnEnd::Budget => output.line(
+            "\n[the limit of model calls is reached; say `go on`, or raise agent.max_turns]",
+        )?,
+        TurnEnd::Failed { message, hint } => {
+            output.line(output.paint(Style::Bad, &format!("\nerror: {}", printable(message))))?;
+            if let Some(hint) = hint {
+                output.line(format!("hint: {}", printable(hint)))?;
+            }
+        }
+    }
+    Ok(output.flush()?)
+}
+
+async fn ask(
+    question: Question,
+    conversation: &Conversation,
+    lines: &mut Typed,
+    output: &mut Output,
+) -> Outcome {
+    output.flush()?;
+    match answer(&question, lines, output).await? {
+        Asked::Said(answer) => conversation.send(Op::Answer {
+            question: question.id,
+            answer,
+        }),
+        Asked::Stopped => conversation.send(Op::Interrupt),
+        Asked::TooLate => output.line("\n[no answer in time: that is a no]")?,
+    }
+    Ok(())
+}
+
+/// What came of a question.
+enum Asked {
+    Said(Answer),
+    /// Ctrl+C.
+    Stopped,
+    /// Nobody waits for the answer any more.
+    TooLate,
+}
+
+async fn answer(question: &Question, lines: &mut Typed, output: &mut Output) -> Outcome<Asked> {
+    let is_secret = matches!(question.kind, QuestionKind::Secret { .. });
+    let _unseen = is_secret.then(Unseen::begin);
+    let said = tokio::select! {
+        said = typed::ask(question, lines, output) => said?,
+        _ = tokio::signal::ctrl_c() => return Ok(Asked::Stopped),
+        () = tokio::time::sleep(question.deadline) => return Ok(Asked::TooLate),
+    };
+    Ok(Asked::Said(said.unwrap_or_else(Answer::no)))
+}

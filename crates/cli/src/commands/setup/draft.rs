@@ -1,0 +1,132 @@
+//! What was answered so far, and the one moment it is written.
+
+use hermes_agent::toolsets;
+use hermes_config::{
+    Config, Edit, KeyPath, Layer, Loaded, Node, Setting as _, Settings, read_file,
+};
+
+use super::{HERE, heading, terminal};
+use crate::commands::ask;
+use crate::commands::edit::edit;
+use crate::commands::model::Decision;
+use crate::complaint::Outcome;
+use crate::context::Context;
+use crate::output::{Output, one_line};
+
+/// Changes that nobody has written yet.
+pub(super) struct Draft {
+    loaded: Loaded,
+    pub(super) model: Option<Decision>,
+    edits: Vec<(String, String)>,
+    /// Whether it only fills in what nobody has set: that is written without another question.
+    pub(super) fills: bool,
+}
+
+impl Draft {
+    pub(super) fn new(context: &Context) -> Outcome<Self> {
+        Ok(Self {
+            loaded: context.settings()?,
+            model: None,
+            edits: Vec::new(),
+            fills: false,
+        })
+    }
+
+    pub(super) fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+
+    /// What a setting is, as far as the answers go.
+    pub(super) fn value(&self, key: &str) -> String {
+        let answered = self.edits.iter().find(|(name, _)| name == key);
+        let answered = answered.map(|(_, value)| value.clone());
+        answered.unwrap_or_else(|| in_force(&self.loaded, key))
+    }
+
+    /// Notes an answer; one that changes nothing is not written.
+    pub(super) fn set(&mut self, key: &str, value: &str) {
+        self.edits.retain(|(name, _)| name != key);
+        if in_force(&self.loaded, key) != value {
+            self.edits.push((key.to_owned(), value.to_owned()));
+        }
+    }
+
+    /// Notes a setting with a value of its own kind.
+    pub(super) fn set_to(&mut self, setting: Option<(String, String)>) {
+        if let Some((key, value)) = setting {
+            self.edits.retain(|(name, _)| *name != key);
+            self.edits.push((key, value));
+        }
+    }
+
+    /// Shows what will be written, asks once more where something is replaced, and writes it: all of it or nothing. Says
+    /// whether it did.
+    pub(super) fn finish(self, context: &Context, output: &mut Output) -> Outcome<bool> {
+        if self.model.is_none() && self.edits.is_empty() {
+            output.line("Nothing was changed.")?;
+            return Ok(false);
+        }
+        heading("To be written", output)?;
+        if let Some(decision) = &self.model {
+            output.line(format!("  model: {}", decision.words()))?;
+        }
+        for (key, value) in &self.edits {
+            output.line(format!("  {key}: {}", one_line(value)))?;
+        }
+        if !self.fills && !ask::agreed("Write it?", output)? {
+            output.line("Nothing was changed.")?;
+            return Ok(false);
+        }
+        let file = context.home()?.config_file();
+        if let Some(bytes) = read_file(&file)? {
+            let copy = hermes_config::keep_copy(&file, context.clock.now().into(), &bytes)?;
+            output.line(format!("The settings as they were: {}", copy.display()))?;
+        }
+        match &self.model {
+            Some(decision) => decision.carry_out(&self.edits, context, output)?,
+            None => {
+                let edits = self.edits.iter();
+                let edits: Vec<(&str, Edit<'_>)> = edits
+                    .map(|(key, value)| (key.as_str(), Edit::Set(value)))
+                    .collect();
+                edit(context, |settings| settings.change(&edits))?;
+            }
+        }
+        summary(context, output)?;
+        Ok(true)
+    }
+}
+
+/// The value of a setting as people write it; the empty text when it has none.
+fn in_force(loaded: &Loaded, key: &str) -> String {
+    let path = KeyPath::parse(key).unwrap_or_default();
+    let set = Settings::get(loaded, key).and_then(Node::text);
+    set.unwrap_or_else(|| {
+        let default = Config::shape().default_at(&path);
+        let default = default.map(|value| Node::new(value, Layer::Default));
+        default.and_then(|node| node.text()).unwrap_or_default()
+    })
+}
+
+/// What there is now, where it is kept and what to do next.
+fn summary(context: &Context, output: &mut Output) -> Outcome {
+    let home = context.home()?;
+    let config = context.settings()?.config;
+    let chosen = toolsets::chosen(&config, HERE, None);
+    let known = hermes_tools::specs();
+    let tools = known.iter().filter(|spec| chosen.has(&spec.name)).count();
+    heading("Done", output)?;
+    for (label, text) in [
+        ("settings", home.config_file().display().to_string()),
+        ("keys", home.auth_file().display().to_string()),
+        ("commands", terminal::words(&config).to_owned()),
+        ("tools", format!("{tools} on; hermes tools switches them")),
+        (
+            "next",
+            "hermes to talk, hermes doctor to check, hermes setup to change it".to_owned(),
+        ),
+    ] {
+        output.line(format!("  {label:<9} {text}"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Trying whether another machine lets commands in, before anything is written.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use crate::commands::ask;
+use crate::commands::setup::draft::Draft;
+use crate::complaint::Outcome;
+use crate::context::Context;
+use crate::output::{Output, one_line};
+
+/// How long the machine may take to answer.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How long all of it may take; a login may run things of its own.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Most of what ssh says that is shown.
+const MOST_SAID: usize = 300;
+/// What ssh needs to know of us.
+const CARRIED: [&str; 5] = ["PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK"];
+
+/// Offers one connection with the answers so far. Whatever comes of it, they stay: the machine may be off just now.
+pub(super) fn offer(draft: &Draft, context: &Context, output: &mut Output) -> Outcome {
+    if !ask::agreed("Try the connection now?", output)? {
+        return Ok(());
+    }
+    output.flush()?;
+    let runtime = crate::commands::chat::runtime()?;
+    let said = match runtime.block_on(tried(draft, context)) {
+        Ok(()) => "The machine answers and lets commands in.".to_owned(),
+        Err(why) => format!(
+            "It does not work yet: {}. The answers are kept; hermes setup terminal asks again.",
+            one_line(why.trim_end_matches('.'))
+        ),
+    };
+    Ok(output.line(said)?)
+}
+
+async fn tried(draft: &Draft, context: &Context) -> Result<(), String> {
+    let folders = context.programs();
+    let mut programs = folders.iter().map(|folder| folder.join("ssh"));
+    let program = programs.find(|path| path.is_file());
+    let program = program.ok_or("ssh is not installed")?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments(draft, context.environment.filled("HOME")))
+        .env_clear()
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    for name in CARRIED {
+        if let Some(value) = context.environment.get(name) {
+            command.env(name, value);
+        }
+    }
+    let done = tokio::time::timeout(PATIENCE, command.output()).await;
+    let done = done.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?;
+    let done = done.map_err(|error| format!("ssh cannot be started: {error}"))?;
+    if done.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&done.stderr);
+    let said = said.lines().rfind(|line| !line.trim().is_empty());
+    let said = said.unwrap_or("ssh said nothing").trim();
+    Err(said.chars().take(MOST_SAID).collect())
+}
+
+/// What ssh is told: the same as when commands run over there.
+fn arguments(draft: &Draft, home: Option<&str>) -> Vec<String> {
+    let mut arguments: Vec<String> = [
+        "-T".to_owned(),
+        "-o".to_owned(),
+        "BatchMode=yes".to_owned(),
+        "-o".to_owned(),
+        "StrictHostKeyChecking=accept-new".to_owned(),
+        "-o".to_owned(),
+        format!("ConnectTimeout={}", CONNECT.as_secs()),
+        "-o".to_owned(),
+        "LogLevel=ERROR".to_owned(),
+    ]
+    .into();
+    let mut add = |flag: &str, value: String| {
+        if !value.is_empty() {
+            arguments.extend([flag.to_owned(), value]);
+        }
+    };
+    add("-p", draft.value("terminal.ssh_port"));
+    add("-l", draft.value("terminal.ssh_user"));
+    let key = draft.value("terminal.ssh_key");
+    let key = match (key.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => Path::new(home).join(rest),
+        (Some(_) | None, _) => PathBuf::from(&key),
+    };
+    add("-i", key.display().to_string());
+    let host = draft.value("terminal.ssh_host");
+    arguments.extend(["--".to_owned(), host, "exit 0".to_owned()]);
+    arguments
+}

@@ -1,0 +1,216 @@
+//! What each session holds on to between turns: where it works, and what its file tools saw.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError};
+
+use hermes_core::SessionId;
+use hermes_exec::{Backend, Place, Ready, Shell, ShellOptions, Startup, directory_there};
+use hermes_policy::confine::Surroundings;
+use hermes_secrets::{ChildName, Secret, SecretName};
+use hermes_tools::{Behind, Confined, Defined, FileTools, LazyConfined, Limits, Sudo, Workplace};
+
+use super::Hands;
+use super::dens::Dens;
+use super::places;
+
+/// Sessions whose shells are kept; the one that came first goes first.
+pub(super) const MOST_SESSIONS: usize = 256;
+
+#[derive(Default)]
+pub(super) struct Kits {
+    by_session: HashMap<SessionId, Kit>,
+    order: Vec<SessionId>,
+}
+
+/// What one session holds on to between turns.
+#[derive(Clone)]
+pub(super) struct Kit {
+    pub(super) place: Arc<Workplace>,
+    pub(super) files: FileTools,
+}
+
+impl Hands {
+    /// Removes the states of all shells: they hold exported variables.
+    pub(super) async fn forget_shells(&self) {
+        let kits: Vec<Kit> = {
+            let mut kits = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+            kits.order.clear();
+            kits.by_session.drain().map(|(_, kit)| kit).collect()
+        };
+        for kit in kits {
+            for shell in [&kit.place.shell, &kit.place.outside] {
+                if let Err(error) = shell.close().await {
+                    tracing::warn!(%error, "the state of a shell was not removed");
+                }
+            }
+        }
+    }
+
+    /// What a session holds on to, or why commands cannot run.
+    pub(super) fn kit(&self, session: &SessionId, directory: &Path) -> Result<Kit, &str> {
+        let backend = self.backend.as_ref().map_err(String::as_str)?;
+        let mut kits = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kit) = kits.by_session.get(session) {
+            return Ok(kit.clone());
+        }
+        let here = backend.place() == Place::Host;
+        let place = Arc::new(self.workplace(backend, session, directory, here));
+        let kit = Kit {
+            files: FileTools::new(self.file_services(&place, here)),
+            place,
+        };
+        kits.order.push(session.clone());
+        if kits.order.len() > MOST_SESSIONS {
+            let oldest = kits.order.remove(0);
+            kits.by_session.remove(&oldest);
+        }
+        kits.by_session.insert(session.clone(), kit.clone());
+        Ok(kit)
+    }
+
+    fn workplace(
+        &self,
+        backend: &Arc<dyn Backend>,
+        session: &SessionId,
+        directory: &Path,
+        here: bool,
+    ) -> Workplace {
+        let granted = self.grants.of(session);
+        let terminal = &self.config.terminal;
+        let directory = match (terminal.cwd.as_str(), here) {
+            ("" | "." | "auto" | "cwd", true) => directory.to_owned(),
+            (named, true) => directory.join(expanded(named, self.user_home.as_deref())),
+            (_, false) => {
+                let ours = [directory, self.home.path()].into_iter();
+                let here: Vec<&Path> = ours.chain(self.user_home.as_deref()).collect();
+                directory_there(terminal, &here)
+            }
+        };
+        let startup = match (&terminal.shell_init_files[..], terminal.auto_source_bashrc) {
+            ([], true) => Startup::Login,
+            ([], false) => Startup::Nothing,
+            (files, _) => Startup::Files(files.to_vec()),
+        };
+        let confine = places::Confine {
+            sandbox: self.sandbox.clone(),
+            config: self.config.clone(),
+            surroundings: self.around(&directory, backend.scratch()),
+            granted: granted.clone(),
+            here,
+        };
+        let environment: Vec<(String, String)> = match here {
+            true => {
+                let ours = ("HERMES_SESSION_ID".to_owned(), session.as_str().to_owned());
+                self.environment.iter().cloned().chain([ours]).collect()
+            }
+            false => self.passed_through.clone(),
+        };
+        let shell = |startup, folder, ready| {
+            Shell::new(ShellOptions {
+                backend: backend.clone(),
+                directory: directory.clone(),
+                environment: environment.clone(),
+                startup,
+                output_limit: self.config.tool_output.max_bytes as usize,
+                folder,
+                ready,
+                random: self.random.clone(),
+            })
+            .granting(granted.clone())
+        };
+        let own_home = self.own_home().filter(|_| here);
+        let (unreachable, ready): (_, Option<Ready>) = match here {
+            true => {
+                let make = || Arc::new(Dens::new(&self.home, backend.scratch(), &*self.random));
+                let dens = self.dens.get_or_init(make).clone();
+                let unreachable = dens.unreachable().to_owned();
+                let hold: Ready = Arc::new(move || dens.hold());
+                (unreachable, Some(hold))
+            }
+            false => (backend.scratch(), None),
+        };
+        Workplace {
+            shell: shell(startup.clone(), backend.scratch(), ready.clone()),
+            outside: shell(startup, unreachable, ready.clone()),
+            backend: backend.clone(),
+            defined: Defined::default(),
+            confinement: LazyConfined::new(
+                Arc::new(move || {
+                    // What is mounted has to be there.
+                    if let Some(ready) = &ready {
+                        ready();
+                    }
+                    if let Some(home) = &own_home
+                        && let Err(error) = places::make_private(home)
+                    {
+                        let home = home.display();
+                        return Confined::Refused(format!(
+                            "the home directory of commands, {home}, cannot be made: {error}"
+                        ));
+                    }
+                    confine.find()
+                }),
+                granted.clone(),
+            ),
+            environment: environment.clone(),
+            granted,
+            processes: self.processes.clone(),
+            behind: Behind::default(),
+            guard: self.guard.clone(),
+            redactor: self.redactor.clone(),
+            masking: places::masking(&self.config),
+            random: self.random.clone(),
+            limits: self.limits(),
+            sudo: Sudo::new(self.sudo_password()),
+            checkpoints: self.checkpoints.clone().filter(|_| here),
+        }
+    }
+
+    /// The directories a session's confinement is made from.
+    pub(super) fn around(&self, directory: &Path, scratch: PathBuf) -> Surroundings {
+        let mut around = places::surroundings(
+            &self.config,
+            directory,
+            scratch,
+            self.user_home.clone(),
+            self.home.path().to_owned(),
+        );
+        around.writable.extend(self.own_home());
+        around
+    }
+
+    /// The home directory commands get, where it is not the user's but one that we keep for them.
+    fn own_home(&self) -> Option<PathBuf> {
+        let (_, home) = self.environment.iter().find(|(name, _)| name == "HOME")?;
+        let home = PathBuf::from(home);
+        home.starts_with(self.home.path()).then_some(home)
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        Limits {
+            usual: self.config.terminal.timeout,
+            most: self.config.terminal.max_foreground_timeout,
+        }
+    }
+
+    fn sudo_password(&self) -> Option<Secret> {
+        let text = self.config.terminal.sudo_password.as_ref()?;
+        let name = SecretName::new("SUDO_PASSWORD").ok()?;
+        Secret::builder(name, text.expose().to_owned())
+            .child(ChildName::new("sudo"))
+            .build()
+            .ok()
+    }
+}
+
+pub(super) fn expanded(path: &str, user_home: Option<&Path>) -> PathBuf {
+    let Some(home) = user_home else {
+        return PathBuf::from(path);
+    };
+    match path.strip_prefix('~') {
+        Some("") => home.to_owned(),
+        Some(rest) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+        Some(_) | None => PathBuf::from(path),
+    }
+}

@@ -1,0 +1,169 @@
+//! What conversations are told about MCP servers, and how long a single question waits for them.
+
+use hermes_testkit::mcp_server::{McpServer, Mode, Profile};
+use hermes_testkit::model_server::{Scenario, Step, text};
+use hermes_testkit::pty::Terminal;
+
+use super::mcp_lab::{LONG, Lab};
+
+/// A server nobody listens for.
+const DEAD: &str = "  dead:\n    url: 'http://127.0.0.1:1/mcp'\n";
+
+/// A conversation at a terminal, message by message.
+struct Talk<'l> {
+    lab: &'l Lab,
+    screen: Terminal,
+}
+
+impl<'l> Talk<'l> {
+    fn begin(lab: &'l Lab) -> Self {
+        let command = lab.program.command(&["chat", "--plain"]);
+        let screen = Terminal::spawn(&command, 160, 60).unwrap();
+        screen.wait_for_text("Ctrl+D ends", LONG).unwrap();
+        Self { lab, screen }
+    }
+
+    /// Says something and answers with the last message the model was sent.
+    fn say(&self, words: &str) -> String {
+        let before = self.lab.model.requests().len();
+        self.screen.send(&format!("{words}\r")).unwrap();
+        self.lab.model.wait_for_requests(before + 1, LONG).unwrap();
+        // The prompt is back when the answer is there.
+        let answer = format!("answered {}", before + 1);
+        self.screen.wait_for_text(&answer, LONG).unwrap();
+        self.last()
+    }
+
+    fn last(&self) -> String {
+        let requests = self.lab.model.requests();
+        let body = requests.last().unwrap().expect_json();
+        let messages = body["messages"].as_array().unwrap();
+        messages.last().unwrap()["content"].to_string()
+    }
+
+    /// Begins another conversation.
+    fn renew(&self) {
+        self.screen.send("/new now\r").unwrap();
+        let new = "This is a new conversation";
+        self.screen.wait_for_text(new, LONG).unwrap();
+    }
+
+    fn end(self) {
+        self.screen.send("/exit\r").unwrap();
+        self.screen.wait_exit(LONG).unwrap();
+    }
+}
+
+/// A model whose answers can be told apart.
+fn lab() -> Lab {
+    let numbered = (1..=30).fold(Scenario::new(), |scenario, number| {
+        scenario.reply(Step::new(text(format!("answered {number}"))))
+    });
+    let lab = Lab::new(numbered);
+    lab.more("mcp_discovery_timeout: 60\napprovals: {mcp_reload_confirm: false}\n");
+    lab
+}
+
+// MCP-92
+#[test]
+fn every_conversation_of_a_program_is_told_which_server_is_down() {
+    let lab = lab();
+    lab.more(&format!("mcp_servers:\n{DEAD}"));
+    let talk = Talk::begin(&lab);
+    let down = "MCP server dead is unavailable: it cannot be reached";
+    let told = talk.say("one");
+    assert!(told.contains(down), "{told}");
+    let told = talk.say("two");
+    assert!(!told.contains("MCP server"), "once: {told}");
+    talk.renew();
+    let told = talk.say("three");
+    assert!(told.contains(down), "another conversation: {told}");
+    // One that is switched off has not come back.
+    let settings = lab.program.home.read("config.yaml").unwrap();
+    let settings = settings.replace("/mcp'\n", "/mcp'\n    enabled: false\n");
+    lab.program.home.write_config(&settings).unwrap();
+    talk.screen.send("/reload-mcp now\r").unwrap();
+    talk.screen.wait_for_text("changed dead", LONG).unwrap();
+    let told = talk.say("four");
+    assert!(told.contains("MCP servers changed: dead"), "{told}");
+    assert!(!told.contains("again"), "{told}");
+    talk.end();
+}
+
+// MCP-77, MCP-92
+#[test]
+fn every_conversation_of_a_program_is_told_what_a_reload_changed() {
+    let server = McpServer::start(Profile::default()).unwrap();
+    let lab = lab();
+    let talk = Talk::begin(&lab);
+    talk.say("the first conversation");
+    let first = lab.program.run(&["sessions", "list", "--json"]).ok().stdout;
+    let first: serde_json::Value = serde_json::from_str(&first).unwrap();
+    let first = first[0]["session_id"].as_str().unwrap().to_owned();
+    talk.renew();
+    talk.say("the second one");
+    lab.more(&format!(
+        "mcp_servers:\n  far:\n    url: '{}'\n",
+        server.url("/mcp")
+    ));
+    talk.screen.send("/reload-mcp now\r").unwrap();
+    talk.screen.wait_for_text("added far", LONG).unwrap();
+    let news = "MCP servers added: far";
+    assert!(talk.say("in the second").contains(news), "{}", talk.last());
+    assert!(!talk.say("and again").contains(news), "{}", talk.last());
+    talk.screen.send(&format!("/resume {first}\r")).unwrap();
+    assert!(talk.say("in the first").contains(news), "{}", talk.last());
+    assert!(!talk.say("and again").contains(news), "{}", talk.last());
+    talk.renew();
+    assert!(!talk.say("in a third").contains(news), "it came later");
+    talk.end();
+}
+
+// MCP-94
+#[test]
+fn a_question_that_is_asked_once_waits_for_servers_never_seen_before() {
+    let server = McpServer::start(Profile::default()).unwrap();
+    let lab = Lab::new(Scenario::new().reply(Step::new(text("done")).repeat()));
+    lab.more(&format!(
+        "mcp_servers:\n  far:\n    url: '{}'\n    skip_preflight: true\n",
+        server.url("/mcp")
+    ));
+    let late = || {
+        let hold = Mode::Hold {
+            millis: 3000,
+            then: None,
+        };
+        server.arm("initialize", hold, 1);
+    };
+    let go = |flags: &[&str]| {
+        let command = lab.program.command(&["-z", "go"]).args(flags);
+        command.timeout(LONG).run().unwrap().ok();
+        let offered = lab.offered(lab.model.requests().len() - 1);
+        offered.iter().any(|name| name == "mcp__far__echo")
+    };
+    // Nobody waits for what is not used.
+    late();
+    assert!(!go(&["-t", "todo"]));
+    server.disarm();
+    late();
+    assert!(go(&["-t", "far"]), "3 s are longer than the usual 1.5 s");
+}
+
+// MCP-77
+#[test]
+fn a_reload_applies_what_holds_for_all_servers() {
+    let lab = lab();
+    lab.more(&format!("mcp_servers:\n{}", lab.entry("lab", "")));
+    let talk = Talk::begin(&lab);
+    talk.say("one");
+    assert!(lab.offered(0).contains(&"mcp__lab__echo".to_owned()));
+    lab.more("mcp: {blocked_strings: [state-of-lab]}\n");
+    talk.screen.send("/reload-mcp now\r").unwrap();
+    talk.screen.wait_for_text("changed lab", LONG).unwrap();
+    lab.is_gone(LONG);
+    let told = talk.say("two");
+    assert!(told.contains("MCP servers changed: lab"), "{told}");
+    assert!(told.contains("the entry is suspicious"), "{told}");
+    assert!(!lab.offered(1).contains(&"mcp__lab__echo".to_owned()));
+    talk.end();
+}

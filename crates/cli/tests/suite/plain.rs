@@ -1,0 +1,198 @@
+//! A line at a time: from a pipe, and on a terminal that can do nothing else.
+
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::pty::Terminal;
+use serde_json::json;
+
+use super::screen::{LIMIT, quiet};
+
+// CL-18
+#[test]
+fn lines_of_a_pipe_run_as_if_typed_and_what_needs_a_yes_is_denied() {
+    let scenario = Scenario::new()
+        .reply(text("Good day."))
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "touch made; rm -r old"}),
+        ))
+        .reply(text("Left alone."))
+        .reply(text("Is that so?"));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "approvals: {mode: manual}\n");
+    program.home.write_work("old/note.txt", "kept").unwrap();
+    for flags in [&["chat", "--plain"][..], &["--plain"]] {
+        let command = program.command(flags);
+        let nothing = command.stdin("").run().unwrap().ok();
+        assert!(!nothing.stdout.contains("error"), "{}", nothing.report());
+    }
+    // The `y` was written before anything was asked: it is the next message, and no answer.
+    let command = program.command(&["chat", "--plain"]);
+    let command = command.stdin("hello\n/status\ndelete it\ny\n/new\n");
+    let output = command.run().unwrap().ok();
+    let mut rest = output.stdout.as_str();
+    for shown in [
+        "Good day.",
+        "approvals",
+        "Left alone.",
+        "Is that so?",
+        "Nothing was changed.",
+    ] {
+        let found = rest.split_once(shown);
+        rest = found
+            .unwrap_or_else(|| panic!("no {shown}\n{}", output.report()))
+            .1;
+    }
+    assert!(!output.stdout.contains("\n> "), "{}", output.stdout);
+    let work = program.home.workspace();
+    assert!(!work.join("made").exists() && work.join("old/note.txt").exists());
+    server.assert_done();
+}
+
+#[test]
+fn without_plain_a_pipe_is_told_what_takes_one() {
+    let server = ModelServer::start(Scenario::new()).unwrap();
+    let program = quiet(&server, "");
+    let refused = program.command(&["chat"]).stdin("hello\n").run().unwrap();
+    let refused = refused.code(2);
+    assert!(
+        refused.stderr.contains("hermes chat --plain"),
+        "{}",
+        refused.report()
+    );
+}
+
+// CL-18
+#[test]
+fn a_dumb_terminal_gets_lines_without_colours() {
+    let server = ModelServer::start(Scenario::new().reply(text("Good day."))).unwrap();
+    let program = quiet(&server, "");
+    let command = program.command(&["chat"]).env("TERM", "dumb");
+    let terminal = Terminal::spawn(&command, 100, 30).unwrap();
+    let screen = terminal.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    let rows = screen.rows();
+    let row = rows.iter().position(|row| row.starts_with("Hermes, with"));
+    let row = u16::try_from(row.unwrap()).unwrap();
+    assert!(!screen.cell(row, 0).unwrap().bold, "{screen}");
+    assert!(!screen.alternate() && !screen.cursor_hidden(), "{screen}");
+    terminal.send("hello\r").unwrap();
+    terminal.wait_for_text("Good day.", LIMIT).unwrap();
+    terminal
+        .wait_for(
+            |screen| {
+                screen
+                    .rows()
+                    .iter()
+                    .rfind(|row| !row.is_empty())
+                    .is_some_and(|row| row.starts_with('>'))
+            },
+            LIMIT,
+        )
+        .unwrap();
+    terminal.send("\x04").unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+}
+
+// CL-18
+#[test]
+fn calls_are_told_with_what_they_do_how_long_they_took_and_what_they_changed() {
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "echo first; echo second"}),
+        ))
+        .reply(tool_call(
+            "write_file",
+            json!({"path": "plan.txt", "content": "new line\n"}),
+        ))
+        .reply(text("Written."));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "");
+    program.home.write_work("plan.txt", "old line\n").unwrap();
+    let command = program.command(&["chat", "--plain"]);
+    let output = command.stdin("do it\n").run().unwrap().ok();
+    let mut rest = output.stdout.as_str();
+    for shown in [
+        "┊ run echo first; echo second\n",
+        "┊ done: run, ",
+        "┊ write plan.txt\n",
+        "┊ done: write, ",
+        "-old line\n+new line\n",
+        "Written.",
+    ] {
+        let found = rest.split_once(shown);
+        rest = found
+            .unwrap_or_else(|| panic!("no {shown}\n{}", output.report()))
+            .1;
+    }
+    server.assert_done();
+}
+
+// CL-18
+#[test]
+fn a_remark_reaches_the_agent_while_it_works_and_a_queued_message_waits() {
+    let waits = "while [ ! -e go ]; do sleep 0.1; done; echo gone on";
+    let scenario = Scenario::new()
+        .reply(tool_call("terminal", json!({"command": waits})))
+        .reply(Step::new(text("I mind it.")).when_body("mind the gap"))
+        .reply(Step::new(text("Then that.")).when_last("and then this"));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "approvals: {mode: off}\n");
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 40).unwrap();
+    terminal.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    terminal.send("wait for it\r").unwrap();
+    terminal.wait_for_text("┊ run while", LIMIT).unwrap();
+    terminal.send("/queue and then this\r").unwrap();
+    terminal
+        .wait_for_text("once this is answered]", LIMIT)
+        .unwrap();
+    terminal.send("/steer mind the gap\r").unwrap();
+    terminal
+        .wait_for_text("before its next step]", LIMIT)
+        .unwrap();
+    program.home.write_work("go", "").unwrap();
+    terminal.wait_for_text("I mind it.", LIMIT).unwrap();
+    terminal.wait_for_text("Then that.", LIMIT).unwrap();
+    // At rest there is nothing to wait for.
+    terminal.send("/queue\r").unwrap();
+    terminal.wait_for_text("hint: /queue TEXT", LIMIT).unwrap();
+    terminal.send("/exit\r").unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+    server.assert_done();
+}
+
+// CL-21
+#[test]
+fn what_cannot_be_done_says_what_to_do_instead() {
+    let server = ModelServer::start(Scenario::new()).unwrap();
+    let program = quiet(&server, "");
+    let said = |typed: &str| {
+        let command = program.command(&["chat", "--plain"]);
+        command.stdin(typed).run().unwrap().ok().stdout
+    };
+    for (typed, what, hint) in [
+        (
+            "/retry\n",
+            "no message to answer again",
+            "say something first",
+        ),
+        ("/undo\n", "nothing to take back", "/history"),
+        ("/rollback\n", "no checkpoints are taken", "--checkpoints"),
+    ] {
+        let out = said(typed);
+        let told = out.split_once("error: ").map(|(_, told)| told);
+        let told = told.unwrap_or_else(|| panic!("{typed}: {out}"));
+        assert!(told.contains(what), "{typed}: {out}");
+        let next = told.split_once("hint: ").map(|(_, next)| next);
+        assert!(
+            next.is_some_and(|next| next.contains(hint)),
+            "{typed}: {out}"
+        );
+    }
+    let config = program.home.read("config.yaml").unwrap();
+    let config = format!("{config}checkpoints: {{enabled: true}}\n");
+    program.home.write_config(&config).unwrap();
+    program.shell("git init -q .").ok();
+    let out = said("/rollback 77\n");
+    assert!(out.contains("error: there is no checkpoint 77"), "{out}");
+    assert!(out.contains("hint: /rollback without a number"), "{out}");
+}

@@ -1,0 +1,244 @@
+//! The instances of this machine's user: what the program lists, and what is written down about ours.
+//!
+//! Instances carry no labels, so whose they are and how they were made stands in a file of its own beside the
+//! leases. One without such a file is somebody else's and is left alone.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncReadExt;
+use tokio::process::Command;
+use tokio::time::timeout;
+
+use super::{KIND, SingularityConfig, unavailable};
+use crate::ExecError;
+use crate::sandboxes::{Inventory, Sandbox};
+use crate::supervise::tail;
+
+/// How long the program may take for anything but building images.
+pub(super) const ANSWER: Duration = Duration::from_secs(120);
+/// No list is longer.
+const MAX_LIST: u64 = 4 << 20;
+/// No record is longer; what is, is not ours.
+const MAX_RECORD: u64 = 16 << 10;
+/// More files than this are not looked at.
+const MAX_RECORDS: usize = 1_000;
+
+/// What is known about an instance of ours.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Record {
+    pub(super) name: String,
+    pub(super) image: String,
+    pub(super) task: String,
+    pub(super) profile: String,
+    /// Two instances with the same value were made alike.
+    pub(super) config: String,
+    pub(super) lifetime_seconds: u64,
+    /// The directory with its kept files, if it keeps any.
+    pub(super) files: Option<PathBuf>,
+    /// In seconds since 1970.
+    pub(super) created_at: i64,
+}
+
+/// The program that runs them, and where the records are.
+#[derive(Debug, Clone)]
+pub(crate) struct Instances {
+    pub(super) program: PathBuf,
+    environment: Vec<(String, String)>,
+    records: PathBuf,
+}
+
+/// What the program prints about those that run.
+#[derive(Default, Deserialize)]
+struct Listing {
+    #[serde(default)]
+    instances: Option<Vec<Listed>>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    instance: String,
+}
+
+impl Instances {
+    /// Those of the first program that is there.
+    pub(crate) fn of(config: &SingularityConfig) -> Result<Self, ExecError> {
+        let mut programs = config.programs.iter();
+        let Some(program) = programs.find(|program| program.is_file()) else {
+            return Err(unavailable(
+                "neither apptainer nor singularity is installed".to_owned(),
+                "Install apptainer.",
+            ));
+        };
+        Ok(Self {
+            program: program.clone(),
+            environment: config.environment.clone(),
+            records: config.sandboxes.join(KIND).join("instances"),
+        })
+    }
+
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.env_clear().envs(self.environment.iter().cloned());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(super) async fn run(&self, words: &[&str], limit: Duration) -> Result<(), ExecError> {
+        self.ran(words, limit, Stdio::null()).await.map(drop)
+    }
+
+    /// The names of all that run, ours or not.
+    pub(super) async fn running(&self) -> Result<Vec<String>, ExecError> {
+        let words = ["instance", "list", "--json"];
+        let printed = self.ran(&words, ANSWER, Stdio::piped()).await?;
+        if printed.trim_ascii().is_empty() {
+            return Ok(Vec::new());
+        }
+        let listing: Listing = serde_json::from_slice(&printed).map_err(|error| {
+            unavailable(
+                format!(
+                    "{} lists its instances in a way that cannot be read: {error}",
+                    self.program.display()
+                ),
+                "Try `instance list --json` by hand.",
+            )
+        })?;
+        let listed = listing.instances.unwrap_or_default();
+        Ok(listed.into_iter().map(|one| one.instance).collect())
+    }
+
+    async fn ran(
+        &self,
+        words: &[&str],
+        limit: Duration,
+        output: Stdio,
+    ) -> Result<Vec<u8>, ExecError> {
+        let what = format!("{} {}", self.program.display(), words.join(" "));
+        let mut child = self
+            .command()
+            .args(words)
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|source| ExecError::Io {
+                what: what.clone(),
+                source,
+            })?;
+        let (output, errors) = (child.stdout.take(), child.stderr.take());
+        let printed = async {
+            let mut printed = Vec::new();
+            if let Some(output) = output {
+                output.take(MAX_LIST).read_to_end(&mut printed).await?;
+            }
+            Ok::<_, io::Error>(printed)
+        };
+        let said = async {
+            match errors {
+                Some(errors) => tail(errors).await,
+                None => String::new(),
+            }
+        };
+        let ended = async {
+            let (printed, said) = tokio::join!(printed, said);
+            Ok::<_, io::Error>((child.wait().await?, printed?, said))
+        };
+        match timeout(limit, ended).await {
+            Ok(Ok((status, printed, _))) if status.success() => Ok(printed),
+            Ok(Ok((_, _, said))) => Err(unavailable(
+                format!("{what}: {said}"),
+                "Check terminal.singularity_image, or try the same by hand.",
+            )),
+            Ok(Err(source)) => Err(ExecError::Io { what, source }),
+            Err(_) => Err(ExecError::TimedOut { what, limit }),
+        }
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.records.join(format!("{name}.json"))
+    }
+
+    /// What is written down about one.
+    pub(super) fn record(&self, name: &str) -> Option<Record> {
+        read(&self.file(name))
+    }
+
+    /// Everything that is written down.
+    pub(super) fn records(&self) -> Vec<Record> {
+        let entries = std::fs::read_dir(&self.records).into_iter().flatten();
+        let files = entries.take(MAX_RECORDS).flatten();
+        files.filter_map(|entry| read(&entry.path())).collect()
+    }
+
+    pub(super) fn write(&self, record: &Record) -> Result<(), ExecError> {
+        let path = self.file(&record.name);
+        let draft = path.with_extension("tmp");
+        let written = std::fs::create_dir_all(&self.records)
+            .and_then(|()| std::fs::write(&draft, serde_json::to_vec(record)?))
+            .and_then(|()| std::fs::rename(&draft, &path));
+        written.map_err(|source| ExecError::Io {
+            what: format!("cannot write {}", path.display()),
+            source,
+        })
+    }
+
+    /// Forgets what is written down about one.
+    pub(super) fn forget(&self, name: &str) -> Result<(), ExecError> {
+        let path = self.file(name);
+        match std::fs::remove_file(&path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => Err(ExecError::Io {
+                what: format!("cannot remove {}", path.display()),
+                source,
+            }),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+fn read(path: &Path) -> Option<Record> {
+    let small = std::fs::metadata(path).is_ok_and(|data| data.len() <= MAX_RECORD);
+    let text = small.then(|| std::fs::read(path).ok()).flatten()?;
+    serde_json::from_slice(&text).ok()
+}
+
+impl Inventory for Instances {
+    async fn all(&self) -> Result<Vec<(String, Sandbox)>, ExecError> {
+        let running = self.running().await?;
+        let ours = self.records().into_iter();
+        let known = ours.filter(|record| running.contains(&record.name));
+        let known = known.map(|record| {
+            let sandbox = Sandbox {
+                name: record.name.clone(),
+                image: record.image,
+                task: record.task,
+                profile: record.profile,
+                running: true,
+                lifetime: Duration::from_secs(record.lifetime_seconds),
+                created_at: record.created_at,
+                kept: record.files.into_iter().collect(),
+                leases: Vec::new(),
+            };
+            (record.name, sandbox)
+        });
+        Ok(known.collect())
+    }
+
+    /// An instance cannot rest: one that is stopped is gone, and only its files are kept.
+    async fn stop(&self, id: &str) -> Result<(), ExecError> {
+        if let Err(error) = self.run(&["instance", "stop", id], ANSWER).await
+            && self.running().await?.iter().any(|name| name == id)
+        {
+            return Err(error);
+        }
+        self.forget(id)
+    }
+
+    async fn remove(&self, id: &str) -> Result<(), ExecError> {
+        self.stop(id).await
+    }
+}

@@ -1,0 +1,207 @@
+//! Honcho: a service that builds models of the user and of the agent from what they say.
+//!
+//! A workspace holds peers, the user and the agent, and sessions in which both speak. Before a turn the session's
+//! context and an answer about the user come along; after it both messages go there.
+
+mod deliver;
+mod names;
+mod recall;
+mod settings;
+mod tools;
+
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_core::future::BoxFuture;
+use hermes_core::ToolSpec;
+use hermes_http::AuthScheme;
+use hermes_store::Store;
+use serde_json::{Value as Json, json};
+
+use self::recall::Cadence;
+use self::settings::{Mode, Settings};
+use super::api::{Api, ApiOptions, segment};
+use super::catalog::Setup;
+use super::error::ProviderError;
+use super::provider::{Delivery, Manner, Provider, Question, Scene};
+
+pub(super) const NAME: &str = "honcho";
+/// Sessions whose cadence is remembered.
+const MOST_SESSIONS: usize = 256;
+
+pub(super) fn make(setup: &Setup<'_>) -> Result<Arc<dyn Provider>, ProviderError> {
+    let settings = Settings::read(setup)?;
+    if !settings.unused.is_empty() {
+        let keys = settings.unused.join(", ");
+        tracing::warn!("honcho.json: {keys} not used");
+    }
+    let key = settings.key.clone();
+    let api = Api::new(ApiOptions {
+        provider: NAME,
+        client: setup.client.clone(),
+        address: settings.address.clone(),
+        key: key.map(|key| ("HONCHO_API_KEY", key, AuthScheme::Bearer)),
+        timeout: settings.timeout,
+    })?;
+    Ok(Arc::new(Honcho {
+        api,
+        settings,
+        store: setup.store.clone(),
+        home: setup.home.to_owned(),
+        made: Mutex::default(),
+        cadence: Mutex::default(),
+    }))
+}
+
+pub(crate) struct Honcho {
+    api: Api,
+    settings: Settings,
+    store: Store,
+    home: PathBuf,
+    /// Sessions that are known to be there.
+    made: Mutex<HashSet<String>>,
+    /// When what was asked last, by conversation.
+    cadence: Mutex<HashMap<String, Cadence>>,
+}
+
+impl Honcho {
+    /// A path below the workspace.
+    fn path(&self, rest: &str) -> String {
+        format!("v3/workspaces/{}/{rest}", segment(&self.settings.workspace))
+    }
+
+    fn peer_path(&self, peer: &str, rest: &str) -> String {
+        self.path(&format!("peers/{}/{rest}", segment(peer)))
+    }
+
+    fn session_path(&self, session: &str, rest: &str) -> String {
+        self.path(&format!("sessions/{}/{rest}", segment(session)))
+    }
+
+    /// The session a conversation belongs to, made with its peers if it is not known to be there.
+    async fn session(&self, scene: &Scene) -> Result<String, ProviderError> {
+        let session = names::session(&self.settings, scene);
+        if locked(&self.made).contains(&session) {
+            return Ok(session);
+        }
+        let Settings {
+            workspace,
+            user,
+            agent,
+            ..
+        } = &self.settings;
+        self.api
+            .ask("v3/workspaces", json!({"id": workspace}))
+            .await?;
+        for peer in [user, agent] {
+            self.api
+                .ask(&self.path("peers"), json!({"id": peer}))
+                .await?;
+        }
+        let [of_user, of_agent] = &self.settings.observed;
+        let peers = json!({user.as_str(): of_user, agent.as_str(): of_agent});
+        let body = json!({"id": session, "peers": peers});
+        self.api.ask(&self.path("sessions"), body).await?;
+        if self.settings.observed_as_said {
+            // One that was there already keeps what its peers were told when they came.
+            self.tell_peer(&session, user, of_user).await?;
+            self.tell_peer(&session, agent, of_agent).await?;
+        }
+        let mut made = locked(&self.made);
+        if made.len() >= MOST_SESSIONS {
+            made.clear();
+        }
+        made.insert(session.clone());
+        Ok(session)
+    }
+
+    /// Says what a peer observes in a session, if that is something else. Only of this peer: others may be in it too.
+    async fn tell_peer(
+        &self,
+        session: &str,
+        peer: &str,
+        observes: &Json,
+    ) -> Result<(), ProviderError> {
+        let path = self.session_path(session, &format!("peers/{}/config", segment(peer)));
+        let now = self.api.get(&path, &[]).await?;
+        let same = |key: &str| now[key] == observes[key];
+        if !(same("observe_me") && same("observe_others")) {
+            self.api.put(&path, observes.clone()).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Provider for Honcho {
+    fn manner(&self) -> Manner {
+        Manner {
+            recalls: self.settings.mode != Mode::Tools,
+            ahead: true,
+            hold: self.settings.hold,
+            ends: false,
+            mirrors: true,
+        }
+    }
+
+    fn prompt(&self) -> String {
+        let tools = "The honcho_ tools ask Honcho, which builds a model of the user from your conversations: \
+             honcho_profile and honcho_context for what is known, honcho_search for what was said, honcho_reasoning for a \
+             considered answer, honcho_conclude to keep or remove a conclusion.";
+        let comes = "What Honcho knows about the user comes along with messages.";
+        match self.settings.mode {
+            Mode::Hybrid => format!("{comes} {tools}"),
+            Mode::Context => comes.to_owned(),
+            Mode::Tools => tools.to_owned(),
+        }
+    }
+
+    fn unused(&self) -> &[&'static str] {
+        &self.settings.unused
+    }
+
+    fn tools(&self) -> Vec<ToolSpec> {
+        match self.settings.mode {
+            Mode::Context => Vec::new(),
+            Mode::Hybrid | Mode::Tools => tools::specs(),
+        }
+    }
+
+    fn recall<'a>(
+        &'a self,
+        question: &'a Question,
+    ) -> BoxFuture<'a, Result<Option<String>, ProviderError>> {
+        Box::pin(self.recalled(question))
+    }
+
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(self.delivered(delivery))
+    }
+
+    fn call<'a>(
+        &'a self,
+        scene: &'a Scene,
+        tool: &'a str,
+        arguments: &'a Json,
+    ) -> BoxFuture<'a, Result<Json, ProviderError>> {
+        Box::pin(self.called(scene, tool, arguments))
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<String, ProviderError>> {
+        Box::pin(async move {
+            let workspace = &self.settings.workspace;
+            self.api
+                .ask("v3/workspaces", json!({"id": workspace}))
+                .await?;
+            let status = self.api.get(&self.path("queue/status"), &[]).await?;
+            let waiting = status["pending_work_units"].as_u64().unwrap_or(0);
+            Ok(format!(
+                "workspace {workspace}, {waiting} pieces of work waiting there"
+            ))
+        })
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,84 @@
+//! What a conversation is called at Honcho.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::super::provider::Scene;
+use super::settings::{Settings, Strategy};
+
+/// Most characters of a session's id.
+const LONGEST: usize = 100;
+
+/// The session of a conversation, by the user's own names or by the chosen way of naming.
+pub(super) fn session(settings: &Settings, scene: &Scene) -> String {
+    let directory = scene.directory.display().to_string();
+    if let Some(named) = settings.sessions.get(&directory) {
+        return fitting(named);
+    }
+    let name = match settings.strategy {
+        Strategy::Directory => last(&scene.directory),
+        Strategy::Repository => last(repository(&scene.directory)),
+        Strategy::Session => scene.session.clone(),
+        Strategy::Global => settings.workspace.clone(),
+    };
+    match settings.prefixed {
+        true => fitting(&format!("{}-{name}", settings.user)),
+        false => fitting(&name),
+    }
+}
+
+fn last(directory: &Path) -> String {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    match name.is_empty() {
+        true => "root".to_owned(),
+        false => name.into_owned(),
+    }
+}
+
+/// The directory of the repository a directory is in; itself when it is in none.
+fn repository(directory: &Path) -> &Path {
+    directory
+        .ancestors()
+        .find(|above| above.join(".git").exists())
+        .unwrap_or(directory)
+}
+
+/// A name as Honcho takes it. One that has to be cut ends in a hash of the whole.
+pub(super) fn fitting(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| match c {
+            c if c.is_ascii_alphanumeric() => c,
+            '_' | '-' => c,
+            _ => '-',
+        })
+        .collect();
+    if plain.len() <= LONGEST {
+        return plain;
+    }
+    let hash = Sha256::digest(name.as_bytes());
+    let hash: String = hash
+        .iter()
+        .take(4)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let kept: String = plain.chars().take(LONGEST - 9).collect();
+    format!("{kept}-{hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fitting;
+
+    // LN-38
+    #[test]
+    fn long_names_are_cut_with_a_hash_of_the_whole() {
+        assert_eq!(fitting("my project/ü"), "my-project--");
+        let (one, other) = (fitting(&"a".repeat(120)), fitting(&"a".repeat(121)));
+        assert_eq!((one.len(), other.len()), (100, 100));
+        assert_ne!(one, other);
+        assert_eq!(one.get(91..92), Some("-"));
+        assert_eq!(fitting(&"a".repeat(100)), "a".repeat(100));
+    }
+}

@@ -1,0 +1,15 @@
+//! One binary for all tests of what is remembered.
+
+#[cfg(test)]
+mod suite {
+    mod changing;
+    mod external;
+    mod facts;
+    mod fixture;
+    mod forgetting;
+    mod honcho;
+    mod honcho_tools;
+    mod outside;
+    mod services;
+    mod undoing;
+}

@@ -1,0 +1,168 @@
+//! Putting a file of a skill back to what it was before a change.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use hermes_config::{FileError, create_directory, read_file, replace_file};
+
+use crate::library::SKILL_FILE;
+
+/// A change that can be taken back: the file is still as the change left it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undo {
+    own: PathBuf,
+    path: PathBuf,
+    /// What the change left; nothing where it removed the file.
+    now: Option<String>,
+    /// What was there before; nothing where there was no file.
+    then: Option<String>,
+}
+
+/// A change that is not taken back.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    #[error("{} does not lie among the skills of this home", path.display())]
+    Outside { path: PathBuf },
+    #[error("{} was changed since", path.display())]
+    Changed { path: PathBuf },
+    #[error("other files lie beside {}", path.display())]
+    NotAlone { path: PathBuf },
+    #[error("{} cannot be changed", path.display())]
+    Io {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+impl UndoError {
+    /// The next step.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Outside { .. } => "change the file by hand",
+            Self::Changed { .. } => {
+                "take the later changes back first, or change the file by hand; it was left as it is"
+            }
+            Self::NotAlone { .. } => {
+                "take back what was added to the skill first, or put it away: hermes curator archive NAME"
+            }
+            Self::Io { .. } => "check who owns the directory, and whether the disk is full",
+            Self::File(error) => error.hint(),
+        }
+    }
+}
+
+impl Undo {
+    /// Looks whether a change of a file below `own` can be taken back. `before` and `after` are the texts of the file
+    /// around the change, nothing where it was not there. Answers with nothing when the file is as before already.
+    pub fn plan(
+        own: &Path,
+        path: &Path,
+        before: Option<&str>,
+        after: Option<&str>,
+    ) -> Result<Option<Self>, UndoError> {
+        if !is_inside(own, path) {
+            return Err(UndoError::Outside {
+                path: path.to_owned(),
+            });
+        }
+        let undo = Self {
+            own: own.to_owned(),
+            path: path.to_owned(),
+            now: after.map(str::to_owned),
+            then: before.map(str::to_owned),
+        };
+        let there = text_of(path)?;
+        if there == undo.then {
+            return Ok(None);
+        }
+        undo.check(there.as_deref())?;
+        Ok(Some(undo))
+    }
+
+    fn check(&self, there: Option<&str>) -> Result<(), UndoError> {
+        if there != self.now.as_deref() {
+            return Err(UndoError::Changed {
+                path: self.path.clone(),
+            });
+        }
+        // Files without their `SKILL.md` would belong to nothing.
+        if self.then.is_none() && self.is_skill() && self.has_company()? {
+            return Err(UndoError::NotAlone {
+                path: self.path.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether the file is the one that makes a directory a skill.
+    pub fn is_skill(&self) -> bool {
+        self.path.file_name().is_some_and(|name| name == SKILL_FILE)
+    }
+
+    /// Whether the file goes away.
+    pub fn removes(&self) -> bool {
+        self.then.is_none()
+    }
+
+    fn has_company(&self) -> Result<bool, UndoError> {
+        let Some(directory) = self.path.parent() else {
+            return Ok(false);
+        };
+        let entries = fs::read_dir(directory).map_err(|source| self.failed(source))?;
+        Ok(entries.count() > 1)
+    }
+
+    /// Puts the file back, unless somebody was faster.
+    pub fn carry_out(&self) -> Result<(), UndoError> {
+        self.check(text_of(&self.path)?.as_deref())?;
+        let Some(text) = &self.then else {
+            fs::remove_file(&self.path).map_err(|source| self.failed(source))?;
+            self.remove_empty();
+            return Ok(());
+        };
+        if let Some(directory) = self.path.parent() {
+            create_directory(directory)?;
+        }
+        Ok(replace_file(&self.path, text.as_bytes())?)
+    }
+
+    /// Directories that hold nothing any more go too.
+    fn remove_empty(&self) {
+        let above = self.path.ancestors().skip(1);
+        for directory in above.take_while(|above| *above != self.own) {
+            if fs::remove_dir(directory).is_err() {
+                break;
+            }
+        }
+    }
+
+    fn failed(&self, source: io::Error) -> UndoError {
+        UndoError::Io {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+/// Whether a path leads to below `own`, and through no link.
+fn is_inside(own: &Path, path: &Path) -> bool {
+    let Ok(below) = path.strip_prefix(own) else {
+        return false;
+    };
+    let mut place = own.to_owned();
+    let plain = below.components().all(|part| {
+        place.push(part);
+        matches!(part, Component::Normal(_)) && !place.is_symlink()
+    });
+    plain && place != own
+}
+
+/// The text of a file as the journal would hold it.
+fn text_of(path: &Path) -> Result<Option<String>, FileError> {
+    let bytes = read_file(path)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}

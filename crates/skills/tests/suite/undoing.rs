@@ -1,0 +1,70 @@
+//! Putting files of skills back to what they were.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use hermes_skills::{Undo, UndoError};
+
+use super::shelf::Shelf;
+
+// LN-36
+#[test]
+fn a_changed_a_new_and_a_removed_file_go_back() {
+    let shelf = Shelf::new();
+    let own = shelf.skills();
+    let changed = shelf.write("skills/report/SKILL.md", "new");
+    let undo = Undo::plan(&own, &changed, Some("old"), Some("new"));
+    let undo = undo.unwrap().unwrap();
+    assert!(undo.is_skill() && !undo.removes());
+    undo.carry_out().unwrap();
+    assert_eq!(fs::read_to_string(&changed).unwrap(), "old");
+    let again = Undo::plan(&own, &changed, Some("old"), Some("new"));
+    assert_eq!(again.unwrap(), None, "it is so already");
+
+    let added = shelf.write("skills/report/references/deep/a.md", "text");
+    let undo = Undo::plan(&own, &added, None, Some("text"));
+    undo.unwrap().unwrap().carry_out().unwrap();
+    assert!(!own.join("report/references").exists());
+    assert!(changed.exists(), "other files stay");
+
+    let removed = own.join("office/letter/SKILL.md");
+    let undo = Undo::plan(&own, &removed, Some("text"), None);
+    undo.unwrap().unwrap().carry_out().unwrap();
+    assert_eq!(fs::read_to_string(&removed).unwrap(), "text");
+}
+
+// LN-36
+#[test]
+fn what_was_changed_since_or_lies_elsewhere_is_left_alone() {
+    let shelf = Shelf::new();
+    let own = shelf.skills();
+    let file = shelf.write("skills/report/SKILL.md", "by hand");
+    let refused = Undo::plan(&own, &file, Some("old"), Some("new")).unwrap_err();
+    assert!(matches!(refused, UndoError::Changed { .. }), "{refused}");
+    assert!(refused.to_string().contains("report/SKILL.md"), "{refused}");
+
+    let undo = Undo::plan(&own, &file, Some("old"), Some("by hand"));
+    let undo = undo.unwrap().unwrap();
+    fs::write(&file, "faster").unwrap();
+    let late = undo.carry_out().unwrap_err();
+    assert!(matches!(late, UndoError::Changed { .. }), "{late}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "faster");
+
+    // A skill whose other files would be left without it.
+    shelf.write("skills/report/references/a.md", "text");
+    let kept = Undo::plan(&own, &file, None, Some("faster")).unwrap_err();
+    assert!(matches!(kept, UndoError::NotAlone { .. }), "{kept}");
+
+    let outside = shelf.write("memories/MEMORY.md", "new");
+    symlink(outside.parent().unwrap(), own.join("linked")).unwrap();
+    for path in [
+        outside.clone(),
+        own.join("../memories/MEMORY.md"),
+        own.join("linked/MEMORY.md"),
+        own.clone(),
+    ] {
+        let refused = Undo::plan(&own, &path, Some("old"), Some("new")).unwrap_err();
+        assert!(matches!(refused, UndoError::Outside { .. }), "{refused}");
+    }
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "new");
+}
