@@ -292,6 +292,7 @@ fn typing(input: &str) -> Result<(), String> {
     let typed = Typed {
         command: "bash",
         before: begun,
+        beginning_lost: false,
         text: &text,
     };
     let judgement = judge_typed(&typed, &around());

@@ -3,11 +3,13 @@
 mod files;
 mod place;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use hermes_core::Tool;
 use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
 use hermes_tools::Terminal;
@@ -27,6 +29,8 @@ pub(crate) const BENCH: Bench = Bench {
 const IDLE: usize = 50;
 /// How long they are watched.
 const WATCHED: Duration = Duration::from_secs(5);
+/// How often wardens are looked at while they carry much.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
     let hermes = context
@@ -140,12 +144,13 @@ async fn idle(hermes: &Path, confining: Confining) -> anyhow::Result<Figure> {
         Confining::No => "50 idle background processes",
         Confining::Yes => "50 idle background processes, sandboxed",
     };
-    Ok(Figure::new(name, share, "% cpu").at_most(1.0))
+    // No more than the clock can tell from nothing: one of its ticks.
+    Ok(Figure::new(name, share, "% cpu").at_most(1.0 / WATCHED.as_secs_f64()))
 }
 
 /// What a command that prints 2 GB adds to the peak of resident memory of a whole run of the program, which asks a
-/// model, runs the command and ends. The command's own processes are not in it: they are never waited for by that
-/// process, but by the warden.
+/// model, runs the command and ends, and to those of its wardens, through which the output goes. The command's own
+/// processes are not in it.
 fn flood(hermes: &Path) -> anyhow::Result<Figure> {
     let peak = |command: &str| -> anyhow::Result<f64> {
         let server = ModelServer::start(
@@ -158,10 +163,27 @@ fn flood(hermes: &Path) -> anyhow::Result<Figure> {
                 .lenient(),
         )?;
         let home = super::conversation::home_for(&server)?;
+        let (told, over) = mpsc::channel::<()>();
+        let watching = std::thread::spawn(move || {
+            let mut peaks = BTreeMap::new();
+            loop {
+                place::note_wardens(&mut peaks)?;
+                match over.recv_timeout(LOOK_EVERY) {
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => return anyhow::Ok(peaks),
+                }
+            }
+        });
         let output = super::conversation::ask(&home, &hermes.to_string_lossy(), &["-z", "go"])?;
-        Ok(output.max_rss_kib as f64 / 1024.0)
+        drop(told);
+        let watched = watching.join();
+        let wardens = watched.map_err(|_| anyhow!("nobody watched the wardens"))??;
+        ensure!(!wardens.is_empty(), "no warden was seen");
+        let wardens: u64 = wardens.values().sum();
+        Ok((output.max_rss_kib + wardens) as f64 / 1024.0)
     };
-    let (quiet, loud) = (peak("true")?, peak("yes | head -c 2G")?);
+    // Long enough to be seen.
+    let (quiet, loud) = (peak("sleep 1")?, peak("yes | head -c 2G")?);
     Ok(Figure::new(
         "what 2 GB of output add to peak memory",
         loud - quiet,

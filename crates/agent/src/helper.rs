@@ -100,7 +100,8 @@ impl Helper<'_> {
             tools: Arc::from([]),
             messages: vec![question.into()],
             settings: ModelSettings {
-                max_output_tokens: Some(self.most_tokens),
+                // The course has it, for those who want to be told.
+                max_output_tokens: None,
                 temperature: self.temperature,
                 effort: Some(helpers.effort.unwrap_or(Effort::Off)),
                 tool_choice: ToolChoice::None,
@@ -152,7 +153,7 @@ impl Helper<'_> {
                 false => routes.by_ref().collect(),
             };
             *asked_main |= is_same(&first, self.main);
-            let mut course = Course::new(first, others).beside();
+            let mut course = Course::new(first, others).beside().within(self.most_tokens);
             let end = caller.call(&mut course, ask, &mut Silent, cancel).await;
             // Of the others those were asked that stand before the last.
             let (all, last) = (course.routes(), course.route());

@@ -14,7 +14,7 @@ pub fn entry(
     started: Timestamp,
     ended: Timestamp,
 ) -> ModelCall {
-    let cost = hermes_llm::metadata::cost(&answer.usage, route, answer.cost_usd);
+    let cost = hermes_llm::metadata::cost(&answer.usage, route, answer.cache, answer.cost_usd);
     let estimated = cost.usd.filter(|_| cost.status == CostStatus::Estimated);
     let seconds = |time: Timestamp| time.as_duration().as_secs_f64();
     ModelCall {

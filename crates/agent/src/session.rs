@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use hermes_core::{Answer, Event, MessageId, Op, QuestionId, SessionId, TurnEnd, TurnId, caught};
+use hermes_core::{
+    Answer, Event, InboxId, MessageId, Op, QuestionId, SessionId, TurnEnd, TurnId, caught,
+};
 use hermes_secrets::Scope;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -15,7 +17,7 @@ use crate::asker::SessionAsker;
 use crate::engine::{SessionSpec, Shared};
 use crate::lane::{Item, Lane};
 use crate::learning::Learning;
-use crate::turn::{self, Input, Recollections, Steering, Wish};
+use crate::turn::{self, Input, Recollections, Remark, Steering, Wish};
 
 /// Operations that may wait.
 const MOST_OPS: usize = 64;
@@ -33,7 +35,7 @@ pub struct Session {
 /// What reaches a turn under way.
 pub(crate) enum Control {
     Stop,
-    Steer(String),
+    Steer(Remark),
     Answer(QuestionId, Answer),
 }
 
@@ -72,13 +74,25 @@ impl Session {
     pub fn send(&self, op: Op) -> bool {
         match op {
             Op::Interrupt => self.control.offer(Control::Stop).is_ok(),
-            Op::Steer { text } => self.control.offer(Control::Steer(text)).is_ok(),
+            Op::Steer { text } => self.steer(text, Vec::new()),
+            Op::FromInbox { rows, said } => match *said {
+                Op::Steer { text } => self.steer(text, rows),
+                said => {
+                    let said = Box::new(said);
+                    self.ops.offer(Op::FromInbox { rows, said }).is_ok()
+                }
+            },
             Op::Answer { question, answer } => self
                 .control
                 .offer(Control::Answer(question, answer))
                 .is_ok(),
             other => self.ops.offer(other).is_ok(),
         }
+    }
+
+    fn steer(&self, text: String, rows: Vec<InboxId>) -> bool {
+        let remark = Remark { text, rows };
+        self.control.offer(Control::Steer(remark)).is_ok()
     }
 
     /// The next event; `None` once the session has ended.
@@ -154,12 +168,15 @@ impl Actor {
                 op = self.ops.next() => op,
                 // Between turns there is nothing to stop and nothing to answer.
                 Some(control) = self.control.next() => match control {
-                    Control::Steer(text) => Some(Op::UserMessage { text, media: Vec::new() }),
+                    Control::Steer(Remark { text, rows }) => Some(Op::FromInbox {
+                        rows,
+                        said: Box::new(Op::UserMessage { text, media: Vec::new() }),
+                    }),
                     Control::Stop | Control::Answer(..) => continue,
                 },
                 Ok(()) = self.news.changed(), if self.spec.lasting => {
                     if self.has_news().await {
-                        Box::pin(self.converse(Input::News)).await;
+                        Box::pin(self.converse(Input::News, Vec::new())).await;
                     }
                     continue;
                 }
@@ -177,8 +194,14 @@ impl Actor {
     }
 
     async fn serve(&mut self, op: Op) {
+        let (rows, op) = match op {
+            Op::FromInbox { rows, said } => (rows, *said),
+            op => (Vec::new(), op),
+        };
         match op {
-            Op::UserMessage { text, media } => self.converse(Input::Message { text, media }).await,
+            Op::UserMessage { text, media } => {
+                self.converse(Input::Message { text, media }, rows).await;
+            }
             Op::UseSkills {
                 skills,
                 instruction,
@@ -191,21 +214,24 @@ impl Actor {
                     text,
                     media,
                 };
-                self.converse(Input::Skills(wish)).await;
+                self.converse(Input::Skills(wish), rows).await;
             }
             Op::Compact { focus } => {
                 let exchanges = None;
-                self.converse(Input::Compact { focus, exchanges }).await;
+                self.converse(Input::Compact { focus, exchanges }, rows)
+                    .await;
             }
             Op::CompactBefore { exchanges } => {
                 let (focus, exchanges) = (None, Some(exchanges));
-                self.converse(Input::Compact { focus, exchanges }).await;
+                self.converse(Input::Compact { focus, exchanges }, rows)
+                    .await;
             }
             Op::PreviewCompact { exchanges } => {
-                self.converse(Input::PreviewCompact { exchanges }).await;
+                self.converse(Input::PreviewCompact { exchanges }, rows)
+                    .await;
             }
-            Op::Undo { turns } => self.converse(Input::Undo { turns }).await,
-            Op::Retry => self.converse(Input::Retry).await,
+            Op::Undo { turns } => self.converse(Input::Undo { turns }, rows).await,
+            Op::Retry => self.converse(Input::Retry, rows).await,
             Op::SetModel { model, provider } => self.set_model(&model, provider.as_deref()).await,
             Op::SetMode(mode) => self.spec.mode = mode,
             Op::SetEffort { effort } => self.spec.effort = effort,
@@ -213,7 +239,11 @@ impl Actor {
             Op::SetPersonality { name } => self.spec.personality = name,
             Op::Branch { after } => self.branch(after).await,
             // These travel on the control lane.
-            Op::Steer { .. } | Op::Interrupt | Op::Answer { .. } | Op::Shutdown => {}
+            Op::Steer { .. }
+            | Op::FromInbox { .. }
+            | Op::Interrupt
+            | Op::Answer { .. }
+            | Op::Shutdown => {}
         }
     }
 
@@ -273,18 +303,18 @@ impl Actor {
         self.events.send(event).await;
     }
 
-    /// Runs a turn, and further ones for what was said while it ran.
-    async fn converse(&mut self, input: Input) {
-        let mut left_over = self.turn(input).await;
+    /// Runs a turn, and further ones for what was said while it ran. `rows` are those of the inbox that it takes.
+    async fn converse(&mut self, input: Input, rows: Vec<InboxId>) {
+        let mut left_over = self.turn(input, rows).await;
         // A remark that came too late for its turn becomes the next message.
-        while let Some(text) = left_over {
+        while let Some(Remark { text, rows }) = left_over {
             let media = Vec::new();
-            left_over = self.turn(Input::Message { text, media }).await;
+            left_over = self.turn(Input::Message { text, media }, rows).await;
         }
     }
 
     /// Runs one turn while listening for control.
-    async fn turn(&mut self, input: Input) -> Option<String> {
+    async fn turn(&mut self, input: Input, rows: Vec<InboxId>) -> Option<Remark> {
         let cancel = self.stop.child_token();
         let steering = Steering::default();
         let turn = turn::run(
@@ -295,6 +325,7 @@ impl Actor {
                 events: &self.events,
                 asker: self.asker.clone(),
                 steering: steering.clone(),
+                rows,
                 ahead: &mut self.ahead,
                 learning: &mut self.learning,
                 recollections: &mut self.recollections,
@@ -309,7 +340,7 @@ impl Actor {
                 ended = &mut running => break ended,
                 Some(control) = self.control.next() => match control {
                     Control::Stop => cancel.cancel(),
-                    Control::Steer(text) => steering.push(text),
+                    Control::Steer(remark) => steering.push(remark),
                     Control::Answer(question, answer) => self.asker.answer(question, answer),
                 },
             }
@@ -322,9 +353,17 @@ impl Actor {
         if !cancel.is_cancelled() {
             return Some(left_over);
         }
+        if self.stop.is_cancelled() {
+            // The session ends: what has a row waits for the next one.
+            return None;
+        }
         // Stop means stop: what was added before it starts nothing, and is not lost without a word.
-        let text = format!("Not delivered, because you stopped: {left_over}");
+        let text = format!("Not delivered, because you stopped: {}", left_over.text);
         self.events.send(Event::Notice { text }).await;
+        let store = &self.shared.services.store;
+        if let Err(error) = store.withdraw(left_over.rows).await {
+            tracing::warn!(%error, "a remark that was stopped will wait again");
+        }
         None
     }
 

@@ -23,7 +23,7 @@ mod unsettled;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hermes_core::{Event, Media, Message, MessageId, TurnEnd, TurnId, Usage};
+use hermes_core::{Event, InboxId, Media, Message, MessageId, TurnEnd, TurnId, Usage};
 use hermes_llm::Answer;
 use hermes_store::{Pending, StoreError};
 use tokio::task::JoinHandle;
@@ -72,22 +72,33 @@ pub(crate) enum Input {
     News,
 }
 
-/// Remarks made while a turn runs.
+/// A remark made while a turn runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remark {
+    pub(crate) text: String,
+    /// The rows of the inbox it stands in.
+    pub(crate) rows: Vec<InboxId>,
+}
+
+/// All of them.
 #[derive(Clone, Default)]
-pub(crate) struct Steering(Arc<Mutex<VecDeque<String>>>);
+pub(crate) struct Steering(Arc<Mutex<VecDeque<Remark>>>);
 
 impl Steering {
-    pub(crate) fn push(&self, text: String) {
-        self.lock().push_back(text);
+    pub(crate) fn push(&self, remark: Remark) {
+        self.lock().push_back(remark);
     }
 
-    /// All remarks so far, as one text.
-    pub(crate) fn take(&self) -> Option<String> {
-        let texts: Vec<String> = self.lock().drain(..).collect();
-        (!texts.is_empty()).then(|| texts.join("\n\n"))
+    /// All remarks so far, as one.
+    pub(crate) fn take(&self) -> Option<Remark> {
+        self.lock().drain(..).reduce(|mut all, one| {
+            all.text = format!("{}\n\n{}", all.text, one.text);
+            all.rows.extend(one.rows);
+            all
+        })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Remark>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -100,6 +111,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) events: &'a Lane<Event>,
     pub(crate) asker: Arc<SessionAsker>,
     pub(crate) steering: Steering,
+    /// Rows of the inbox that what starts the turn stands in.
+    pub(crate) rows: Vec<InboxId>,
     /// A summary that is being prepared, or was.
     pub(crate) ahead: &'a mut Option<JoinHandle<()>>,
     pub(crate) learning: &'a mut Learning,
@@ -290,6 +303,23 @@ impl Turn<'_> {
             self.history.push(Entry::new(*row, message));
         }
         Ok(())
+    }
+
+    /// As `keep`, for what may stand in rows of the inbox, which go in the same step. Says whether it was kept: whoever
+    /// else took them said it.
+    pub(crate) async fn keep_from(
+        &mut self,
+        rows: Vec<InboxId>,
+        message: Message,
+    ) -> Result<bool, StoreError> {
+        self.settle().await?;
+        let (session, store) = (&self.around.spec.id, &self.around.services.store);
+        let records = vec![(&message).into()];
+        let kept = store.take_up(rows, session, None, records).await?;
+        let row = kept.as_ref().and_then(|kept| kept.first());
+        let entry = row.map(|row| Entry::new(*row, message));
+        self.history.extend(entry);
+        Ok(kept.is_some())
     }
 
     /// Puts a message in the place of the one that was kept last.

@@ -26,4 +26,5 @@ mod suite {
     mod skills;
     mod stopping;
     mod titles;
+    mod waiting;
 }

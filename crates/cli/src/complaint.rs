@@ -195,7 +195,9 @@ impl From<CheckpointError> for Complaint {
 impl From<MemoryError> for Complaint {
     fn from(error: MemoryError) -> Self {
         let kind = match &error {
-            MemoryError::Refused { .. } | MemoryError::Overtaken { .. } => FailureKind::Refused,
+            MemoryError::Refused { .. }
+            | MemoryError::Overtaken { .. }
+            | MemoryError::Masked { .. } => FailureKind::Refused,
             MemoryError::Drifted { .. } => FailureKind::BadInput,
             MemoryError::Busy { .. }
             | MemoryError::Contested { .. }

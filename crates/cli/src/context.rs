@@ -16,7 +16,7 @@ use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_store::{Options, Store};
 
 use crate::complaint::{Complaint, Outcome};
-use crate::hands::key_names;
+use crate::models::own_profiles;
 use crate::{logging, takeover};
 
 /// The surroundings of one run.
@@ -114,38 +114,44 @@ impl Context {
     }
 
     fn try_load(&self, ignore_file: bool) -> Outcome<Result<Loaded, LoadError>> {
-        let home = self.home()?;
-        let directory = self.directory();
-        let loaded = hermes_config::load(&Request {
-            home,
-            environment: &self.environment,
-            project: directory.as_deref(),
-            flags: &[],
-            ignore_file: ignore_file
-                || self
-                    .environment
-                    .filled("HERMES_IGNORE_USER_CONFIG")
-                    .is_some(),
-        });
+        let named = self.environment.filled("HERMES_IGNORE_USER_CONFIG");
+        let ignore_file = ignore_file || named.is_some();
+        let loaded = self.read(ignore_file)?;
         if let Ok(loaded) = &loaded {
             self.mask(loaded);
             let _ = self.logging.set(loaded.config.logging.clone());
             // A run that leaves the file out keeps the keys it names to itself all the same.
             if !ignore_file {
-                let _ = self.key_names.set(key_names(&loaded.tree));
+                let _ = self.key_names.set(loaded.key_names.clone());
             }
         }
         Ok(loaded)
     }
 
+    fn read(&self, ignore_file: bool) -> Outcome<Result<Loaded, LoadError>> {
+        let directory = self.directory();
+        Ok(hermes_config::load(&Request {
+            home: self.home()?,
+            environment: &self.environment,
+            project: directory.as_deref(),
+            flags: &[],
+            ignore_file,
+        }))
+    }
+
     /// The variables that hold keys of providers the user described. Commands never see them, as they never see
     /// the keys of providers we know.
     pub(crate) fn key_names(&self) -> BTreeSet<String> {
-        if self.key_names.get().is_none() {
-            // Settings that cannot be read were complained about before anything runs.
-            let _ = self.load();
+        // Settings that cannot be read were complained about before anything runs.
+        let named = self.key_names.get_or_init(|| match self.read(false) {
+            Ok(Ok(loaded)) => loaded.key_names,
+            Ok(Err(_)) | Err(_) => BTreeSet::new(),
+        });
+        let mut names = named.clone();
+        if let Ok(home) = self.home() {
+            names.extend(own_profiles(home).own_key_names());
         }
-        self.key_names.get().cloned().unwrap_or_default()
+        names
     }
 
     /// How the log is kept. Settings that cannot be read leave the defaults: what is wrong with them is

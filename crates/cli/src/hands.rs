@@ -7,7 +7,6 @@ mod diagnostics;
 mod files;
 mod helper;
 mod judges;
-mod keys;
 mod kits;
 mod machine;
 mod memory;
@@ -49,7 +48,6 @@ use skills::Grants;
 use way_out::WayOut;
 
 pub(crate) use helper::{become_helper, become_tether};
-pub(crate) use keys::key_names;
 pub(crate) use machine::{Machine, this_machine};
 pub(crate) use memory::{memory_at, staging_at};
 pub(crate) use places::{
@@ -139,6 +137,7 @@ impl Hands {
             rules.clone(),
             sources.clone(),
             offers.clone(),
+            places::on_another_account(context, &config),
         );
         let grants = Arc::new(grants);
         let backend = backend(context, &config, &home, &sandbox, &random, sources, offers)

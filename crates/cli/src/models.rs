@@ -121,6 +121,11 @@ pub(crate) fn embedded_dir(home: &Home) -> PathBuf {
     home.root().join("models")
 }
 
+/// The known providers, the user's own among them.
+pub(crate) fn own_profiles(home: &Home) -> Profiles {
+    Profiles::new(Some(home.plugins_dir().join("model-providers")))
+}
+
 impl Models {
     pub(crate) fn new(context: &Context, loaded: Loaded) -> Outcome<Self> {
         let home = context.home()?;
@@ -136,7 +141,7 @@ impl Models {
         let windows = home.path().join("context_length_cache.yaml");
         let embedded = embedded_file(home);
         Ok(Self {
-            profiles: Profiles::new(Some(home.plugins_dir().join("model-providers"))),
+            profiles: own_profiles(home),
             logins: logins(&keys),
             // A file that cannot be read is met again when it is needed.
             places: keys.found_places().unwrap_or_default(),

@@ -18,6 +18,17 @@ pub(crate) fn client(loaded: &Loaded, redactor: &RedactorHandle) -> Outcome<Http
         .map_err(|error| Complaint::caused(FailureKind::BadInput, error))
 }
 
+/// How addresses are reached, for clients that are made later or never: what is wrong with it is said now, and its
+/// passwords are masked from now on.
+pub(crate) fn announced(loaded: &Loaded, redactor: &RedactorHandle) -> Outcome<ClientSettings> {
+    let settings = settings(loaded)?;
+    settings
+        .check()
+        .map_err(|error| Complaint::caused(FailureKind::BadInput, error))?;
+    settings.announce(redactor);
+    Ok(settings)
+}
+
 /// How addresses are reached.
 pub(crate) fn settings(loaded: &Loaded) -> Outcome<ClientSettings> {
     let trust = Trust::read(loaded)?;

@@ -2,12 +2,15 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
+use hermes_tui::Cleaner;
 use serde::Serialize;
 
 /// Where commands print.
 pub(crate) struct Output {
     out: Sink,
     colour: bool,
+    /// Whether somebody reads it, at a terminal that does what it is told.
+    terminal: bool,
     /// Columns of where it will be shown, when that is no terminal of its own.
     width: Option<usize>,
 }
@@ -40,10 +43,11 @@ pub(crate) enum Style {
 impl Output {
     pub(crate) fn new() -> Self {
         let out = io::stdout();
-        let colour = out.is_terminal();
+        let terminal = out.is_terminal();
         Self {
             out: Sink::Standard(BufWriter::new(out)),
-            colour,
+            colour: terminal,
+            terminal,
             width: None,
         }
     }
@@ -53,6 +57,7 @@ impl Output {
         Self {
             out: Sink::Kept(Vec::new()),
             colour: false,
+            terminal: false,
             width: None,
         }
     }
@@ -87,6 +92,20 @@ impl Output {
         let out = self.out.writer();
         out.write_all(text.as_ref().as_bytes())?;
         out.write_all(b"\n")
+    }
+
+    /// Whether a terminal shows what is printed.
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// What a model said, on lines of its own: byte for byte where a program reads it, and harmless where a terminal
+    /// would carry out what is hidden in it.
+    pub(crate) fn answer(&mut self, text: &str) -> io::Result<()> {
+        match self.terminal {
+            true => self.line(cleaned(text)),
+            false => self.line(text),
+        }
     }
 
     /// A remark that is no part of what was asked for: beside it, so that programs read only that.
@@ -140,6 +159,13 @@ pub(crate) fn one_line(text: &str) -> String {
         .filter(|c| !is_deceptive(*c))
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
+}
+
+/// Text of a model or a file for a terminal: whole escape sequences are left out, not only their first byte.
+pub(crate) fn cleaned(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    Cleaner::prose().push(text, &mut out);
+    out
 }
 
 /// Stored text as it is, without what could steer a terminal.

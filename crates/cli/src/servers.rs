@@ -16,7 +16,7 @@ use futures_core::future::BoxFuture;
 use hermes_agent::{Audience, SessionFacts, ToolSource, toolsets};
 use hermes_config::{Config, KeyPath, Layer, Loaded};
 use hermes_core::Tool;
-use hermes_mcp::{Fleet, Reload, Sampler, Server, Status, StatusWord};
+use hermes_mcp::{Change, Fleet, Reload, Restated, Sampler, Server, Status, StatusWord};
 use hermes_store::Store;
 
 use crate::complaint::Outcome;
@@ -64,6 +64,8 @@ struct State {
     servers: Vec<Server>,
     /// What each session knows about them.
     told: Told,
+    /// The changes of tools that were told last.
+    restated: BTreeMap<String, Arc<Restated>>,
     /// Whether the first message has waited for servers.
     waited: bool,
     /// Whether somebody set how long that is.
@@ -262,8 +264,27 @@ impl ToolSource for Servers {
             None => Standing::NotWanted,
             Some(status) => standing(status),
         };
+        // Before what is new, so that it is new to this session too.
+        state.told.meet(facts.session);
+        let changes = fleet.restated().into_iter();
+        for change in changes.filter(|change| chosen.has_server(&change.server)) {
+            state.restate(change, &fleet);
+        }
         remarks.extend(state.told.tell(facts.session, away, standing));
         remarks
+    }
+}
+
+impl State {
+    /// Tells once that tools of a server describe themselves differently than before.
+    fn restate(&mut self, change: Change, fleet: &Fleet) {
+        let (server, restated) = (&change.server, &change.restated);
+        if self.restated.get(server) == Some(restated) {
+            return;
+        }
+        self.restated.insert(server.clone(), Arc::clone(restated));
+        self.told.add(change.told.clone());
+        fleet.accept(change);
     }
 }
 

@@ -5,7 +5,7 @@ mod form;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal, Write};
 
-use hermes_core::{Answer, Question, QuestionKind, Reach};
+use hermes_core::{Answer, InboxId, Question, QuestionKind, Reach};
 use tokio::sync::mpsc;
 
 use crate::output::printable;
@@ -15,6 +15,20 @@ const QUEUE: usize = 16;
 /// Lines that may be typed ahead while an answer is on its way; whoever types more waits.
 const MOST_AHEAD: usize = 64;
 
+/// A line that was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Line {
+    pub(crate) text: String,
+    /// The row it waits in, when it is a message that does.
+    pub(crate) row: Option<InboxId>,
+}
+
+impl From<String> for Line {
+    fn from(text: String) -> Self {
+        Self { text, row: None }
+    }
+}
+
 /// The lines of a conversation. What was typed before a question was asked is no answer to it; from a pipe all of it
 /// was.
 pub(crate) struct Typed {
@@ -22,7 +36,7 @@ pub(crate) struct Typed {
     /// Whether somebody can answer.
     by_hand: bool,
     /// Typed while a question or an answer was on its way.
-    ahead: VecDeque<String>,
+    ahead: VecDeque<Line>,
     /// Nobody types any more.
     over: bool,
 }
@@ -43,10 +57,10 @@ impl Typed {
     }
 
     /// The next line; `None` when nobody types any more.
-    pub(crate) async fn next(&mut self) -> Option<String> {
+    pub(crate) async fn next(&mut self) -> Option<Line> {
         match self.ahead.pop_front() {
             Some(line) => Some(line),
-            None => self.lines.recv().await,
+            None => self.lines.recv().await.map(Line::from),
         }
     }
 
@@ -63,8 +77,8 @@ impl Typed {
     }
 
     /// Keeps a line for `next`.
-    pub(crate) fn later(&mut self, line: String) {
-        self.ahead.push_back(line);
+    pub(crate) fn later(&mut self, line: impl Into<Line>) {
+        self.ahead.push_back(line.into());
     }
 
     /// Keeps what was typed so far for `next`. Called before a question is shown, so that whoever answers
@@ -74,7 +88,7 @@ impl Typed {
             return;
         }
         while let Ok(line) = self.lines.try_recv() {
-            self.ahead.push_back(line);
+            self.ahead.push_back(line.into());
         }
     }
 

@@ -27,12 +27,14 @@ mod suite {
     mod hands_left;
     mod hands_let_out;
     mod hands_scripts;
+    mod hands_typed;
     mod help;
     mod helpers;
     mod importing;
     mod interrupted;
     mod judged;
     mod killed;
+    mod killed_waiting;
     mod language_servers;
     mod learning;
     mod learning_counted;

@@ -38,6 +38,13 @@ pub(crate) fn expand_server(node: &mut Node, environment: &Environment) -> BTree
     names
 }
 
+/// The variables that a text refers to.
+pub(crate) fn names_in(text: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    replaced(text, &|_| None, &mut names);
+    names
+}
+
 type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 fn walk(node: &mut Node, lookup: Lookup<'_>, names: &mut BTreeSet<String>) {

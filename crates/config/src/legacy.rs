@@ -28,8 +28,35 @@ fn understand(tree: &mut Node) {
         return;
     };
     providers::understand(root);
+    name_helper_keys(root);
     join_fallbacks(root);
     join_personalities(root);
+}
+
+/// Helper tasks, and the models they turn to, may name the variable with their key as endpoints do.
+fn name_helper_keys(root: &mut Map) {
+    let Some(Value::Map(tasks)) = root.get_mut("auxiliary").map(|node| &mut node.value) else {
+        return;
+    };
+    for (_, task) in tasks.iter_mut() {
+        let Value::Map(task) = &mut task.value else {
+            continue;
+        };
+        providers::tidy_key(task);
+        let Some(chain) = task.get_mut("fallback_chain") else {
+            continue;
+        };
+        // One entry may stand without a list.
+        let entries = match &mut chain.value {
+            Value::List(items) => items.iter_mut().collect(),
+            _ => vec![chain],
+        };
+        for entry in entries {
+            if let Value::Map(entry) = &mut entry.value {
+                providers::tidy_key(entry);
+            }
+        }
+    }
 }
 
 /// `fallback_model`, one or several, goes behind `fallback_providers`; the same model twice counts once.

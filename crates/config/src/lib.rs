@@ -7,6 +7,7 @@ mod environment;
 mod expand;
 mod files;
 mod home;
+mod key_names;
 mod layers;
 mod legacy;
 mod load;

@@ -9,6 +9,7 @@ use crate::environment::{Environment, Role, VARIABLES};
 use crate::expand;
 use crate::files::FileError;
 use crate::home::Home;
+use crate::key_names;
 use crate::layers;
 use crate::legacy;
 use crate::managed::{IgnoredFile, ManagedScope};
@@ -52,6 +53,8 @@ pub struct Loaded {
     pub ignored: Vec<IgnoredFile>,
     /// Variables that `config.yaml` refers to; when one changes, load again.
     pub referenced: BTreeSet<String>,
+    /// Variables that hold keys of providers the user described: for nobody but us.
+    pub key_names: BTreeSet<String>,
 }
 
 /// Why there are no settings. A running process keeps the ones it has.
@@ -110,11 +113,13 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
     let mut ignored = managed.ignored;
     let mut problems = Vec::new();
     let mut referenced = BTreeSet::new();
+    let mut key_names = BTreeSet::new();
 
     let mut said = from_variables(&environment, Layer::EnvironmentDefault, &mut problems);
     if !request.ignore_file {
         let path = request.home.config_file();
         let mut file = source::read(&path, Layer::File)?;
+        key_names.extend(key_names::put_in(&file.node));
         referenced = expand::expand(&mut file.node, &environment);
         migrate::read_as_current(&mut file.node);
         legacy::normalise(&mut file.node, &mut file.problems);
@@ -143,6 +148,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
     }
     let mut fixed = managed.scope.settings().clone();
     let mut fixed_problems = managed.problems;
+    key_names.extend(key_names::put_in(&fixed));
     referenced.extend(expand::expand(&mut fixed, &environment));
     legacy::normalise(&mut fixed, &mut fixed_problems);
     problems.extend(in_file(fixed_problems, &managed.file));
@@ -159,6 +165,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
         Problem { file, ..problem }
     }));
     tree.origin.layer = Layer::Default;
+    key_names.extend(key_names::named(&tree));
     Ok(Loaded {
         config,
         tree,
@@ -169,6 +176,7 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
         managed: managed.scope,
         ignored,
         referenced,
+        key_names,
     })
 }
 

@@ -72,6 +72,11 @@ impl fmt::Display for MessageId {
     }
 }
 
+/// Something that waits to be said; what came later has a larger id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct InboxId(pub i64);
+
 /// One turn of one session, counted from the session's start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

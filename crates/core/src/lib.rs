@@ -26,7 +26,7 @@ pub use embed::{Compared, EmbedError, Embedder};
 pub use failure::{Failure, FailureKind, causes};
 pub use fault::{caught, faults_are_caught};
 pub use form::{FieldKind, FieldOption, Form, FormField, TextFormat};
-pub use ids::{BadId, CallId, MessageId, QuestionId, SessionId, TurnId};
+pub use ids::{BadId, CallId, InboxId, MessageId, QuestionId, SessionId, TurnId};
 pub use message::{Media, MediaReader, MediaSource, Message, Part, RawTurn, Role, WireProtocol};
 pub use model::{
     CacheLife, Effort, FinishReason, ModelClient, ModelEvent, ModelRequest, ModelSettings,

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Answer, CallId, Effort, Media, MessageId, Question, QuestionId, SessionId, TurnId, Usage,
+    Answer, CallId, Effort, InboxId, Media, MessageId, Question, QuestionId, SessionId, TurnId,
+    Usage,
 };
 
 /// What a front end asks of a session.
@@ -32,6 +33,14 @@ pub enum Op {
     Steer {
         /// The remark.
         text: String,
+    },
+    /// What stands in the inbox is said. Its rows are taken in the step that writes what they become; when one of
+    /// them is gone, somebody else said it and nothing happens.
+    FromInbox {
+        /// The rows.
+        rows: Vec<InboxId>,
+        /// What they say together: a message, one that calls for skills, or a remark.
+        said: Box<Op>,
     },
     /// Stop the running turn. Travels on the control lane.
     Interrupt,

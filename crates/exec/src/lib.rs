@@ -62,9 +62,11 @@ pub use local::{Confiner, Enclosed, LocalBackend, LocalOptions};
 pub use modal::{ManagedModalConfig, ModalConfig};
 pub use processes::{
     EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, Processes,
-    ProcessesOptions, Recovered, StartProcess, StartedProcess, Waited,
+    ProcessesOptions, Recovered, StartProcess, StartedProcess, TypedSoFar, Waited,
 };
-pub use remote::{BackendConfig, Network, Surroundings, directory_there, isolation, open};
+pub use remote::{
+    BackendConfig, Network, Surroundings, directory_there, isolation, on_another_account, open,
+};
 pub use shell::{
     Command, Finished, Ready, Shell, ShellOptions, Startup, sudo_count, sudo_needs_no_password,
     sudo_rejected,

@@ -11,6 +11,7 @@ mod logs;
 mod owner;
 mod recover;
 mod rolling;
+mod typed;
 mod types;
 mod watch;
 
@@ -27,6 +28,7 @@ use crate::{Control, Ending, ExecError, Place};
 use cleaned::Cleaner;
 use owner::{Message, Owner};
 pub use recover::Recovered;
+pub use typed::TypedSoFar;
 pub use types::{
     EndReason, Killed, ProcessError, ProcessInfo, ProcessLog, ProcessState, ProcessesOptions,
     StartProcess, StartedProcess, Waited,
@@ -142,10 +144,10 @@ impl Processes {
             }
         };
         let pid = process.pid;
-        let typing = process
-            .input
-            .take()
-            .map(|input| follower::typing(&self.shared.tasks, input));
+        let typing = process.input.take().map(|input| {
+            let owner = Owner::of(&self.messages);
+            follower::typing(&self.shared.tasks, id.clone(), input, owner)
+        });
         self.tell(Message::Began {
             id: id.clone(),
             pid,
@@ -260,29 +262,60 @@ impl Processes {
         Ok(Killed::Killed(info))
     }
 
+    /// What was typed into a process, by whomever.
+    pub async fn typed(&self, id: &str) -> Result<TypedSoFar, ProcessError> {
+        self.ask(|reply| Message::TypedSoFar {
+            id: id.to_owned(),
+            reply,
+        })
+        .await?
+        .ok_or_else(|| ProcessError::NotFound(id.to_owned()))
+    }
+
     /// Writes to the standard input of a process. Answers how many bytes.
     pub async fn write(&self, id: &str, data: &[u8]) -> Result<usize, ProcessError> {
-        let reach = self.reach(id).await?;
-        if *reach.done.borrow() {
-            return Err(ProcessError::NoInput("it has ended"));
-        }
-        let typing = reach.typing.ok_or(ProcessError::NoInput(
-            "it was started without, or it was closed",
-        ))?;
-        let (reply, answer) = tokio::sync::oneshot::channel();
-        let typed = follower::Typed {
-            bytes: data.to_vec(),
-            reply,
-        };
+        self.pass_on(id, None, data).await
+    }
+
+    /// The same, for a text that was judged by what was typed `before` it: nothing is written when that has
+    /// changed.
+    pub async fn write_after(
+        &self,
+        id: &str,
+        before: &TypedSoFar,
+        data: &[u8],
+    ) -> Result<usize, ProcessError> {
+        self.pass_on(id, Some(before.version), data).await
+    }
+
+    async fn pass_on(
+        &self,
+        id: &str,
+        after: Option<u64>,
+        data: &[u8],
+    ) -> Result<usize, ProcessError> {
+        let keyboard = self.reach(id).await?.keyboard;
         let written = timeout(TYPING_LIMIT, async {
-            typing.send(typed).await.ok()?;
-            answer.await.ok()
+            let _turn = keyboard.lock().await;
+            let (reply, answer) = tokio::sync::oneshot::channel();
+            let typed = follower::Typed {
+                bytes: data.to_vec(),
+                reply,
+            };
+            self.ask(|reply| Message::Type {
+                id: id.to_owned(),
+                after,
+                typed,
+                reply,
+            })
+            .await??;
+            match answer.await {
+                Ok(Ok(())) => Ok(data.len()),
+                Ok(Err(_)) | Err(_) => Err(ProcessError::NoInput("it has closed it")),
+            }
         });
-        match written.await {
-            Ok(Some(Ok(()))) => Ok(data.len()),
-            Ok(Some(Err(_)) | None) => Err(ProcessError::NoInput("it has closed it")),
-            Err(_) => Err(ProcessError::NoInput("it does not read it")),
-        }
+        let late = Err(ProcessError::NoInput("it does not read it"));
+        written.await.unwrap_or(late)
     }
 
     /// Ends the standard input of a process.
@@ -354,7 +387,7 @@ impl Processes {
 /// The ways to reach a process.
 pub(crate) struct Reach {
     control: Option<Arc<dyn Control>>,
-    typing: Option<tokio::sync::mpsc::Sender<follower::Typed>>,
+    keyboard: Arc<tokio::sync::Mutex<()>>,
     done: signal::Receiver<bool>,
 }
 

@@ -21,6 +21,8 @@ use crate::{
     docker, modal, singularity, ssh,
 };
 
+pub use clouds::on_another_account;
+
 const CONNECT: Duration = Duration::from_secs(10);
 const DOCKER_SOCKET: &str = "/var/run/docker.sock";
 /// Where commands in containers start.

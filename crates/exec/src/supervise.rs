@@ -56,12 +56,16 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// What the far side's shell runs: it reads one line and does what it says. Short and free of
-    /// anything that some login shell would read differently, since ssh hands it to one.
+    /// What the far side's shell runs: it reads one line and does what it says. A command's says first that it is
+    /// there: without that word no line was sent to it. Short and free of anything that some login shell would read
+    /// differently, since ssh hands it to one.
     pub(crate) fn boot(self) -> &'static str {
         match self {
-            Self::Guard | Self::Pipes => {
+            Self::Guard => {
                 r#"hermes_nl=$(printf "\nx");hermes_nl=${hermes_nl%x};IFS= read -r hermes_line&&eval "$hermes_line""#
+            }
+            Self::Pipes => {
+                r#"hermes_nl=$(printf "\nx");hermes_nl=${hermes_nl%x};printf "\001hermes ready\n"&&IFS= read -r hermes_line&&eval "$hermes_line""#
             }
             Self::Terminal => {
                 r#"hermes_nl=$(printf "\nx");hermes_nl=${hermes_nl%x};stty raw -echo&&printf "\001hermes ready\n"&&IFS= read -r hermes_line&&eval "$hermes_line""#
@@ -156,19 +160,55 @@ impl<C: Carrier> Supervised<C> {
         guard.retire(Duration::ZERO).await;
     }
 
-    async fn open(&self, role: Role) -> Result<(Arc<Guard>, Channel), ExecError> {
+    /// A shell that waits for its line, and a guard that knows of the run.
+    async fn open(&self, role: Role, run: &RunId) -> Result<Opened, ExecError> {
         let guard = self.guard().await?;
-        match self.carrier.open(role, guard.crew()).await {
-            Ok(channel) => Ok((guard, channel)),
-            // The place vanished behind our back. Nothing was started yet, so once more is safe.
-            Err(ExecError::Gone(_)) => {
+        match self.try_to_open(&guard, role, run).await {
+            Ok(opened) => Ok(opened),
+            // The place vanished behind our back, perhaps because it was idle until now. Nothing was sent yet, so
+            // once more is safe.
+            Err(Setback::Vanished(_)) => {
                 self.forget(&guard).await;
                 let guard = self.guard().await?;
-                let channel = self.carrier.open(role, guard.crew()).await?;
-                Ok((guard, channel))
+                let opened = self.try_to_open(&guard, role, run).await;
+                opened.map_err(Setback::into_error)
             }
-            Err(error) => Err(error),
+            Err(setback) => Err(setback.into_error()),
         }
+    }
+
+    async fn try_to_open(
+        &self,
+        guard: &Arc<Guard>,
+        role: Role,
+        run: &RunId,
+    ) -> Result<Opened, Setback> {
+        let starting = Starting::new(guard, run);
+        // Whoever stops idle places counts the run from here on, and stops nothing while we go on.
+        let exit = guard.watch(run).await?;
+        let mut channel = self.carrier.open(role, guard.crew()).await?;
+        let ready = timeout(START, read_marker(&mut channel.output, "ready")).await;
+        let ready = ready.map_err(|_| Setback::Other(too_late()))?;
+        if ready.is_err() {
+            let closed = timeout(LAST_WORDS, channel.closed)
+                .await
+                .unwrap_or_default();
+            let error = self.carrier.explain(&closed);
+            // A place that is gone takes its guard along. One that is still there may have other commands, which must
+            // not end because this one cannot begin.
+            let vanished = matches!(error, ExecError::Gone(_))
+                && timeout(LAST_WORDS, guard.gone().cancelled()).await.is_ok();
+            return Err(match vanished {
+                true => Setback::Vanished(error),
+                false => Setback::Other(error),
+            });
+        }
+        Ok(Opened {
+            starting,
+            exit,
+            channel,
+            guard: Arc::clone(guard),
+        })
     }
 
     async fn start(&self, launch: Launch) -> Result<Process, ExecError> {
@@ -182,29 +222,24 @@ impl<C: Carrier> Supervised<C> {
                 });
             }
         };
-        let (guard, channel) = self.open(role).await?;
+        let Opened {
+            guard,
+            starting,
+            exit,
+            channel,
+        } = self.open(role, &launch.id).await?;
         let line = line::launch(&launch, &self.name, guard.home())?;
         let Channel {
             mut input,
             mut output,
             mut closed,
         } = channel;
-        let exit = guard.watch(&launch.id).await?;
-        let starting = Starting::new(&guard, &launch.id);
         let begin = async {
-            if role == Role::Terminal {
-                read_marker(&mut output, "ready").await?;
-            }
             input.write_all(line.as_bytes()).await?;
             input.flush().await?;
             read_marker(&mut output, launch.id.as_str()).await
         };
-        let marker = timeout(START, begin)
-            .await
-            .map_err(|_| ExecError::TimedOut {
-                what: "starting the command".to_owned(),
-                limit: START,
-            })?;
+        let marker = timeout(START, begin).await.map_err(|_| too_late())?;
         let Ok(Marker { pid, rest }) = marker else {
             let closed = timeout(LAST_WORDS, &mut closed).await.unwrap_or_default();
             return Err(self.carrier.explain(&closed));
@@ -224,6 +259,45 @@ impl<C: Carrier> Supervised<C> {
                 run: launch.id,
             }),
         })
+    }
+}
+
+/// A shell of the far side that does what the next line says.
+struct Opened {
+    guard: Arc<Guard>,
+    starting: Starting,
+    exit: oneshot::Receiver<i32>,
+    channel: Channel,
+}
+
+/// Why there is no shell.
+enum Setback {
+    /// The place has to be made again.
+    Vanished(ExecError),
+    Other(ExecError),
+}
+
+impl Setback {
+    fn into_error(self) -> ExecError {
+        match self {
+            Self::Vanished(error) | Self::Other(error) => error,
+        }
+    }
+}
+
+impl From<ExecError> for Setback {
+    fn from(error: ExecError) -> Self {
+        match error {
+            ExecError::Gone(_) => Self::Vanished(error),
+            other => Self::Other(other),
+        }
+    }
+}
+
+fn too_late() -> ExecError {
+    ExecError::TimedOut {
+        what: "starting the command".to_owned(),
+        limit: START,
     }
 }
 

@@ -9,6 +9,7 @@ mod suite {
     mod daytona;
     mod docker;
     mod docker_idle;
+    mod endings;
     mod files;
     mod local;
     mod modal;

@@ -76,13 +76,7 @@ impl ClientBuilder {
             resolver,
             redactor,
         } = self;
-        let proxies: Vec<_> = [&settings.proxies.http, &settings.proxies.https]
-            .into_iter()
-            .flatten()
-            .collect();
-        for password in proxies.iter().filter_map(|proxy| proxy.password()) {
-            redactor.add(password);
-        }
+        settings.announce(&redactor);
         let family = if settings.force_ipv4 {
             Family::V4Only
         } else {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::{BaseUrl, ProxySettings};
+use hermes_secrets::RedactorHandle;
+
+use crate::{BaseUrl, BuildError, ProxySettings, tls};
 
 /// Settings that all clients share, resolved from the configuration by the caller.
 #[derive(Clone, Debug)]
@@ -37,6 +39,28 @@ impl Default for ClientSettings {
             timeouts: Timeouts::default(),
             user_agent: concat!("hermes/", env!("CARGO_PKG_VERSION")).to_owned(),
             base_urls: BTreeMap::new(),
+        }
+    }
+}
+
+impl ClientSettings {
+    /// Tells a redactor the secrets that stand in these settings. Building a client does it as well; who builds one
+    /// later, or never, must not show them meanwhile.
+    pub fn announce(&self, redactor: &RedactorHandle) {
+        let proxies = [&self.proxies.http, &self.proxies.https];
+        for proxy in proxies.into_iter().flatten() {
+            if let Some(password) = proxy.password() {
+                redactor.add(password);
+            }
+        }
+    }
+
+    /// Whether the user's authorities can be used; costs nothing where there are none. What else can be wrong was
+    /// found when these settings were read.
+    pub fn check(&self) -> Result<(), BuildError> {
+        match &self.roots {
+            Roots::BuiltIn => Ok(()),
+            Roots::BuiltInAnd(_) | Roots::Only(_) => tls::store(&self.roots).map(drop),
         }
     }
 }

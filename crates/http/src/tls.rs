@@ -73,7 +73,7 @@ fn shown(identity: &Identity) -> Result<Shown, BuildError> {
     Ok((certificates, key))
 }
 
-fn store(roots: &Roots) -> Result<RootCertStore, BuildError> {
+pub(crate) fn store(roots: &Roots) -> Result<RootCertStore, BuildError> {
     let mut store = RootCertStore::empty();
     let bundle = match roots {
         Roots::BuiltIn => None,

@@ -1,7 +1,7 @@
 //! An answer, put together from its events.
 
 use hermes_core::{
-    CallId, FinishReason, Message, ModelEvent, Part, RawTurn, Role, ToolCall, Usage,
+    CacheLife, CallId, FinishReason, Message, ModelEvent, Part, RawTurn, Role, ToolCall, Usage,
 };
 use serde_json::Value as Json;
 
@@ -21,6 +21,8 @@ pub struct Answer {
     pub finish: Option<FinishReason>,
     /// The turn in the provider's own form.
     pub raw: Option<RawTurn>,
+    /// How long what was sent is to be remembered, which is part of the price.
+    pub cache: CacheLife,
     /// What it used, as far as the provider said.
     pub usage: Usage,
     /// What the provider says it cost.

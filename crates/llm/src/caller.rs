@@ -130,8 +130,9 @@ impl Caller {
         let mut progress = Progress::default();
         loop {
             progress.answer = Answer::default();
-            let fault = if course.stalls >= self.patience.most_stalls {
-                self.fault(course, ask, &ModelError::GivenUp(course.stalls))
+            progress.answer.cache = ask.request.settings.cache;
+            let fault = if course.stalls() >= self.patience.most_stalls {
+                self.fault(course, ask, &ModelError::GivenUp(course.stalls()))
             } else {
                 match self.attempt(course, ask, &mut progress, sink, cancel).await {
                     Ok(()) => return self.answered(course, progress.answer),
@@ -185,7 +186,7 @@ impl Caller {
 
     /// Notes that everything went well.
     fn answered(&self, course: &mut Course, answer: Answer) -> CallEnd {
-        course.stalls = 0;
+        course.has_answered();
         course.refused = None;
         course.attempt.succeeded();
         self.learned.well(&course.route().provider);
@@ -218,7 +219,7 @@ impl Caller {
             return Ok(());
         };
         if matches!(error, ModelError::Stalled(_)) {
-            course.stalls += 1;
+            course.stalled(self.patience.most_stalls);
         }
         let fault = self.fault(course, ask, &error);
         if fault.reason == Reason::Cancelled {
@@ -268,6 +269,7 @@ impl Caller {
         let mut settings = ask.request.settings.clone();
         settings.max_output_tokens = settings
             .max_output_tokens
+            .or_else(|| course.needed_limit())
             .or_else(|| roomy_output(&route, course.window()));
         let (quirks, settings) = changed(&route.quirks, settings, fixes);
         let request = ModelRequest {
@@ -330,10 +332,12 @@ impl Caller {
 
     fn fault(&self, course: &Course, ask: &Ask<'_>, error: &ModelError) -> Fault {
         let route = course.route();
+        let address = route.address_text();
         classify(
             error,
             &Facts {
                 provider: &route.provider,
+                address: &address,
                 model: &route.model,
                 estimated_tokens: ask.tokens,
                 context_window: course.window(),
@@ -351,7 +355,7 @@ impl Caller {
             renewal: keys.renewal,
             other_routes: course.others(),
             compactable: ask.compactable,
-            stalls: course.stalls,
+            stalls: course.stalls(),
             most_stalls: self.patience.most_stalls,
             retries: self.patience.retries,
         }

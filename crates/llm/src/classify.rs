@@ -110,6 +110,8 @@ reasons! {
 pub struct Facts<'a> {
     /// The provider's id.
     pub provider: &'a str,
+    /// The address it is reached at.
+    pub address: &'a str,
     /// The model.
     pub model: &'a str,
     /// How large we think the request was.

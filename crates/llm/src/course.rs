@@ -11,7 +11,7 @@ use crate::keys::{KeyError, Lease};
 use crate::quirks::{MaxTokensKey, Quirks, ReasoningReplay, SchemaTarget, Temperature};
 use crate::refused::Refused;
 use crate::route::Route;
-use hermes_core::ModelSettings;
+use hermes_core::{ModelSettings, WireProtocol};
 
 /// How long a provider that limited us is left alone.
 const LIMITED: Duration = Duration::from_secs(60);
@@ -27,11 +27,21 @@ pub struct Course {
     /// Until when the first route is left alone.
     resting: Option<Timestamp>,
     pub(crate) attempt: Attempt,
-    pub(crate) stalls: u32,
+    /// The stalls in a row of each route.
+    streaks: Vec<Streak>,
+    /// The limit of an answer, for routes that need one.
+    most: Option<u32>,
     pub(crate) lease: Option<Lease>,
     /// What was refused last and would be refused again.
     pub(crate) refused: Option<Refused>,
     window: Option<u32>,
+}
+
+/// Stalls of one route, counted over turns until it answers.
+#[derive(Debug, Clone, Copy, Default)]
+struct Streak {
+    stalls: u32,
+    is_full: bool,
 }
 
 impl Course {
@@ -44,12 +54,13 @@ impl Course {
             }
         }
         Self {
+            streaks: vec![Streak::default(); routes.len()],
+            most: None,
             routes: routes.into(),
             at: 0,
             beside: false,
             resting: None,
             attempt: Attempt::default(),
-            stalls: 0,
             lease: None,
             refused: None,
             window: None,
@@ -61,6 +72,44 @@ impl Course {
     pub fn beside(mut self) -> Self {
         self.beside = true;
         self
+    }
+
+    /// The same with a limit for the answer, which is told to those only who want to be told one: providers know how
+    /// much their models can say, and some turn down what they do not expect.
+    #[must_use]
+    pub fn within(mut self, most: u32) -> Self {
+        self.most = Some(most);
+        self
+    }
+
+    /// The limit that the route in use needs.
+    pub(crate) fn needed_limit(&self) -> Option<u32> {
+        let route = self.route();
+        let set = route.limits.output;
+        // A model inside this process would go on and on.
+        let told = route.is_embedded() || route.protocol() == Some(WireProtocol::Anthropic);
+        let most = self.most.filter(|_| told || set.is_some())?;
+        Some(set.map_or(most, |set| most.min(set)))
+    }
+
+    /// How often the route in use has stalled in a row.
+    pub(crate) fn stalls(&self) -> u32 {
+        self.streaks.get(self.at).map_or(0, |streak| streak.stalls)
+    }
+
+    /// The route in use has stalled; after `most` times in a row it is not gone back to.
+    pub(crate) fn stalled(&mut self, most: u32) {
+        if let Some(streak) = self.streaks.get_mut(self.at) {
+            streak.stalls += 1;
+            streak.is_full = streak.stalls >= most;
+        }
+    }
+
+    /// The route in use has answered.
+    pub(crate) fn has_answered(&mut self) {
+        if let Some(streak) = self.streaks.get_mut(self.at) {
+            *streak = Streak::default();
+        }
     }
 
     pub(crate) fn is_beside(&self) -> bool {
@@ -103,12 +152,13 @@ impl Course {
     }
 
     /// Starts a turn: what was tried is forgotten, and the preferred route is used again unless it is
-    /// being left alone. Says whether the route changed.
+    /// being left alone or has stalled too often. Says whether the route changed.
     pub fn begin_turn(&mut self, now: Timestamp) -> bool {
         self.attempt = self.attempt.next_turn();
         // Somebody wants it all the same.
         self.refused = None;
-        if self.at != 0 && self.resting.is_none_or(|until| now >= until) {
+        let given_up = self.streaks.first().is_some_and(|streak| streak.is_full);
+        if self.at != 0 && !given_up && self.resting.is_none_or(|until| now >= until) {
             self.go_to(0);
             return true;
         }
@@ -185,7 +235,6 @@ impl Course {
         self.lease = None;
         self.refused = None;
         self.window = None;
-        self.stalls = 0;
     }
 }
 

@@ -15,6 +15,7 @@ mod protocol;
 mod server;
 mod wanted;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use hermes_config::{Config, DotEnv, Environment, KeyPath, Layer, Loaded, Node, Role, VARIABLES};
@@ -40,6 +41,8 @@ pub struct Request<'a> {
     pub config: &'a Config,
     /// The same with the origin of each value, for explanations.
     pub said: &'a Node,
+    /// Variables that hold keys, as the settings say.
+    pub key_names: &'a BTreeSet<String>,
     /// The environment, with the values of `.env` on top.
     pub environment: &'a Environment,
     /// The values of `.env`, to tell where a key came from.
@@ -136,6 +139,7 @@ impl<'a> Request<'a> {
         Self {
             config: &loaded.config,
             said: &loaded.tree,
+            key_names: &loaded.key_names,
             environment: &loaded.environment,
             dotenv: &loaded.secrets,
             profiles,

@@ -15,13 +15,14 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::consent::Consent;
+use crate::memory::Recollection;
 use crate::requests::{Callers, Ears, SamplingDesk};
 use crate::server::Kind;
 use crate::supervisor::{Shared, Supervisor};
 use crate::tool::{McpTool, Offer};
 use crate::transport::{HttpRoute, Route, StderrLog, StdioRoute};
 use crate::{Caller, Handle, Namespace, Operation, Server, State, Trouble};
-pub use status::{Status, StatusWord, Unavailable};
+pub use status::{Change, Status, StatusWord, Unavailable};
 pub use surroundings::{Borders, Gatekeeper, Surroundings};
 
 /// All configured servers. Clones are the same fleet.
@@ -136,8 +137,12 @@ impl Fleet {
                 }
             }
         }
+        let memory = self.0.surroundings.memory.as_ref();
+        let memory = memory.filter(|_| !wanted.is_empty());
+        let remembered = memory
+            .map(|memory| memory.recall_all(wanted.values().cloned().collect(), &self.0.tasks));
         for (name, server) in wanted {
-            self.add(server);
+            self.add(server, remembered.clone());
             if !reload.changed.contains(&name) {
                 reload.added.push(name);
             }
@@ -146,7 +151,7 @@ impl Fleet {
         reload
     }
 
-    fn add(&self, server: Server) {
+    fn add(&self, server: Server, remembered: Option<Recollection>) {
         let mut members = self.members();
         // Somebody else may have applied the same settings meanwhile.
         if members.closed || members.by_name.contains_key(server.name()) {
@@ -162,12 +167,12 @@ impl Fleet {
             for warning in server.warnings() {
                 tracing::warn!("{warning}");
             }
-            Member::On(self.supervise(server))
+            Member::On(self.supervise(server, remembered))
         };
         members.by_name.insert(name, member);
     }
 
-    fn supervise(&self, server: Server) -> Handle {
+    fn supervise(&self, server: Server, remembered: Option<Recollection>) -> Handle {
         let surroundings = &self.0.surroundings;
         let policy = server.policy(&surroundings.policy);
         let callers = Arc::<Callers>::default();
@@ -194,7 +199,7 @@ impl Fleet {
                 Route::Http(HttpRoute::new(server.clone(), around, authority))
             }
         };
-        let handle = Supervisor::start(Shared {
+        let shared = Shared {
             server,
             policy,
             route,
@@ -204,7 +209,8 @@ impl Fleet {
             clock: Arc::clone(&surroundings.clock),
             memory: surroundings.memory.clone(),
             exit: self.0.exit.clone(),
-        });
+        };
+        let handle = Supervisor::start(shared, remembered);
         self.0
             .tasks
             .spawn(pass_on(handle.watch(), self.0.changes.clone()));
@@ -326,7 +332,7 @@ impl Fleet {
                         store: surroundings.decisions.clone(),
                     },
                 };
-                McpTool::all(&handle.view().catalog, &namespace, offer)
+                McpTool::all(&handle.view().catalog, &namespace, &Arc::new(offer))
             })
             .collect();
         tools.sort_by(|one, other| one.spec().name.cmp(&other.spec().name));
@@ -339,6 +345,28 @@ impl Fleet {
     /// Every configured server, for people.
     pub fn status(&self) -> Vec<Status> {
         self.members().by_name.values().map(Status::of).collect()
+    }
+
+    /// The servers whose tools describe themselves differently than when a person last heard of it, until they are
+    /// connected anew.
+    pub fn restated(&self) -> Vec<Change> {
+        let handles = self.handles();
+        handles.iter().filter_map(Change::of).collect()
+    }
+
+    /// A person was told of such a change, which is no news from then on, in this run or in a later one.
+    pub fn accept(&self, change: Change) {
+        let Some(memory) = self.0.surroundings.memory.clone() else {
+            return;
+        };
+        self.0.tasks.spawn(async move {
+            let Change {
+                server, restated, ..
+            } = change;
+            if let Err(error) = memory.accept(&server, &restated).await {
+                tracing::warn!(server, %error, "it will be told again how its tools changed");
+            }
+        });
     }
 
     /// The servers that are configured and cannot be used now, for the model and for people.

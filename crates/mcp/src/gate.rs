@@ -6,10 +6,11 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use futures_util::FutureExt as _;
 use hermes_config::McpServer;
-use hermes_core::Clock;
+use hermes_core::{CallId, Clock};
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
-use hermes_policy::judge_program;
-use hermes_secrets::{RedactorHandle, Secret};
+use hermes_policy::{denied_by, judge_program};
+use hermes_secrets::{RedactorHandle, Scope, Secret};
+use hermes_store::{Decision, DecisionOutcome, Store};
 use tokio::sync::OnceCell;
 
 use crate::transport::apply_trust;
@@ -17,6 +18,9 @@ use crate::{
     AuthError, Authority, Browser, Gatekeeper, OAuth, OAuthError, OAuthParts, OAuthSettings, Osv,
     Person, Recovery, Refusal, Server, Verdict, clean,
 };
+
+/// Most characters of a command line that are kept with a decision.
+const MOST_ACTION: usize = 4_000;
 
 /// What logins stand on.
 #[derive(Clone)]
@@ -66,6 +70,10 @@ pub struct Gate {
     pub logins: Logins,
     /// Where programs would run, for the rules about commands.
     pub around: hermes_policy::Surroundings,
+    /// `approvals.deny`: patterns of commands that never run.
+    pub deny: Vec<String>,
+    /// Where refusals are kept.
+    pub decisions: Option<Store>,
     /// The malware list, unless it is not asked.
     pub osv: Option<Osv>,
 }
@@ -84,7 +92,7 @@ impl Gatekeeper for Gate {
     fn clear<'a>(&'a self, server: &'a Server) -> BoxFuture<'a, Result<(), String>> {
         async move {
             let settings = server.settings();
-            self.judge(settings)?;
+            self.judge(server).await?;
             let Some(osv) = &self.osv else {
                 return Ok(());
             };
@@ -110,16 +118,62 @@ impl Gatekeeper for Gate {
 
 impl Gate {
     /// An entry is the user's own word, so nobody is asked about it. What no command may do no server does either.
-    fn judge(&self, settings: &McpServer) -> Result<(), String> {
-        let mut argv = vec![settings.command.clone()];
-        argv.extend(settings.args.iter().cloned());
+    async fn judge(&self, server: &Server) -> Result<(), String> {
+        let McpServer { command, args, .. } = server.settings();
+        let mut argv = vec![command.clone()];
+        argv.extend(args.iter().cloned());
+        let line = argv.join(" ");
         let judged = judge_program(&argv, &self.around);
-        match judged.verdict {
-            hermes_policy::Verdict::Allow | hermes_policy::Verdict::Ask => Ok(()),
-            hermes_policy::Verdict::Deny => Err(format!(
-                "its command line is refused like any command that {}; mend `command` and `args` of the entry",
-                judged.reason
-            )),
+        let denied = denied_by(&self.deny, &judged, &line);
+        let (by, why) = match (judged.verdict, denied) {
+            (hermes_policy::Verdict::Deny, _) => (
+                "rule: built-in limit".to_owned(),
+                format!(
+                    "its command line is refused like any command that {}; mend `command` and `args` of the entry",
+                    judged.reason
+                ),
+            ),
+            (hermes_policy::Verdict::Allow | hermes_policy::Verdict::Ask, Some(pattern)) => (
+                format!("rule: {pattern}"),
+                format!(
+                    "its command line is refused like any command: `approvals.deny` forbids `{pattern}`; change that \
+                     or the entry"
+                ),
+            ),
+            (hermes_policy::Verdict::Allow | hermes_policy::Verdict::Ask, None) => return Ok(()),
+        };
+        self.write_down(server.name(), &line, judged.categories, by, &why)
+            .await;
+        Err(why)
+    }
+
+    async fn write_down(
+        &self,
+        server: &str,
+        line: &str,
+        categories: Vec<String>,
+        decided_by: String,
+        why: &str,
+    ) {
+        let Some(store) = &self.decisions else {
+            return;
+        };
+        let redactor = self.logins.redactor.snapshot();
+        let action = redactor.redact_in(Scope::Chat, line);
+        let decision = Decision {
+            session: String::new(),
+            call: CallId(String::new()),
+            at: self.logins.clock.now().as_duration().as_secs_f64(),
+            tool: "mcp".to_owned(),
+            action: action.chars().take(MOST_ACTION).collect(),
+            place: format!("mcp {server}"),
+            categories,
+            outcome: DecisionOutcome::Refused,
+            decided_by,
+            reason: why.to_owned(),
+        };
+        if let Err(error) = store.record_decision(decision).await {
+            tracing::warn!(server, %error, "a refusal could not be written down");
         }
     }
 }

@@ -65,7 +65,7 @@ pub use environment::{Unresolved, child_environment, unresolved};
 pub use failure::{Failure, Link};
 pub use filter::{ToolFilter, allows_utility};
 pub use fleet::{
-    Borders, Fleet, Gatekeeper, Reload, Status, StatusWord, Surroundings, Unavailable,
+    Borders, Change, Fleet, Gatekeeper, Reload, Status, StatusWord, Surroundings, Unavailable,
 };
 pub use gate::{Gate, Logins};
 pub use memory::Memory;
@@ -75,11 +75,11 @@ pub use oauth::{
     file_stem,
 };
 pub use operation::Operation;
-pub use osv::{Advisory, Ecosystem, OSV_ENDPOINT, Osv, Package, Severity, Verdict};
+pub use osv::{Advisory, Ecosystem, OSV_ENDPOINT, Osv, OsvParts, Package, Severity, Verdict};
 pub use policy::RecoveryPolicy;
 pub use requests::{Caller, Sample, Sampled, Sampler, SamplingCounts};
 pub use result::{Answers, Asked, Rendered, Shelf, ShelfFolders, Trouble};
-pub use scan::{Finding, fingerprint, review, scan};
+pub use scan::{Finding, Restated, fingerprint, scan};
 pub use schema::normalise as normalise_schema;
 pub use serve::{ServeError, ServeParts, ServeTransport, serve};
 pub use server::{Kind, Server};

@@ -8,12 +8,15 @@ mod advisory;
 mod package;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use hermes_core::Clock;
-use hermes_http::{HttpClient, HttpError, Timeouts};
+use hermes_http::{
+    AddressPolicy, BuildError, ClientBuilder, ClientSettings, HttpClient, HttpError, Timeouts,
+};
+use hermes_secrets::RedactorHandle;
 use hermes_store::Store;
 use jiff::Timestamp;
 use serde_json::{Value as Json, json};
@@ -70,30 +73,46 @@ impl Verdict {
     }
 }
 
+/// What the list is asked with.
+pub struct OsvParts {
+    /// How it is reached.
+    pub network: ClientSettings,
+    /// Masks what is said about failures.
+    pub redactor: RedactorHandle,
+    /// Where it is.
+    pub endpoint: Url,
+    /// Keeps answers for a day.
+    pub store: Option<Store>,
+    /// Tells how old they are.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Why the list was not asked.
+#[derive(Debug, thiserror::Error)]
+enum AskError {
+    #[error(transparent)]
+    Client(#[from] BuildError),
+    #[error(transparent)]
+    Request(#[from] HttpError),
+}
+
 /// Asks the list.
 pub struct Osv {
-    http: HttpClient,
-    endpoint: Url,
-    store: Option<Store>,
-    clock: Arc<dyn Clock>,
+    parts: OsvParts,
+    /// Made for the first question. Most servers are no packages or were asked about before, and the first prompt
+    /// does not wait for a client nobody uses.
+    http: OnceLock<HttpClient>,
     limit: Duration,
     /// Packages nobody could be asked about, since when, and why.
     pauses: Mutex<BTreeMap<String, (Timestamp, String)>>,
 }
 
 impl Osv {
-    /// Asks at `endpoint`; answers are kept in `store` for a day.
-    pub fn new(
-        http: HttpClient,
-        endpoint: Url,
-        store: Option<Store>,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
+    /// Asks nothing yet.
+    pub fn new(parts: OsvParts) -> Self {
         Self {
-            http,
-            endpoint,
-            store,
-            clock,
+            parts,
+            http: OnceLock::new(),
             limit: LONGEST_CHECK,
             pauses: Mutex::default(),
         }
@@ -125,14 +144,14 @@ impl Osv {
 
     /// Why nobody is asked about a package at the moment. A server that dies often is not held up each time.
     fn paused(&self, package: &str) -> Option<String> {
-        let now = self.clock.now();
+        let now = self.parts.clock.now();
         let mut pauses = self.pauses();
         pauses.retain(|_, (since, _)| now.duration_since(*since).unsigned_abs() < PAUSE);
         pauses.get(package).map(|(_, why)| why.clone())
     }
 
     fn pause(&self, package: String, why: String) {
-        let now = self.clock.now();
+        let now = self.parts.clock.now();
         let mut pauses = self.pauses();
         if pauses.len() < MOST_PAUSES {
             pauses.insert(package, (now, why));
@@ -181,7 +200,7 @@ impl Osv {
         Ok(found)
     }
 
-    async fn ask(&self, package: &Package) -> Result<Vec<String>, HttpError> {
+    async fn ask(&self, package: &Package) -> Result<Vec<String>, AskError> {
         let entries = self.entries(package).await?;
         let ids = entries.iter().filter_map(|entry| entry.get("id")?.as_str());
         let malware = ids.filter(|id| id.starts_with(MALWARE));
@@ -189,7 +208,8 @@ impl Osv {
     }
 
     /// What the list has about a package.
-    async fn entries(&self, package: &Package) -> Result<Vec<Json>, HttpError> {
+    async fn entries(&self, package: &Package) -> Result<Vec<Json>, AskError> {
+        let http = self.http()?;
         let mut entries = Vec::new();
         let mut page = None;
         for _ in 0..MOST_PAGES {
@@ -201,9 +221,8 @@ impl Osv {
             if let Json::Object(fields) = &mut question {
                 fields.retain(|_, value| !value.is_null());
             }
-            let request = self
-                .http
-                .post(self.endpoint.clone())
+            let request = http
+                .post(self.parts.endpoint.clone())
                 .timeouts(Timeouts {
                     total: LONGEST_QUERY,
                     first_byte: LONGEST_QUERY,
@@ -228,14 +247,24 @@ impl Osv {
         Ok(entries)
     }
 
+    fn http(&self) -> Result<&HttpClient, BuildError> {
+        if let Some(http) = self.http.get() {
+            return Ok(http);
+        }
+        let made = ClientBuilder::new(self.parts.network.clone(), AddressPolicy::Any)
+            .redactor(self.parts.redactor.clone())
+            .build()?;
+        Ok(self.http.get_or_init(|| made))
+    }
+
     async fn kept(&self, package: &str) -> Option<Vec<String>> {
-        let since = self.clock.now().as_second() as f64 - KEPT.as_secs_f64();
-        let kept = self.store.as_ref()?.mcp_verdict(package, since).await;
+        let since = self.parts.clock.now().as_second() as f64 - KEPT.as_secs_f64();
+        let kept = self.parts.store.as_ref()?.mcp_verdict(package, since).await;
         serde_json::from_str(&kept.ok()??).ok()
     }
 
     async fn keep(&self, package: &str, ids: &[String]) {
-        if let Some(store) = &self.store
+        if let Some(store) = &self.parts.store
             && let Err(error) = store
                 .keep_mcp_verdict(package, json!(ids).to_string())
                 .await

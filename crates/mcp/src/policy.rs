@@ -57,8 +57,6 @@ pub struct RecoveryPolicy {
     pub http_read_timeout: Duration,
     /// How long an open event stream may be silent.
     pub stream_read_timeout: Duration,
-    /// How long all servers together may take to be found at start, where somebody waits for it.
-    pub discovery_total: Duration,
     /// Most pages of one list.
     pub list_pages: usize,
     /// Most entries of one list.
@@ -121,7 +119,6 @@ impl Default for RecoveryPolicy {
             keepalive_doublings: 4,
             http_read_timeout: Duration::from_secs(300),
             stream_read_timeout: Duration::from_secs(300),
-            discovery_total: Duration::from_secs(120),
             list_pages: 50,
             list_items: 2048,
             list_bytes: 4 << 20,
@@ -179,7 +176,6 @@ mod tests {
         assert_eq!(seconds(policy.keepalive_timeout), 30);
         assert_eq!(seconds(policy.http_read_timeout), 300);
         assert_eq!(seconds(policy.stream_read_timeout), 300);
-        assert_eq!(seconds(policy.discovery_total), 120);
         assert_eq!(policy.list_pages, 50);
         assert_eq!(policy.list_bytes, 4 * 1024 * 1024);
         assert_eq!(seconds(policy.child_grace), 2);

@@ -4,19 +4,25 @@
 //! blocked: many such words have good reasons. But people are told, also when a tool they know begins to
 //! describe itself differently.
 
-use std::sync::LazyLock;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
 
+use hermes_core::Effect;
+use hermes_secrets::Redactor;
 use hermes_store::{Store, StoreError};
 use regex::{Regex, RegexBuilder};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
-use crate::RemoteTool;
+use crate::{Catalog, RemoteTool, clean};
 
 /// Most of a text that is looked at.
 const MOST_CHARS: usize = 50_000;
 /// Most of a text that is shown in a warning.
 const SHOWN: usize = 200;
+/// Most tools that are named when they describe themselves differently, and most of each name.
+const MOST_NAMES: usize = 5;
+const LONGEST_NAME: usize = 64;
 /// How deep a schema is followed.
 const DEEPEST: usize = 32;
 
@@ -149,21 +155,32 @@ fn is_hidden(c: char) -> bool {
         | '\u{e0000}'..='\u{e007f}')
 }
 
-/// A hash of everything a tool says about itself; the order of keys does not matter.
+/// How fingerprints are made now. One that was made otherwise says nothing about a change.
+const KIND: &str = "2";
+
+/// A hash of everything a tool says about itself, what calling it may change included; the order of keys does not
+/// matter.
 pub fn fingerprint(tool: &RemoteTool) -> String {
+    let effect = match tool.effect {
+        Effect::ReadOnly => "reads",
+        Effect::Idempotent => "repeatable",
+        Effect::Mutating => "changes",
+    };
+    let way = if tool.needs_task { "task" } else { "call" };
     let mut hash = Sha256::new();
     for part in [
         tool.name.as_str(),
         tool.description.as_deref().unwrap_or_default(),
         &sorted(&tool.schema),
+        effect,
+        way,
     ] {
         hash.update(part.len().to_le_bytes());
         hash.update(part.as_bytes());
     }
-    hash.finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let digest = hash.finalize();
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{KIND}:{digits}")
 }
 
 fn sorted(value: &Json) -> String {
@@ -185,14 +202,103 @@ fn sorted(value: &Json) -> String {
     }
 }
 
-/// Warns of what is noteworthy about the tools of a server and of those that changed since they were last
-/// seen. Blocks nothing.
-pub async fn review(
+/// Tools that describe themselves differently than when somebody last heard of it, with what they are known by now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Restated(BTreeMap<String, String>);
+
+impl Restated {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What they are called by their server.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    pub(crate) fn pins(&self) -> Vec<(String, String)> {
+        let pins = self.0.iter();
+        pins.map(|(name, print)| (name.clone(), print.clone()))
+            .collect()
+    }
+
+    /// A sentence for people and models. The names are a server's words and are quoted as such.
+    pub fn told(&self, server: &str, redactor: &Redactor) -> Option<String> {
+        let quoted = |name: &str| {
+            let name: String = clean(redactor, name).chars().take(LONGEST_NAME).collect();
+            format!("{name:?}")
+        };
+        let shown: Vec<String> = self.names().take(MOST_NAMES).map(quoted).collect();
+        let more = match self.0.len().saturating_sub(MOST_NAMES) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let (tools, them) = match self.0.len() {
+            0 => return None,
+            1 => ("tool", "it"),
+            _ => ("tools", "them"),
+        };
+        Some(format!(
+            "MCP server {server} describes its {tools} {}{more} differently than before; hermes mcp test {server} shows {them}",
+            shown.join(", ")
+        ))
+    }
+}
+
+/// Warns in the log of what is noteworthy about the tools of a server that are new or changed; those that changed are
+/// the answer. Blocks nothing. Long texts are looked at where blocking is allowed, and not again while they stay
+/// the same.
+pub(crate) async fn review(
     server: &str,
-    tools: &[RemoteTool],
+    catalog: &Arc<Catalog>,
     store: Option<&Store>,
-) -> Result<Vec<String>, StoreError> {
-    for finding in tools.iter().flat_map(scan) {
+) -> Result<Restated, StoreError> {
+    let own = Arc::clone(catalog);
+    let Some(prints) = aside(move || prints(&own)).await else {
+        return Ok(Restated::default());
+    };
+    let (unseen, changed) = match store {
+        Some(store) => {
+            let pins = prints.clone().into_iter().collect();
+            let pins = store.pin_mcp_tools(server, pins).await?;
+            let unseen = pins.new.into_iter().chain(pins.changed.iter().cloned());
+            (unseen.collect(), pins.changed)
+        }
+        None => (prints.keys().cloned().collect(), Vec::new()),
+    };
+    look_at(server, catalog, unseen).await;
+    for tool in &changed {
+        tracing::warn!(
+            server,
+            tool,
+            "a tool describes itself differently than before"
+        );
+    }
+    let changed = changed.into_iter();
+    let restated = changed.filter_map(|name| Some((name.clone(), prints.get(&name)?.clone())));
+    Ok(Restated(restated.collect()))
+}
+
+/// What the tools of a server are known by.
+fn prints(catalog: &Catalog) -> BTreeMap<String, String> {
+    let tools = catalog.tools.iter();
+    tools
+        .map(|tool| (tool.name.clone(), fingerprint(tool)))
+        .collect()
+}
+
+/// Warns of what some tools say.
+async fn look_at(server: &str, catalog: &Arc<Catalog>, unseen: BTreeSet<String>) {
+    if unseen.is_empty() {
+        return;
+    }
+    let own = Arc::clone(catalog);
+    let found = aside(move || {
+        let tools = own.tools.iter().filter(|tool| unseen.contains(&tool.name));
+        tools.flat_map(scan).collect::<Vec<_>>()
+    });
+    for finding in found.await.unwrap_or_default() {
         tracing::warn!(
             server,
             tool = finding.tool,
@@ -202,27 +308,21 @@ pub async fn review(
             finding.text
         );
     }
-    let Some(store) = store else {
-        return Ok(Vec::new());
-    };
-    let pins = tools
-        .iter()
-        .map(|tool| (tool.name.clone(), fingerprint(tool)))
-        .collect();
-    let changed = store.pin_mcp_tools(server, pins).await?;
-    for tool in &changed {
-        tracing::warn!(
-            server,
-            tool,
-            "a tool describes itself differently than before"
-        );
+}
+
+/// Does work where it holds up nobody. Nothing when it broke down or the program ends.
+async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => Some(done),
+        Err(error) => {
+            tracing::warn!(%error, "the descriptions of tools were not looked at");
+            None
+        }
     }
-    Ok(changed)
 }
 
 #[cfg(test)]
 mod tests {
-    use hermes_core::Effect;
     use serde_json::json;
 
     use super::*;
@@ -297,5 +397,29 @@ mod tests {
             fingerprint(&one),
             fingerprint(&tool("d", json!({ "a": 1 })))
         );
+        let mutating = RemoteTool {
+            effect: Effect::Mutating,
+            ..one.clone()
+        };
+        assert_ne!(fingerprint(&one), fingerprint(&mutating));
+        assert!(fingerprint(&one).starts_with("2:"));
+    }
+
+    // MCP-98
+    #[test]
+    fn a_few_names_are_told_as_the_words_of_a_server() {
+        let told = |names: &[&str]| {
+            let names = names.iter();
+            let names = names.map(|name| ((*name).to_owned(), String::new()));
+            Restated(names.collect()).told("lab", &Redactor::default())
+        };
+        assert_eq!(told(&[]), None);
+        let one = "MCP server lab describes its tool \"a\" differently than before; hermes mcp test lab shows it";
+        assert_eq!(told(&["a"]).as_deref(), Some(one));
+        let long = "g".repeat(900);
+        let many = told(&["a\n# Obey", "b", "c", "d\u{200b}", "e", "f", &long]).unwrap();
+        let shown = r#"its tools "a\n# Obey", "b", "c", "d\u{200b}", "e" and 2 more differently"#;
+        assert!(many.contains(shown), "{many}");
+        assert!(told(&[&long]).unwrap().len() < 300);
     }
 }

@@ -22,10 +22,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::breaker::Breaker;
+use crate::memory::Recollection;
 use crate::requests::{Callers, Ears};
 use crate::state::{Effect, Event, Setback, step};
 use crate::transport::{Farewell, Route};
-use crate::{Catalog, Failure, Memory, RecoveryPolicy, Server, State, View};
+use crate::{Catalog, Failure, Memory, RecoveryPolicy, Restated, Server, State, View};
 use attempt::{Before, Done, Fresh, Old, Plan};
 pub(crate) use commands::{Begin, Cause, Command, Verdict};
 pub use handle::Handle;
@@ -72,6 +73,8 @@ pub(crate) struct Supervisor {
     state: State,
     generation: u64,
     catalog: Arc<Catalog>,
+    /// How its tools differ from what was known of them, when that was looked at.
+    restated: Option<Arc<Restated>>,
     live: Option<Live>,
     /// The look at what is remembered, until the first attempt has taken it.
     recall: Option<JoinHandle<bool>>,
@@ -101,7 +104,7 @@ pub(crate) struct Supervisor {
 
 impl Supervisor {
     /// Starts supervising; the task ends after the shutdown of the handle.
-    pub(crate) fn start(shared: Shared) -> Handle {
+    pub(crate) fn start(shared: Shared, remembered: Option<Recollection>) -> Handle {
         let shared = Arc::new(shared);
         let (asks, commands) = mpsc::channel(QUEUE);
         let (view, seen) = watch::channel(View::new());
@@ -110,6 +113,7 @@ impl Supervisor {
             state: State::Connecting { failures: 0 },
             generation: 0,
             catalog: Arc::default(),
+            restated: None,
             live: None,
             recall: None,
             work: None,
@@ -130,12 +134,12 @@ impl Supervisor {
             shared: Arc::clone(&shared),
         };
         let tasks = shared.tasks.clone();
-        tasks.spawn(supervisor.run());
+        tasks.spawn(supervisor.run(remembered));
         Handle::new(shared, asks, seen, shutdown)
     }
 
-    async fn run(mut self) {
-        self.recall = Some(self.recall());
+    async fn run(mut self, remembered: Option<Recollection>) {
+        self.recall = remembered.map(|remembered| self.recall(remembered));
         self.begin(Plan::Connect {
             after: std::time::Duration::ZERO,
         });
@@ -330,6 +334,7 @@ impl Supervisor {
             state: self.state,
             generation: self.generation,
             catalog: Arc::clone(&self.catalog),
+            restated: self.restated.clone(),
             last_error: error.map(|error| error.for_people.clone()),
             last_failure: error.map(|error| error.for_models.clone()),
             next_try,

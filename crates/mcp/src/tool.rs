@@ -19,7 +19,6 @@ use crate::{
 };
 
 /// What the tools of one server have in common.
-#[derive(Clone)]
 pub(crate) struct Offer {
     pub(crate) fleet: Fleet,
     pub(crate) server: Server,
@@ -33,13 +32,14 @@ pub(crate) struct Offer {
 pub(crate) struct McpTool {
     spec: ToolSpec,
     remote: Remote,
-    answers: Answers,
-    offer: Offer,
+    /// The same for all tools of a server; there may be thousands.
+    answers: Arc<Answers>,
+    offer: Arc<Offer>,
 }
 
 impl McpTool {
     /// Everything that can be called at a server.
-    pub(crate) fn all(catalog: &Catalog, namespace: &Namespace, offer: Offer) -> Vec<Self> {
+    pub(crate) fn all(catalog: &Catalog, namespace: &Namespace, offer: &Arc<Offer>) -> Vec<Self> {
         let settings = offer.server.settings().tools.clone();
         let utilities = Utility::ALL
             .into_iter()
@@ -56,12 +56,12 @@ impl McpTool {
         let server = offer.server.name();
         let names = namespace.name(server, tools.chain(utilities));
         let reader = Remote::Utility(Utility::ReadResource);
-        let answers = Answers::new(
+        let answers = Arc::new(Answers::new(
             server.to_owned(),
             names.wire(&reader).map(str::to_owned),
             Arc::clone(&offer.shelf),
             offer.redactor.clone(),
-        );
+        ));
         names
             .iter()
             .filter_map(|(wire, remote)| {
@@ -72,8 +72,8 @@ impl McpTool {
                 Some(Self {
                     spec,
                     remote: remote.clone(),
-                    answers: answers.clone(),
-                    offer: offer.clone(),
+                    answers: Arc::clone(&answers),
+                    offer: Arc::clone(offer),
                 })
             })
             .collect()

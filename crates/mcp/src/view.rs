@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::{Catalog, State};
+use crate::{Catalog, Restated, State};
 
 /// A server at one moment.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub struct View {
     pub generation: u64,
     /// What it offers; empty while it is given up.
     pub catalog: Arc<Catalog>,
+    /// Which of its tools describe themselves differently than before; nothing until that was looked at.
+    pub restated: Option<Arc<Restated>>,
     /// What went wrong last, until the next session; for people, with what the server said in quotes.
     pub last_error: Option<String>,
     /// The same for the model, in our own words only.
@@ -37,6 +39,7 @@ impl View {
             state: State::Connecting { failures: 0 },
             generation: 0,
             catalog: Arc::default(),
+            restated: None,
             last_error: None,
             last_failure: None,
             next_try: None,

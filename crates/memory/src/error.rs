@@ -58,6 +58,9 @@ pub enum MemoryError {
     /// What it brought was changed again since.
     #[error("what change {id} wrote was changed again since")]
     Overtaken { id: i64 },
+    /// What it took away held a secret, which is masked in the journal.
+    #[error("what change {id} took away held a secret, which the log does not keep")]
+    Masked { id: i64 },
 }
 
 impl MemoryError {
@@ -86,6 +89,10 @@ impl MemoryError {
             }
             Self::Overtaken { .. } => {
                 "take the later change back first: hermes memory log lists them".to_owned()
+            }
+            Self::Masked { .. } => {
+                "write it into the file by hand; hermes memory log shows the rest of it, and nothing was changed"
+                    .to_owned()
             }
         }
     }

@@ -189,6 +189,9 @@ impl Memory {
     /// Takes a change back: the one of this id, or the latest that still stands.
     pub fn undo(&self, id: Option<i64>) -> Result<Undone, MemoryError> {
         let (entry, target) = self.to_undo(id)?;
+        if !entry.tells_all_of_before() {
+            return Err(MemoryError::Masked { id: entry.id });
+        }
         let gone = parse(entry.before.as_deref().unwrap_or_default());
         let came = parse(entry.after.as_deref().unwrap_or_default());
         let (mut restored, mut removed) = (Vec::new(), Vec::new());

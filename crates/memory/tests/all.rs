@@ -8,6 +8,7 @@ mod suite {
     mod fixture;
     mod forgetting;
     mod honcho;
+    mod honcho_settings;
     mod honcho_tools;
     mod outside;
     mod services;

@@ -257,10 +257,7 @@ fn forbidden(judgement: &Judgement, standing: &Standing<'_>) -> Option<Step> {
              Nobody was asked. Ask the user to set SUDO_PASSWORD or to run it themselves.",
         ));
     }
-    let pattern = standing
-        .deny
-        .iter()
-        .find(|pattern| denies(pattern, judgement, standing.command))?;
+    let pattern = denied_by(standing.deny, judgement, standing.command)?;
     Some(refused_by_rule(
         pattern,
         &format!(
@@ -275,6 +272,12 @@ fn refused_by_rule(rule: &str, text: &str) -> Step {
         by: AnsweredBy::Rule(rule.to_owned()),
         text: text.to_owned(),
     }
+}
+
+/// The pattern of `approvals.deny` that forbids a command.
+pub fn denied_by<'p>(deny: &'p [String], judged: &Judgement, command: &str) -> Option<&'p str> {
+    let mut patterns = deny.iter().map(String::as_str);
+    patterns.find(|pattern| denies(pattern, judged, command))
 }
 
 /// Whether a pattern matches the command as written or anything that would really run.

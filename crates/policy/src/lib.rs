@@ -31,7 +31,7 @@ mod wildcard;
 pub use answer::{Said, read_answer};
 pub use approval::{
     Approvals, Audience, Because, Review, Standing, Step, Unattended, decide, decide_leaving,
-    denial, to_remember, uncovered,
+    denial, denied_by, to_remember, uncovered,
 };
 pub use confine::{Confinement, Mode, Network};
 pub use judge::{
@@ -41,6 +41,6 @@ pub use kept::Leaving;
 pub use paths::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
 pub use rules::{Described, Severity, catalogue};
 pub use shell::{Definitions, Span, layers};
-pub use smart::{read_review, review_question, without_comments};
+pub use smart::{Reviewed, read_review, review_question, without_comments};
 pub use typed::{Typed, judge_typed};
 pub use website::{Blocked, Blocklist};

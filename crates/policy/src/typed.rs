@@ -20,8 +20,22 @@ pub struct Typed<'t> {
     pub command: &'t str,
     /// What was typed into it before.
     pub before: &'t str,
+    /// Whether the beginning of the line that is being typed is missing in that.
+    pub beginning_lost: bool,
     /// What is typed now.
     pub text: &'t str,
+}
+
+impl Typed<'_> {
+    /// The text, from the beginning of the line that it goes on in.
+    pub fn line(&self) -> String {
+        format!("{}{}", begun(self.before), self.text)
+    }
+
+    /// Whether the program takes what it reads for commands or code.
+    pub fn is_read_as_commands(&self, around: &Surroundings) -> bool {
+        reads_commands(self.command, around)
+    }
 }
 
 /// Judges a text by what the program would do with it. That the command itself runs was decided before.
@@ -41,20 +55,21 @@ pub fn judge_typed(typed: &Typed<'_>, around: &Surroundings) -> Judgement {
             brings_password: found.brings_password || more.brings_password,
         };
     }
-    let others = typed.text.chars().filter(|key| !is_followed(*key));
-    let unseen = hidden(&others.collect::<String>());
-    if let Some(span) = unseen.filter(|_| reads_commands(typed.command, around)) {
-        found.findings.push(Finding {
-            category: UNSEEN.to_owned(),
-            severity: Severity::Ask,
-            reason: "holds keys or characters that cannot be seen".to_owned(),
-            span,
-        });
-    }
     let span = Span {
         start: 0,
         end: typed.text.len(),
     };
+    if reads_commands(typed.command, around) {
+        let unclear = unclear(typed).into_iter();
+        found
+            .findings
+            .extend(unclear.map(|(category, reason)| Finding {
+                category: category.to_owned(),
+                severity: Severity::Ask,
+                reason: reason.to_owned(),
+                span,
+            }));
+    }
     let findings = found.findings.into_iter();
     let findings = findings.map(|finding| Finding { span, ..finding });
     Judgement {
@@ -62,6 +77,37 @@ pub fn judge_typed(typed: &Typed<'_>, around: &Surroundings) -> Judgement {
         brings_password: found.brings_password,
         ..Judgement::of(findings.collect(), around.isolation)
     }
+}
+
+/// Why nobody can tell what a text comes to, whatever it says.
+fn unclear(typed: &Typed<'_>) -> Vec<(&'static str, &'static str)> {
+    let mut found = Vec::new();
+    let others = typed.text.chars().filter(|key| !is_followed(*key));
+    if hidden(&others.collect::<String>()).is_some() {
+        found.push((UNSEEN, "holds keys or characters that cannot be seen"));
+    }
+    if completes(typed.before, typed.text) {
+        found.push((UNSEEN, "holds a tab, which has the program complete words"));
+    }
+    if typed.beginning_lost {
+        found.push((
+            NOT_SEEN[0],
+            "goes on in a line whose beginning is not known",
+        ));
+    }
+    found
+}
+
+/// Whether a tab stands behind anything in its line. In front of everything else it is an indentation.
+fn completes(before: &str, text: &str) -> bool {
+    const LINE_ENDS: [char; 2] = ['\n', '\r'];
+    let begun = before.rsplit(LINE_ENDS).next().unwrap_or_default();
+    let mut indented = begun.chars().all(|key| key == ' ' || key == '\t');
+    text.chars().any(|key| {
+        let completes = key == '\t' && !indented;
+        indented = LINE_ENDS.contains(&key) || indented && (key == ' ' || key == '\t');
+        completes
+    })
 }
 
 /// What a text comes to in the program that reads it.
@@ -74,8 +120,7 @@ struct Fed {
 
 /// What is found in a text, also because of what stands before it.
 fn grown(command: &str, before: &str, text: &str, around: &Surroundings) -> Fed {
-    // The last line may have been begun earlier.
-    let begun = before.rsplit('\n').next().unwrap_or_default();
+    let begun = begun(before);
     let mut found = fed(command, &format!("{begun}{text}"), around);
     if before.len() > begun.len() {
         let known = fed(command, before, around).findings;
@@ -89,6 +134,11 @@ fn grown(command: &str, before: &str, text: &str, around: &Surroundings) -> Fed 
         found.findings.extend(new);
     }
     found
+}
+
+/// The last line, which goes on.
+fn begun(before: &str) -> &str {
+    before.rsplit('\n').next().unwrap_or_default()
 }
 
 /// What is found in a text that a command reads, beyond what is found in the command alone.
@@ -173,9 +223,55 @@ mod tests {
         let typed = Typed {
             command,
             before,
+            beginning_lost: false,
             text,
         };
         judge_typed(&typed, &around())
+    }
+
+    // EX-52, EX-58: a program that completes words runs others than were typed.
+    #[test]
+    fn a_tab_behind_a_word_is_a_key_nobody_can_follow() {
+        for (command, before, text, verdict) in [
+            ("bash", "", "cat no\t\n", Verdict::Ask),
+            ("bash", "cat no", "\t\n", Verdict::Ask),
+            ("bash", "ls\n", "\tcat notes\n", Verdict::Allow),
+            ("bash", "ls\r", "cat\tnotes\n", Verdict::Ask),
+            ("bash", "", "ls\n\t\t\techo hi\n", Verdict::Allow),
+            (
+                "python3 -i",
+                "if 1:\n",
+                "\tprint(1)\n \tprint(2)\n",
+                Verdict::Allow,
+            ),
+            ("cat", "a", "\tb\n", Verdict::Allow),
+        ] {
+            let found = typed(command, before, text);
+            let seen = (found.verdict, found.categories.concat());
+            let category = match verdict {
+                Verdict::Ask => UNSEEN,
+                Verdict::Allow | Verdict::Deny => "",
+            };
+            let expected = (verdict, category.to_owned());
+            assert_eq!(seen, expected, "{command:?} {before:?} {text:?}");
+        }
+    }
+
+    // EX-52, EX-58
+    #[test]
+    fn a_line_whose_beginning_is_not_known_is_asked_about() {
+        let lost = |command, text| {
+            let typed = Typed {
+                command,
+                before: "   ",
+                beginning_lost: true,
+                text,
+            };
+            judge_typed(&typed, &around())
+        };
+        assert_eq!(lost("bash", "/\n").categories, ["unreadable"]);
+        assert_eq!(lost("cat", "/\n").verdict, Verdict::Allow);
+        assert_eq!(lost("bash", "; rm -rf /\n").verdict, Verdict::Deny);
     }
 
     // EX-52, EX-58

@@ -57,13 +57,17 @@ impl Library {
     /// Whether everything a skill needs is there. Blocks.
     pub fn readiness(&self, skill: &Skill) -> Readiness {
         let around = self.surroundings();
-        Readiness::of(
+        let ready = Readiness::of(
             skill,
             self.locality().system,
             self.home(),
             |name| around.is_set(name),
             |program| around.has_program(program),
-        )
+        );
+        match around.hands_on_files() {
+            true => ready,
+            false => ready.without_files(skill),
+        }
     }
 
     /// Lets the commands of a session see what a skill declares. Blocks.

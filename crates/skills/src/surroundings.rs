@@ -5,7 +5,8 @@ use hermes_core::SessionId;
 
 /// What skills need of the world around them.
 ///
-/// Called on threads that may block: while a skill is read (`is_set`, `has_program`, `grant`), and when a
+/// Called on threads that may block: while a skill is read (`is_set`, `has_program`, `hands_on_files`,
+/// `grant`), and when a
 /// person has typed what it lacks (`keep`).
 pub trait Surroundings: Send + Sync {
     /// Whether a variable has a value, in the environment or in the file of secrets.
@@ -17,6 +18,11 @@ pub trait Surroundings: Send + Sync {
     /// Keeps a value a person typed, where all secrets are, and masks it from here on. The error says in
     /// words what went wrong and never holds the value.
     fn keep(&self, name: &EnvName, value: String) -> Result<(), String>;
+
+    /// Whether commands may be given files with credentials at all; where not, they count as missing.
+    fn hands_on_files(&self) -> bool {
+        true
+    }
 
     /// Lets the commands of a session see these variables and files below the home, as far as they are there
     /// and no rule holds them back.

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 use serde_json::Value as Json;
 
 use crate::error::StoreError;
+use crate::inbox;
 use crate::messages::{NewRecord, append, copy_of, insert, records, recount};
 use crate::record::{Record, Relation, Visibility};
 use crate::sessions::{end, get, go_on};
@@ -109,6 +110,7 @@ impl Store {
                 }
             }
             append(connection, &child, &kept, now)?;
+            inbox::follow(connection, &session, &child)?;
             end(connection, &session, "compression", now)?;
             Ok(true)
         })

@@ -70,6 +70,9 @@ pub enum StoreError {
     /// The title is empty or too long.
     #[error("a title has 1 to 100 characters, this one has {length}")]
     BadTitle { length: usize },
+    /// Too much waits to be said.
+    #[error("{waiting} messages and remarks wait in this conversation already")]
+    InboxFull { waiting: usize },
     /// A row holds something this program did not write.
     #[error("row {row} of {table} cannot be read: {detail}")]
     BadRow {
@@ -141,6 +144,7 @@ impl StoreError {
                 Some(format!("it could be {}", candidates.join(", ")))
             }
             Self::TitleTaken { .. } => Some("choose another title".to_owned()),
+            Self::InboxFull { .. } => Some("say it when some of them were answered".to_owned()),
             Self::TooMuch { .. } => Some("split the file at line ends".to_owned()),
             Self::BadTitle { .. } => Some("choose a title of 1 to 100 characters".to_owned()),
             Self::BadRow { .. } => Some("hermes sessions repair".to_owned()),

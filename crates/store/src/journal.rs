@@ -4,6 +4,7 @@
 //! never happened; whoever takes a change back therefore looks at the file as it is now.
 
 use rusqlite::{OptionalExtension, Row};
+use sha2::{Digest, Sha256};
 
 use crate::store::Store;
 use crate::worker::Pending;
@@ -82,6 +83,24 @@ pub struct JournalEntry {
     pub summary: String,
     /// When it was taken back.
     pub undone_at: Option<f64>,
+    /// The hash of `before` as it was; none in rows of earlier versions.
+    #[serde(skip)]
+    before_sha256: Option<String>,
+}
+
+impl JournalEntry {
+    /// Whether `before` is what was there, to the letter: it is not where a known secret was masked.
+    pub fn tells_all_of_before(&self) -> bool {
+        match (&self.before, &self.before_sha256) {
+            (Some(before), Some(hash)) => sha256(before) == *hash,
+            (None, _) | (_, None) => true,
+        }
+    }
+}
+
+fn sha256(text: &str) -> String {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Which changes are listed.
@@ -99,6 +118,7 @@ impl Store {
     pub fn append_journal(&self, entry: NewJournalEntry) -> Pending<i64> {
         let now = self.now();
         // Known secrets stay out of the database, whatever file they were found in.
+        let exact = entry.before.as_deref().map(sha256);
         let before = entry.before.map(|text| self.clean(text));
         let after = entry.after.map(|text| self.clean(text));
         let summary: String = entry.summary.chars().take(MOST_OF_SUMMARY).collect();
@@ -106,8 +126,9 @@ impl Store {
         self.write(move |connection| {
             connection
                 .prepare_cached(
-                    "INSERT INTO journal (at, origin, session_id, subject, path, before, after, summary) \
-                     VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO journal (at, origin, session_id, subject, path, before, after, summary, \
+                       before_sha256) \
+                     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 )?
                 .execute(rusqlite::params![
                     now,
@@ -118,6 +139,7 @@ impl Store {
                     before,
                     after,
                     summary,
+                    exact,
                 ])?;
             let id = connection.last_insert_rowid();
             connection
@@ -136,7 +158,8 @@ impl Store {
         };
         self.read(move |connection| {
             let mut query = connection.prepare_cached(
-                "SELECT id, at, origin, session_id, subject, path, before, after, summary, undone_at \
+                "SELECT id, at, origin, session_id, subject, path, before, after, summary, undone_at, \
+                   before_sha256 \
                  FROM journal WHERE (?1 IS NULL OR origin = ?1) AND (?2 IS NULL OR subject = ?2) \
                    AND (?3 IS NULL OR substr(subject, 1, length(?3)) = ?3) \
                    AND (NOT ?4 OR undone_at IS NULL) \
@@ -152,7 +175,8 @@ impl Store {
     pub fn journal_entry(&self, id: i64) -> Pending<Option<JournalEntry>> {
         self.read(move |connection| {
             let mut query = connection.prepare_cached(
-                "SELECT id, at, origin, session_id, subject, path, before, after, summary, undone_at \
+                "SELECT id, at, origin, session_id, subject, path, before, after, summary, undone_at, \
+                   before_sha256 \
                  FROM journal WHERE id = ?",
             )?;
             Ok(query.query_row([id], read).optional()?)
@@ -186,5 +210,6 @@ fn read(row: &Row<'_>) -> Result<JournalEntry, rusqlite::Error> {
         after: row.get(7)?,
         summary: row.get(8)?,
         undone_at: row.get(9)?,
+        before_sha256: row.get(10)?,
     })
 }

@@ -18,6 +18,7 @@ mod facts;
 mod filter;
 mod follow;
 mod import;
+mod inbox;
 mod insights;
 mod journal;
 mod learning;
@@ -66,6 +67,7 @@ pub use facts::{Fact, FactChange, FactFilter, NewFact, entity_key};
 pub use filter::{Bounds, SessionFilter};
 pub use follow::Watch;
 pub use import::{BackgroundImport, ImportProgress, ReferenceImport};
+pub use inbox::{MOST_IN_INBOX, Waiting};
 pub use insights::{
     Activity, Cost, Glance, Insights, Learned, LearnedChange, ModelUse, Overview, Period,
     PlatformUse, SkillUse, ToolUse, TopRecord, TopSession,
@@ -75,6 +77,7 @@ pub use learning::{LearningKind, LearningMark, Unread, UnreadRow};
 pub use ledger::{CountedRequest, ModelCall};
 pub use listing::{Listed, Listing};
 pub use maintain::Optimized;
+pub use mcp::McpPins;
 pub use messages::NewRecord;
 pub use processes::{ProcessEnd, ProcessEvent, ProcessIdentity, ProcessRow};
 pub use record::{Record, Relation, Session, Visibility};

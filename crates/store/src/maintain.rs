@@ -32,8 +32,10 @@ impl Store {
                 [],
             )?;
             let mut blobs_removed = 0;
-            let mut needed =
-                connection.prepare("SELECT EXISTS (SELECT 1 FROM message_blobs WHERE hash = ?)")?;
+            let mut needed = connection.prepare(
+                "SELECT EXISTS (SELECT 1 FROM message_blobs WHERE hash = ?1) \
+                   OR EXISTS (SELECT 1 FROM inbox WHERE instr(body, ?1))",
+            )?;
             for hash in blobs.all() {
                 if !needed.query_row([&hash], |row| row.get::<_, bool>(0))? {
                     blobs.remove(&hash)?;

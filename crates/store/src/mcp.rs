@@ -1,5 +1,7 @@
 //! What is remembered about MCP servers between runs.
 
+use std::collections::BTreeMap;
+
 use rusqlite::OptionalExtension;
 
 use crate::store::Store;
@@ -10,17 +12,43 @@ const MOST_PINS: usize = 5_000;
 /// Most packages whose verdicts are kept.
 const MOST_VERDICTS: i64 = 1_000;
 
+/// Writes a pin.
+const PIN: &str = "INSERT INTO mcp_pins (server, tool, fingerprint, seen_at) VALUES (?1, ?2, ?3, ?4) \
+    ON CONFLICT (server, tool) DO UPDATE SET fingerprint = ?3, seen_at = ?4";
+
+/// Tools that are not as they were.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct McpPins {
+    /// Never seen before.
+    pub new: Vec<String>,
+    /// They said something else.
+    pub changed: Vec<String>,
+}
+
+/// How a fingerprint was made: what stands before its colon. Only those of one kind can be compared.
+fn kind(fingerprint: &str) -> Option<&str> {
+    fingerprint.split_once(':').map(|(kind, _)| kind)
+}
+
 impl Store {
-    /// The tools of a server as last listed under the same settings: JSON, as it was kept.
-    pub fn mcp_catalog(&self, server: &str, settings: &str) -> Pending<Option<String>> {
-        let (server, settings) = (server.to_owned(), settings.to_owned());
+    /// The tools of servers as last listed under the same settings, by the names of the servers: JSON, as it was kept.
+    /// One request for all of them, because they are asked for before the first prompt.
+    pub fn mcp_catalogs(
+        &self,
+        servers: Vec<(String, String)>,
+    ) -> Pending<BTreeMap<String, String>> {
         self.read(move |connection| {
             let mut statement = connection.prepare_cached(
                 "SELECT body FROM mcp_catalogs WHERE server = ?1 AND settings = ?2",
             )?;
-            Ok(statement
-                .query_row((server, settings), |row| row.get(0))
-                .optional()?)
+            let mut found = BTreeMap::new();
+            for (server, settings) in servers {
+                let body: Option<String> = statement
+                    .query_row((&server, settings), |row| row.get(0))
+                    .optional()?;
+                found.extend(body.map(|body| (server, body)));
+            }
+            Ok(found)
         })
     }
 
@@ -37,35 +65,44 @@ impl Store {
         })
     }
 
-    /// Remembers what the tools of a server say about themselves, each as name and fingerprint. Answers
-    /// with the names of those that said something else before, once for each change.
-    pub fn pin_mcp_tools(
-        &self,
-        server: &str,
-        tools: Vec<(String, String)>,
-    ) -> Pending<Vec<String>> {
+    /// Compares what the tools of a server say about themselves, each as name and fingerprint, with what they said
+    /// when somebody last heard of it. Those never seen before are remembered; changed ones are named each time until
+    /// `accept_mcp_tools`, so that a run in which nobody could be told loses nothing.
+    pub fn pin_mcp_tools(&self, server: &str, tools: Vec<(String, String)>) -> Pending<McpPins> {
         let (server, now) = (server.to_owned(), self.now());
         self.write(move |connection| {
             let mut known = connection.prepare_cached(
                 "SELECT fingerprint FROM mcp_pins WHERE server = ?1 AND tool = ?2",
             )?;
-            let mut pin = connection.prepare_cached(
-                "INSERT INTO mcp_pins (server, tool, fingerprint, seen_at) VALUES (?1, ?2, ?3, ?4) \
-                 ON CONFLICT (server, tool) DO UPDATE SET fingerprint = ?3, seen_at = ?4",
-            )?;
-            let mut changed = Vec::new();
+            let mut pin = connection.prepare_cached(PIN)?;
+            let mut pins = McpPins::default();
             for (tool, fingerprint) in tools.into_iter().take(MOST_PINS) {
                 let before: Option<String> = known
                     .query_row((&server, &tool), |row| row.get(0))
                     .optional()?;
                 match before {
-                    Some(before) if before == fingerprint => continue,
-                    Some(_) => changed.push(tool.clone()),
-                    None => {}
+                    Some(before) if before == fingerprint => {}
+                    Some(before) if kind(&before) == kind(&fingerprint) => pins.changed.push(tool),
+                    // One of another kind says nothing about a change.
+                    Some(_) | None => {
+                        pin.execute((&server, &tool, &fingerprint, now))?;
+                        pins.new.push(tool);
+                    }
                 }
+            }
+            Ok(pins)
+        })
+    }
+
+    /// Remembers what tools say about themselves, whatever they said before.
+    pub fn accept_mcp_tools(&self, server: &str, tools: Vec<(String, String)>) -> Pending<()> {
+        let (server, now) = (server.to_owned(), self.now());
+        self.write(move |connection| {
+            let mut pin = connection.prepare_cached(PIN)?;
+            for (tool, fingerprint) in tools.into_iter().take(MOST_PINS) {
                 pin.execute((&server, &tool, &fingerprint, now))?;
             }
-            Ok(changed)
+            Ok(())
         })
     }
 

@@ -174,15 +174,7 @@ impl Store {
             .into_iter()
             .map(|record| self.clean_record(record))
             .collect();
-        self.write(move |connection| {
-            connection.execute(
-                "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ?1 AND id = ?2",
-                (session.as_str(), last.0),
-            )?;
-            let ids = append(connection, &session, &records, now)?;
-            recount(connection, &session)?;
-            Ok(ids)
-        })
+        self.write(move |connection| replace_last(connection, &session, last, &records, now))
     }
 
     /// What the model sees of a session, in order.
@@ -309,6 +301,22 @@ pub(crate) fn records(
         found.push(Record::read(row)?);
     }
     Ok(found)
+}
+
+pub(crate) fn replace_last(
+    connection: &Connection,
+    session: &SessionId,
+    last: MessageId,
+    records: &[NewRecord],
+    now: f64,
+) -> Result<Vec<MessageId>, StoreError> {
+    connection.execute(
+        "UPDATE messages SET active = 0, compacted = 0 WHERE session_id = ?1 AND id = ?2",
+        (session.as_str(), last.0),
+    )?;
+    let ids = append(connection, session, records, now)?;
+    recount(connection, session)?;
+    Ok(ids)
 }
 
 pub(crate) fn append(

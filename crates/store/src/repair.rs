@@ -35,12 +35,13 @@ pub enum KeepCopy {
 }
 
 /// Tables in an order in which every row finds the rows it points to.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 16] = [
     "imports",
     "texts",
     "sessions",
     "messages",
     "message_blobs",
+    "inbox",
     "model_calls",
     "imported_sessions",
     "meta",
@@ -134,6 +135,7 @@ fn salvage(location: &Location, stamp: &str, found: Option<Check>) -> Result<Rep
                SELECT session_id, 'recovered', min(timestamp), max(timestamp), sum(active) FROM messages \
                WHERE session_id NOT IN (SELECT id FROM sessions) GROUP BY session_id;
              DELETE FROM message_blobs WHERE message_id NOT IN (SELECT id FROM messages);
+             DELETE FROM inbox WHERE session_id NOT IN (SELECT id FROM sessions);
              UPDATE sessions SET parent_session_id = NULL WHERE parent_session_id NOT IN (SELECT id FROM sessions);
              UPDATE sessions SET system_prompt_hash = NULL WHERE system_prompt_hash NOT IN (SELECT hash FROM texts);
              UPDATE sessions SET import_id = NULL WHERE import_id NOT IN (SELECT id FROM imports);

@@ -12,6 +12,8 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0006_embeddings.sql"),
     include_str!("../migrations/0007_facts.sql"),
     include_str!("../migrations/0008_learning.sql"),
+    include_str!("../migrations/0009_inbox.sql"),
+    include_str!("../migrations/0010_journal_exact.sql"),
 ];
 
 /// The version this program writes.

@@ -9,6 +9,7 @@ mod suite {
     mod fixture;
     mod follow;
     mod import;
+    mod inbox;
     mod insights;
     mod journal;
     mod learning;

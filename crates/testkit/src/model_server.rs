@@ -10,6 +10,7 @@ mod chat_completions;
 mod converse;
 mod envelope;
 mod event_stream;
+mod gate;
 mod gemini;
 mod handler;
 mod ledger;
@@ -36,6 +37,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 pub use self::answer::{Answer, Part, Reasoning, ToolCall, Usage, text, tool_call};
+pub use self::gate::Gate;
 use self::ledger::Ledger;
 pub use self::protocol::Protocol;
 pub use self::record::{Outcome, RecordedRequest};

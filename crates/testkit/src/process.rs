@@ -5,6 +5,9 @@ use std::fmt;
 use std::fs;
 use std::time::Duration;
 
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike as _};
+
 use crate::eventually::eventually;
 
 /// A process identified by its id and its start time, so that a reused id is not mistaken for it.
@@ -88,6 +91,18 @@ pub fn find_by_env_marker(name: &str, value: &str) -> Vec<Process> {
         .filter(carries_marker)
         .filter_map(Process::of)
         .collect()
+}
+
+/// How long the calling thread has been computing. Time in which others had the processor does not count.
+pub fn thread_time() -> Duration {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
+        return Duration::ZERO;
+    };
+    let time = |value: TimeVal| {
+        let microseconds = u64::try_from(value.num_microseconds()).unwrap_or_default();
+        Duration::from_micros(microseconds)
+    };
+    time(usage.user_time()) + time(usage.system_time())
 }
 
 /// Panics when `pid` still has live descendants after `timeout`, naming them.

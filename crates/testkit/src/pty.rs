@@ -34,6 +34,8 @@ const SCROLLBACK_ROWS: usize = 10_000;
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 /// How long the end of what a program said may take after its end: a child may still have the terminal.
 const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long a picture that has begun may take. A program that never ends one is looked at all the same.
+const PICTURE_LIMIT: Duration = Duration::from_secs(1);
 
 /// How a program in a terminal ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -150,14 +152,14 @@ impl Terminal {
             .context("could not resize the terminal")
     }
 
-    /// What the screen shows now.
+    /// What the screen shows now; what is drawn as a whole is waited for, as nobody sees half of it.
     pub fn screen(&self) -> Screen {
-        Screen::of(self.shared.locked().parser.screen())
+        Screen::of(self.shared.whole().parser.screen())
     }
 
     /// Everything there is to read, from the first line that scrolled away to the last one on the screen.
     pub fn everything(&self) -> Vec<String> {
-        let mut state = self.shared.locked();
+        let mut state = self.shared.whole();
         let screen = state.parser.screen_mut();
         let columns = screen.size().1.get();
         screen.set_scrollback(usize::MAX);
@@ -231,7 +233,7 @@ impl Terminal {
         timeout: Duration,
     ) -> anyhow::Result<Screen> {
         let deadline = Instant::now() + timeout;
-        let mut state = self.shared.locked();
+        let mut state = self.shared.whole();
         loop {
             let screen = Screen::of(state.parser.screen());
             let fresh = seen.is_none_or(|seen| state.received > seen);
@@ -248,6 +250,7 @@ impl Terminal {
                 bail!("not on screen within {timeout:?}; last screen:\n{screen}");
             };
             state = self.shared.wait(state, left);
+            state = self.shared.until_whole(state);
         }
     }
 
@@ -341,6 +344,22 @@ impl Shared {
 
     fn locked(&self) -> MutexGuard<'_, State> {
         locked(&self.state)
+    }
+
+    /// The state between two pictures.
+    fn whole(&self) -> MutexGuard<'_, State> {
+        self.until_whole(self.locked())
+    }
+
+    fn until_whole<'a>(&self, mut state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
+        let deadline = Instant::now() + PICTURE_LIMIT;
+        while state.parser.callbacks().drawing && !state.closed {
+            let Some(left) = deadline.checked_duration_since(Instant::now()) else {
+                break;
+            };
+            state = self.wait(state, left);
+        }
+        state
     }
 
     fn wait<'a>(&self, state: MutexGuard<'a, State>, limit: Duration) -> MutexGuard<'a, State> {

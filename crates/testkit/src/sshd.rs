@@ -1,19 +1,21 @@
 //! A real SSH server on loopback with throw-away keys.
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 
 use crate::eventually::eventually;
 use crate::process;
 
 const SERVER: &str = "/usr/sbin/sshd";
 const START: Duration = Duration::from_secs(30);
+/// How many ports are tried.
+const PORTS: usize = 20;
 /// The number of a user that no machine has.
 const SUDOER: u32 = 54_321;
 
@@ -119,13 +121,15 @@ impl Sshd {
         fs::copy(path.join("key.pub"), path.join("authorized"))?;
         // The server refuses to start without it, and it is on a file system that starts empty.
         let _ = fs::create_dir_all("/run/sshd");
-        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let server = command
-            .args(["-D", "-f", "/dev/null", "-p", &port.to_string()])
+        let (settings, log) = (path.join("settings"), path.join("log"));
+        command
+            .arg("-D")
+            .arg("-f")
+            .arg(&settings)
             .arg("-h")
             .arg(path.join("host"))
             .arg("-E")
-            .arg(path.join("log"))
+            .arg(&log)
             .args(["-o", "ListenAddress=127.0.0.1", "-o", "StrictModes=no"])
             .args([
                 "-o",
@@ -143,18 +147,21 @@ impl Sshd {
             .args(more.iter().flat_map(|option| ["-o", option]))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .context("sshd")?;
-        let server = Self {
-            folder,
-            port,
-            server,
-        };
-        eventually(START, "sshd answers", || {
-            TcpStream::connect(("127.0.0.1", port)).ok()
-        })?;
-        Ok(server)
+            .stderr(Stdio::null());
+        // It cannot choose a port by itself, and between our choice and its start somebody else may take that one.
+        for _ in 0..PORTS {
+            let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+            fs::write(&settings, format!("Port {port}\n"))?;
+            let mut server = command.spawn().context("sshd")?;
+            if listens(&mut server, &log, port)? {
+                return Ok(Self {
+                    folder,
+                    port,
+                    server,
+                });
+            }
+        }
+        bail!("every port was taken before sshd had it")
     }
 
     /// Its port on 127.0.0.1.
@@ -204,6 +211,28 @@ impl Sshd {
 
     fn pid(&self) -> i32 {
         i32::try_from(self.server.id()).unwrap_or(0)
+    }
+}
+
+/// Waits until the server itself says that it has the port; `false` when somebody else had it first.
+fn listens(server: &mut Child, log: &Path, port: u16) -> anyhow::Result<bool> {
+    let said = || fs::read_to_string(log).unwrap_or_default();
+    let has = format!("Server listening on 127.0.0.1 port {port}.");
+    let up = eventually(START, "sshd listens", || {
+        if said().contains(&has) {
+            return Some(true);
+        }
+        matches!(server.try_wait(), Ok(Some(_))).then_some(false)
+    });
+    match up {
+        Ok(false) if said().contains("Address already in use") => Ok(false),
+        Ok(true) => Ok(true),
+        Ok(false) => bail!("sshd ended: {}", said()),
+        Err(error) => {
+            let _ = server.kill();
+            let _ = server.wait();
+            Err(error.context(said()))
+        }
     }
 }
 

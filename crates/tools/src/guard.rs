@@ -215,7 +215,8 @@ impl Guard {
 
     /// Asks the helper model. No answer is a case for a person, and so is what is too long to be shown.
     async fn reviewed(&self, case: &Case<'_>) -> Review {
-        let asked = review_question(&self.masked(case.action.text), case.judgement);
+        let (kind, text) = case.action.reviewed();
+        let asked = review_question(kind, &self.masked(&text), case.judgement);
         let Some(question) = asked else {
             return Review::Escalated;
         };

@@ -66,6 +66,28 @@ fn origin(context: &ToolContext) -> JournalOrigin {
     }
 }
 
+/// What the built-in tools are called, sorted, without making any of them.
+pub fn names() -> &'static [&'static str] {
+    &[
+        "clarify",
+        "execute_code",
+        "memory",
+        "patch",
+        "process",
+        "read_file",
+        "search_files",
+        "session_search",
+        "skill_manage",
+        "skill_view",
+        "skills_list",
+        "terminal",
+        "todo",
+        "web_extract",
+        "web_search",
+        "write_file",
+    ]
+}
+
 /// What the model is told of all built-in tools.
 pub fn specs() -> Vec<ToolSpec> {
     let mut specs = vec![
@@ -83,4 +105,15 @@ pub fn specs() -> Vec<ToolSpec> {
     let files = FileTools::new(FileServices::default()).tools();
     specs.extend(files.iter().map(|tool| tool.spec().clone()));
     specs
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_list_of_names_is_that_of_the_tools() {
+        let specs = super::specs().into_iter();
+        let mut names: Vec<String> = specs.map(|spec| spec.name).collect();
+        names.sort_unstable();
+        assert_eq!(names, super::names());
+    }
 }

@@ -1,7 +1,5 @@
 //! `process`: what runs in the background.
 
-mod typing;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +10,6 @@ use hermes_policy::Typed;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 
-use self::typing::Typing;
 use crate::arguments::{read, refuse, text};
 use crate::guard::{self, Clearance};
 use crate::workplace::{Refused, Workplace};
@@ -26,6 +23,8 @@ const COMMAND: usize = 200;
 const LONG_COMMAND: usize = 1_000;
 /// What a call may take beyond waiting: a question to a person.
 const BESIDE_WAITING: Duration = Duration::from_secs(600);
+/// How often a text is judged again because somebody else typed meanwhile.
+const MOST_JUDGED: usize = 5;
 /// Lines of a log unless more are asked for.
 const LINES: usize = 200;
 
@@ -33,7 +32,6 @@ const LINES: usize = 200;
 pub struct Process {
     spec: ToolSpec,
     place: Arc<Workplace>,
-    typing: Typing,
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]
@@ -94,7 +92,6 @@ impl Process {
         Self {
             spec: Self::described(),
             place,
-            typing: Typing::default(),
         }
     }
 
@@ -159,25 +156,32 @@ impl Process {
     ) -> Result<Json, ProcessError> {
         let processes = &self.place.processes;
         let info = processes.poll(id, 0).await?;
-        let before = self.typing.before(id);
-        let typed = Typed {
-            command: &info.command,
-            before: &before,
-            text,
-        };
-        let action = guard::Action::typed("process", typed, &info.directory);
-        let guard = &self.place.guard;
-        let cleared = match guard.clear(&action, &self.place, context).await {
-            Clearance::Refused(why) => return Ok(json!({"status": "blocked", "error": why})),
-            Clearance::Cleared(cleared) => cleared,
-        };
-        let bytes = processes.write(id, text.as_bytes()).await?;
-        self.typing.add(id, text);
-        let answer = json!({"status": "ok", "bytes_written": bytes});
-        Ok(match cleared.note {
-            Some(note) => with(answer, [("approval", note.into())]),
-            None => answer,
-        })
+        for _ in 0..MOST_JUDGED {
+            let before = processes.typed(id).await?;
+            let typed = Typed {
+                command: &info.command,
+                before: &before.text,
+                beginning_lost: before.beginning_lost,
+                text,
+            };
+            let action = guard::Action::typed("process", typed, &info.directory);
+            let guard = &self.place.guard;
+            let cleared = match guard.clear(&action, &self.place, context).await {
+                Clearance::Refused(why) => return Ok(json!({"status": "blocked", "error": why})),
+                Clearance::Cleared(cleared) => cleared,
+            };
+            let written = processes.write_after(id, &before, text.as_bytes()).await;
+            // It would come after something else than it was judged by.
+            if matches!(written, Err(ProcessError::TypedMeanwhile)) {
+                continue;
+            }
+            let answer = json!({"status": "ok", "bytes_written": written?});
+            return Ok(match cleared.note {
+                Some(note) => with(answer, [("approval", note.into())]),
+                None => answer,
+            });
+        }
+        Err(ProcessError::TypedMeanwhile)
     }
 
     async fn wait(

@@ -13,6 +13,7 @@ mod view;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use hermes_core::{Tool, ToolError, ToolSpec};
 use hermes_skills::{Author, Library};
@@ -37,6 +38,16 @@ pub struct SkillServices {
     pub approval: AtomicBool,
     /// Which session has read what.
     pub seen: Seen,
+    /// How long a person may take for one value that a skill needs.
+    pub patience: Duration,
+}
+
+impl SkillServices {
+    /// How long a person may take for one value: twice as long as for a yes, since a key has to be fetched first,
+    /// and at most two minutes.
+    pub fn patience(for_a_yes: Duration) -> Duration {
+        for_a_yes.saturating_mul(2).min(Duration::from_secs(120))
+    }
 }
 
 /// Who calls the tools.

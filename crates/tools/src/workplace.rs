@@ -27,6 +27,8 @@ pub(crate) use refused::refused_by_sandbox;
 pub struct Workplace {
     /// Where commands run.
     pub backend: Arc<dyn Backend>,
+    /// The directory there that belongs to the session: no other session's commands write to it.
+    pub scratch: PathBuf,
     /// The session's shell there.
     pub shell: Shell,
     /// The shell of commands that a person let out of the sandbox. It has a state of its own: a function or
@@ -68,11 +70,16 @@ pub(crate) fn no_checkpoint(error: &CheckpointError) -> String {
     format!("No checkpoint was taken before this change: {error}\n")
 }
 
+/// How long a person may take to type a password, at most.
+const MOST_PATIENCE: Duration = Duration::from_secs(45);
+
 /// The password for `sudo`, as far as it is known.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sudo {
     /// The one the user set, bound to the child `sudo`.
     pub configured: Option<Secret>,
+    /// How long a person may take to type it.
+    pub(crate) patience: Duration,
     typed: Mutex<Option<Secret>>,
 }
 
@@ -81,8 +88,16 @@ impl Sudo {
     pub fn new(configured: Option<Secret>) -> Self {
         Self {
             configured,
+            patience: MOST_PATIENCE,
             typed: Mutex::default(),
         }
+    }
+
+    /// Waits for a person no longer than this, and never longer than 45 seconds.
+    #[must_use]
+    pub fn patience(mut self, limit: Duration) -> Self {
+        self.patience = limit.min(MOST_PATIENCE);
+        self
     }
 
     pub(crate) fn typed(&self) -> Option<Secret> {

@@ -15,5 +15,6 @@ mod suite {
     mod remote;
     mod searching;
     mod sudo;
+    mod unasked;
     mod writing;
 }

@@ -17,11 +17,14 @@ mod settings;
 mod sidebar;
 mod talk;
 mod turn;
+mod waiting;
 
 #[cfg(test)]
 mod full_tests;
 #[cfg(test)]
 mod left_tests;
+#[cfg(test)]
+mod live_tests;
 #[cfg(test)]
 mod settings_tests;
 #[cfg(test)]
@@ -47,8 +50,8 @@ use carrying::Carrying;
 use full::Hits;
 use record::Record;
 pub use settings::{
-    Call, Details, Labels, Mode, Mouse, PasteNames, PasteTexts, Preview, Sections, Settings,
-    Stamps, StatusBar, Thoughts, ToolLines,
+    Call, Details, Labels, Mode, Mouse, Occasion, PasteNames, PasteTexts, Preview, Sections,
+    Settings, Stamps, StatusBar, Thoughts, ToolLines,
 };
 pub use sidebar::reading_columns;
 use sidebar::{Sidebar, Where};
@@ -90,7 +93,7 @@ pub struct App {
     /// When the panel in front came up: keys meant for the draft must not answer it.
     asked_at: Option<Duration>,
     turn: Option<Turn>,
-    /// Messages that wait for the end of the turn.
+    /// Messages that wait for the end of the turn. One is said once it has its row, or at once.
     waiting: VecDeque<Outgoing>,
     /// The session in front.
     session: Option<SessionId>,
@@ -129,7 +132,7 @@ impl App {
         composer.set_width(size.0, &theme);
         composer.set_paste_texts(settings.paste_texts.clone());
         let mut app = Self {
-            record: Record::new(&settings, &theme, usize::from(size.0)),
+            record: Record::new(&settings, &theme, size),
             beside: Beside::default(),
             carrying: Carrying::default(),
             sidebar: Sidebar::default(),
@@ -191,6 +194,8 @@ impl App {
             Input::Completed { id, candidates } => {
                 self.composer.supply(id, candidates);
             }
+            Input::LinedUp { message, row } => self.lined_up(&message, row, now, &mut effects),
+            Input::Remarked { text, failed } => self.remarked(text, failed, &mut effects),
             Input::Replied(reply) => self.replied(reply, now, &mut effects),
             Input::Standing(standing) => self.standing = Some(standing),
             Input::Sessions(rows) => self.list_sessions(rows, &mut effects),
@@ -260,7 +265,7 @@ impl App {
             turn.resize(width, &self.settings, &self.theme);
         }
         if let Record::Full(transcript) = &mut self.record {
-            transcript.resize(width);
+            transcript.resize(width, usize::from(self.size.1));
         }
     }
 
@@ -295,7 +300,12 @@ impl App {
             self.go_on(*running, now, effects);
         }
         self.ask_for_sessions(effects);
+        // What was written while it was being opened comes behind what waited in it.
+        let written = std::mem::replace(&mut self.waiting, opened.waiting.into());
         self.send_waiting(now, effects);
+        for message in written {
+            self.line_up(message, now, effects);
+        }
     }
 
     fn put_in_front(&mut self, session: Option<SessionId>) {
@@ -330,7 +340,7 @@ impl App {
         }
         let waiting = std::mem::take(&mut self.waiting);
         for message in waiting.into_iter().rev() {
-            self.back_to_draft(message, effects);
+            self.take_back(message, effects);
         }
     }
 

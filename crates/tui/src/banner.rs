@@ -74,10 +74,29 @@ pub struct Heading {
     pub cleared: bool,
 }
 
+/// Rows that a window needs below a banner: a rule, the draft and the status bar.
+const BELOW: usize = 3;
+
 impl Heading {
     /// Its lines.
     pub(crate) fn lines(&self, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
         self.banner.lines(self.form, columns, theme)
+    }
+
+    /// The same for a window of so many rows: without the large letters, when they would push the top of it out.
+    pub(crate) fn lines_within(
+        &self,
+        columns: usize,
+        rows: usize,
+        theme: &Theme,
+    ) -> Vec<Line<'static>> {
+        let lines = self.lines(columns, theme);
+        if lines.len() + BELOW <= rows || theme.logo.is_empty() {
+            return lines;
+        }
+        let mut theme = theme.clone();
+        theme.logo.clear();
+        self.lines(columns, &theme)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the screen asks of the program around it.
 
 use futures_core::future::LocalBoxFuture;
-use hermes_core::{Event, Op};
+use hermes_core::{Event, InboxId, Op};
 
 use crate::app::{Outgoing, Reply};
 use crate::cells::Failure;
@@ -46,6 +46,19 @@ pub trait Host {
 
     /// Sends a message, or gives it back in the reply.
     fn message(&self, message: Outgoing) -> LocalBoxFuture<'_, Reply>;
+
+    /// Keeps a message that waits for its turn, and answers its row. It is durable then.
+    ///
+    /// # Errors
+    ///
+    /// It could not be kept.
+    fn line_up(&self, message: Outgoing) -> LocalBoxFuture<'_, Result<InboxId, Failure>>;
+
+    /// Forgets messages that wait.
+    fn withdraw(&self, rows: Vec<InboxId>);
+
+    /// Makes a remark to the agent. It is durable when this answers; a failure says why it is not.
+    fn remark(&self, text: String) -> LocalBoxFuture<'_, Option<Failure>>;
 
     /// What is new; nothing when the session in front is over.
     fn next_news(&self) -> LocalBoxFuture<'_, Option<News>>;

@@ -64,6 +64,8 @@ pub enum Activity {
     Waiting,
     /// The model thinks.
     Thinking,
+    /// Calls run that are to be seen elsewhere.
+    Working,
     /// A tool runs.
     Tool {
         /// The name of the tool, which chooses the emoji.
@@ -113,6 +115,10 @@ impl Activity {
         let (face, text) = match self {
             Self::Waiting => (pick(&spinner.waiting_faces, FACE_TICKS), verb),
             Self::Thinking => (pick(&spinner.thinking_faces, FACE_TICKS), verb),
+            Self::Working => (
+                pick(&spinner.waiting_faces, FACE_TICKS),
+                "working".to_owned(),
+            ),
             Self::Tool { name, label } => (
                 theme
                     .tool_emojis
@@ -128,8 +134,10 @@ impl Activity {
                 .wings
                 .get(tick / VERB_TICKS % spinner.wings.len().max(1)),
         ) {
-            (Self::Waiting | Self::Thinking, Some((left, right))) => format!("{left}{face}{right}"),
-            (Self::Waiting | Self::Thinking | Self::Tool { .. }, _) => face,
+            (Self::Waiting | Self::Thinking | Self::Working, Some((left, right))) => {
+                format!("{left}{face}{right}")
+            }
+            (_, _) => face,
         };
         (face, text)
     }

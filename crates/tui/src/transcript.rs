@@ -58,6 +58,8 @@ pub(crate) struct Transcript {
     weight: usize,
     look: Look,
     columns: usize,
+    /// Rows of the window.
+    window: usize,
     laid: Laid,
     place: Place,
     /// What was last drawn, which keys and clicks refer to.
@@ -82,6 +84,7 @@ impl Transcript {
             weight: 0,
             look,
             columns: columns.max(1),
+            window: usize::MAX,
             laid: Laid::default(),
             place: Place::End,
             seen: Seen::default(),
@@ -145,10 +148,10 @@ impl Transcript {
         }
     }
 
-    pub(crate) fn resize(&mut self, columns: usize) {
+    pub(crate) fn resize(&mut self, columns: usize, window: usize) {
         let columns = columns.max(1);
-        if columns != self.columns {
-            self.columns = columns;
+        if (columns, window) != (self.columns, self.window) {
+            (self.columns, self.window) = (columns, window);
             self.laid.clear();
         }
     }
@@ -184,7 +187,10 @@ impl Transcript {
             return Vec::new();
         };
         let (mut lines, apart) = match &entry.body {
-            Body::Heading(heading) => (heading.lines(self.columns, &self.look.theme), true),
+            Body::Heading(heading) => (
+                heading.lines_within(self.columns, self.window, &self.look.theme),
+                true,
+            ),
             Body::Cell(cell) => {
                 if self.look.sections.of(cell).fold().is_none() {
                     return Vec::new();

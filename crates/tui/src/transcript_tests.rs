@@ -65,7 +65,7 @@ fn the_end_is_followed_and_a_reader_stays_where_he_is() {
         let tail = Tail(vec![vec![Line::from("being written")].into()]);
         assert_eq!(texts(&transcript.show(3, &tail)), ["✓ note 17", ""]);
     }
-    transcript.resize(30);
+    transcript.resize(30, 24);
     assert_eq!(seen(&mut transcript, 3), ["✓ note 17", ""]);
     transcript.scroll_on(2);
     assert_eq!(seen(&mut transcript, 3), ["✓ note 18", ""]);
@@ -263,7 +263,7 @@ fn a_long_conversation_costs_as_much_as_a_screen_of_it() {
     for step in 0..200 {
         let start = Instant::now();
         match step % 4 {
-            0 => transcript.resize(40 + step / 2),
+            0 => transcript.resize(40 + step / 2, 24),
             1 => transcript.page(true),
             2 if step % 40 == 2 => transcript.go_to_start(),
             2 => transcript.scroll_on(100),

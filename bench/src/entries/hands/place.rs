@@ -1,6 +1,6 @@
 //! A place of a session's own on this machine, as the program makes one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -123,6 +123,7 @@ impl Place {
             defined: Defined::default(),
             outside: shell(),
             backend: backend.clone(),
+            scratch: backend.scratch(),
             confinement: LazyConfined::new(Arc::new(confined), Granted::default()),
             granted: Granted::default(),
             environment: environment.clone(),
@@ -276,6 +277,21 @@ pub(super) fn ticks(pid: u32) -> anyhow::Result<u64> {
         Ok(fields.get(at).context("a short stat file")?.parse()?)
     };
     Ok(field(11)? + field(12)?)
+}
+
+/// The peak of resident memory of each warden below this process, in KiB; those that are gone keep what is known.
+pub(super) fn note_wardens(peaks: &mut BTreeMap<u32, u64>) -> anyhow::Result<()> {
+    for pid in below(std::process::id())? {
+        let read = |name: &str| std::fs::read_to_string(format!("/proc/{pid}/{name}"));
+        let is_warden = read("cmdline").is_ok_and(|line| line.contains("__warden"));
+        let status = read("status").unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|line| line.trim().strip_suffix(" kB")?.parse().ok());
+        if let (true, Some(peak)) = (is_warden, peak) {
+            peaks.insert(pid, peak);
+        }
+    }
+    Ok(())
 }
 
 fn fields(pid: u32) -> anyhow::Result<Vec<String>> {

@@ -223,9 +223,8 @@ pub(super) async fn remember(memory: &Memory, servers: &[(String, McpServer)]) -
         cut: None,
     };
     for (name, entry) in servers {
-        memory
-            .note(&Server::new(name, entry.clone()), &catalog)
-            .await;
+        let server = Server::new(name, entry.clone());
+        memory.keep(&server, &catalog).await;
     }
     servers.len() * TOOLS
 }

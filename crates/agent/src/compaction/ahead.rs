@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hermes_core::SessionId;
 use hermes_llm::Route;
+use hermes_secrets::Scope;
 use hermes_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -66,6 +67,8 @@ impl Ahead {
         let now = services.clock.now();
         match lease.hold(job.write()).await {
             Ok(text) => {
+                // It is on disk from here on, maybe for long before it becomes a row.
+                let redactor = services.redactor.snapshot();
                 past.prepared = Some(Prepared {
                     rows: self
                         .plan
@@ -74,7 +77,7 @@ impl Ahead {
                         .map(|row| row.0)
                         .collect(),
                     budget: self.plan.budget,
-                    text,
+                    text: redactor.redact_in(Scope::Chat, &text).into_owned(),
                 });
             }
             Err(failure) => match summarise::verdict(&failure, false) {

@@ -35,8 +35,7 @@ impl Turn<'_> {
             return self.sum_up().await;
         }
         if let Some(remark) = self.around.steering.take() {
-            self.keep_remark(Message::text(Role::User, steered(&remark)))
-                .await?;
+            self.keep_remark(remark).await?;
         }
         self.look_up_count().await?;
         if self.is_too_long() {

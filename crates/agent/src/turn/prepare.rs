@@ -18,7 +18,7 @@ use crate::engine::{Audience, SessionFacts};
 use crate::extent::Extent;
 use crate::references::{self, References};
 use crate::toolbox::Toolbox;
-use crate::typed::ABOUT_TOOLS;
+use crate::typed::{ABOUT_TOOLS, typed};
 use crate::{prefill, prompt, toolsets};
 
 /// What the model is told about a call that a crash or a kill cut off.
@@ -37,7 +37,13 @@ pub(super) async fn begin(
     turn.say(Event::TurnStarted { turn: turn.id }).await;
     let first = first(&turn.history, &input);
     turn.close_open_calls().await?;
-    turn.write_down(&input).await?;
+    if !turn.write_down(&input).await? {
+        let step = nothing(
+            "what waited was said elsewhere already",
+            "open the conversation again to see it",
+        );
+        return Ok((turn, step));
+    }
     // Taking back asks no model.
     if !matches!(input, Input::Undo { .. }) {
         turn.measure().await;
@@ -45,17 +51,23 @@ pub(super) async fn begin(
     }
     turn.prefer().await;
     let remarks = turn.equip(&input, &first).await?;
-    let (typed, again) = match &input {
+    let (asked, again) = match &input {
         Input::Message { text, .. } => (Some(text.clone()), false),
-        Input::Skills(wish) => (Some(wish.text.clone()), false),
-        Input::Retry => (turn.last_said().map(|(_, last)| last.plain_text()), true),
+        Input::Skills(wish) => (Some(wish.said()), false),
+        Input::Retry => {
+            let last = turn.last_said().map(|(_, last)| last.plain_text());
+            // Files and skills that were added to it are nobody's words.
+            (last.map(|last| typed(&last).trim().to_owned()), true)
+        }
         Input::Undo { .. } | Input::Compact { .. } | Input::PreviewCompact { .. } | Input::News => {
             (None, false)
         }
     };
     let step = turn.take_in(input, remarks).await?;
-    if let (Some(typed), Step::CallModel) = (typed, &step) {
-        turn.recall(typed).await;
+    // A picture alone asks for nothing that could be looked for.
+    let asked = asked.filter(|asked| !asked.trim().is_empty());
+    if let (Some(asked), Step::CallModel) = (asked, &step) {
+        turn.recall(asked).await;
         if again {
             // It was told of this message already.
             turn.asked = None;
@@ -132,8 +144,9 @@ fn first_line(text: &str) -> String {
 }
 
 impl Turn<'_> {
-    /// Writes what was typed down, in a session that is made for it if there is none yet.
-    async fn write_down(&mut self, input: &Input) -> Result<(), StoreError> {
+    /// Writes what was typed down, in a session that is made for it if there is none yet. Says whether there is
+    /// anything to go on with: what waited may have been said by somebody else.
+    async fn write_down(&mut self, input: &Input) -> Result<bool, StoreError> {
         let (text, media) = match input {
             Input::Message { text, media } => (text.clone(), media.clone()),
             Input::Skills(wish) => (wish.said(), wish.media.clone()),
@@ -141,7 +154,7 @@ impl Turn<'_> {
             | Input::Undo { .. }
             | Input::Compact { .. }
             | Input::PreviewCompact { .. }
-            | Input::News => return Ok(()),
+            | Input::News => return Ok(true),
         };
         let (spec, store) = (&self.around.spec, &self.around.services.store);
         let is_new = self.history.is_empty() && store.session(&spec.id).await?.is_none();
@@ -158,11 +171,12 @@ impl Turn<'_> {
             self.take_news().await?;
         }
         let typed = self.user_message(text, media);
-        self.keep(typed).await?;
-        match created {
-            Some(created) => created.await,
-            None => Ok(()),
+        let rows = std::mem::take(&mut self.around.rows);
+        let kept = self.keep_from(rows, typed).await?;
+        if let Some(created) = created {
+            created.await?;
         }
+        Ok(kept)
     }
 
     /// Has servers asked about the models, unless the user stops it.

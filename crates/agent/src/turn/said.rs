@@ -7,7 +7,8 @@ use hermes_core::{Message, MessageId, Role};
 use hermes_llm::Answer;
 use hermes_store::StoreError;
 
-use super::{Entry, Turn};
+use super::call::steered;
+use super::{Entry, Remark, Turn};
 use crate::joint;
 
 /// An answer that more follows.
@@ -117,15 +118,21 @@ impl Turn<'_> {
     }
 
     /// Keeps a remark of the user's. What the model is in the middle of saying stays the last of the history.
-    pub(super) async fn keep_remark(&mut self, remark: Message) -> Result<(), StoreError> {
+    pub(super) async fn keep_remark(&mut self, remark: Remark) -> Result<(), StoreError> {
+        let Remark { text, rows } = remark;
+        let remark = Message::text(Role::User, steered(&text));
         let last = self.history.last();
         let Some(last) = last.filter(|last| self.said.row == Some(last.row)) else {
-            return self.keep(remark).await;
+            self.keep_from(rows, remark).await?;
+            return Ok(());
         };
         let (row, said) = (last.row, last.message.clone());
         let (session, store) = (&self.around.spec.id, &self.around.services.store);
         let records = vec![(&remark).into(), (&*said).into()];
-        let rows = store.replace_last(session, row, records).await?;
+        let kept = store.take_up(rows, session, Some(row), records).await?;
+        let Some(rows) = kept else {
+            return Ok(());
+        };
         self.history.pop();
         let messages = [remark.into(), said];
         let entries = rows.into_iter().zip(messages);

@@ -4,13 +4,14 @@ mod ahead;
 mod counted;
 pub(crate) mod long;
 
+use std::pin::pin;
 use std::time::Duration;
 
 use hermes_core::{Event, Message, Op, Role, TurnEnd};
 use hermes_store::{SearchFilter, SearchOrder, Visibility};
-use hermes_testkit::model_server::{Scenario, error, text};
+use hermes_testkit::model_server::{Gate, Scenario, error, text};
 
-use super::fixture::{Fixture, finish, learn, notices, say};
+use super::fixture::{Fixture, finish, finish_watching, learn, notices, say};
 use long::{
     MAIN, SMALL, STEPS, SUMMARY, SUMS_UP, add, asked, by, is_compacted, is_summary, long, texts,
     work,
@@ -346,19 +347,27 @@ async fn a_conversation_goes_on_in_a_new_session_if_the_settings_say_so() {
 // AG-24
 #[tokio::test]
 async fn two_processes_do_not_shorten_one_conversation_at_once() {
-    let scenario = Scenario::new().reply(
-        by(SMALL, text(SUMMARY))
-            .delay(Duration::from_millis(400))
-            .repeat(),
-    );
-    let (fixture, _) = long(scenario, 20);
+    let gate = Gate::new();
+    let summary = by(SMALL, text(SUMMARY)).held(&gate).repeat();
+    let (fixture, _) = long(Scenario::new().reply(summary), 20);
     let other = fixture.other_store();
     let engines = [fixture.engine(), fixture.engine_over(&other, 2)];
     let sessions = engines.each_ref().map(|engine| engine.open(fixture.spec()));
     for session in &sessions {
         assert!(session.send(Op::Compact { focus: None }));
     }
-    let (one, two) = tokio::join!(finish(&sessions[0]), finish(&sessions[1]));
+    // One of them ends while the other waits for its summary.
+    let (mut one, mut two) = (pin!(finish(&sessions[0])), pin!(finish(&sessions[1])));
+    let (one, two) = tokio::select! {
+        one = &mut one => {
+            gate.open();
+            (one, two.await)
+        }
+        two = &mut two => {
+            gate.open();
+            (one.await, two)
+        }
+    };
     assert_eq!((&one.why, &two.why), (&TurnEnd::Done, &TurnEnd::Done));
     assert!(
         is_compacted(&one.events) != is_compacted(&two.events),
@@ -380,10 +389,25 @@ async fn a_lease_that_was_left_behind_is_waited_for_when_there_is_no_room() {
         .reply(by(MAIN, text("painted")).repeat());
     let (fixture, _) = long(scenario, 12);
     let name = format!("compaction:{}", Fixture::id());
-    let left = Duration::from_millis(900);
+    let left = Duration::from_secs(600);
     let taken = fixture.store.take_lease(&name, "who died", left).await;
     assert!(taken.unwrap());
-    let done = fixture.ask("and now paint it green").await;
+    let session = fixture.open();
+    assert!(session.send(Op::UserMessage {
+        text: "and now paint it green".to_owned(),
+        media: Vec::new(),
+    }));
+    let mut over = false;
+    let done = finish_watching(&session, async |done| {
+        let waits = |text: &&str| text.contains("waiting for it");
+        if !over && notices(done).iter().any(waits) {
+            over = true;
+            // It runs out at this moment.
+            let taken = fixture.store.take_lease(&name, "who died", Duration::ZERO);
+            assert!(taken.await.unwrap());
+        }
+    })
+    .await;
     assert_eq!(done.why, TurnEnd::Done, "{done:?}");
     assert!(is_compacted(&done.events), "{done:?}");
     let told = notices(&done);

@@ -303,7 +303,18 @@ async fn a_known_secret_never_leaves_in_a_prompt_or_a_row() {
 #[tokio::test]
 async fn the_prompt_stands_in_order_and_is_made_anew_for_another_model() {
     let scenario = Scenario::new().reply(Step::new(text("ok")).repeat());
-    let fixture = Fixture::new(scenario).tool(Scripted::saying("look", "x"));
+    let fixture = Fixture::new(scenario)
+        .tool(Scripted::saying("look", "x"))
+        .tool(Scripted::saying("skill_view", "x"));
+    let write = |name: &str, content: &str| {
+        let file = fixture.folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, content).unwrap();
+    };
+    let skill = "---\nname: bake\ndescription: MARK-SKILL\n---\n\nHeat.\n";
+    write("skills/bake/SKILL.md", skill);
+    write("memories/MEMORY.md", "MARK-MEMORY");
+    write("memories/USER.md", "MARK-USER");
     std::fs::write(fixture.folder.path().join("SOUL.md"), "MARK-SOUL").unwrap();
     std::fs::write(fixture.folder.path().join("work/AGENTS.md"), "MARK-RULES").unwrap();
     fixture.ask("hi").await;
@@ -316,9 +327,12 @@ async fn the_prompt_stands_in_order_and_is_made_anew_for_another_model() {
     let first = system(fixture.requests()[0].expect_json());
     let places: Vec<_> = [
         "MARK-SOUL",
+        "- bake: MARK-SKILL",
         "working directory",
         "terminal",
         "MARK-RULES",
+        "MARK-MEMORY",
+        "MARK-USER",
         "Today is",
         "Model: scripted",
         "Provider: lab",

@@ -1,13 +1,13 @@
 //! How turns end: not too early, not without a word, and with nothing said left unheard.
 
-use std::time::Duration;
-
 use hermes_config::{Automatic, Either};
 use hermes_core::{Event, Op, ToolError, TurnEnd, WireProtocol};
-use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text, tool_call};
+use hermes_testkit::model_server::{
+    Answer, Gate, Scenario, Step, ToolCall, error, text, tool_call,
+};
 use serde_json::json;
 
-use super::fixture::{Fixture, Scripted, finish, notices, say};
+use super::fixture::{Fixture, Scripted, finish, notices, say, until};
 
 const PROMISE: &str = "I'll look at the garden now.";
 
@@ -275,14 +275,12 @@ async fn scripts_and_requests_that_were_too_long_do_not_use_up_the_budget() {
 #[tokio::test]
 async fn a_stop_also_stops_remarks_that_wait() {
     let scenario = Scenario::new()
-        .reply(Step::new(text("Painted.")).delay(Duration::from_secs(20)))
+        .reply(Step::new(text("Painted.")).held(&Gate::new()))
         .reply(Step::new(text("Again.")).repeat());
     let fixture = Fixture::new(scenario);
     let session = fixture.open();
     let stopping = async {
-        while fixture.requests().is_empty() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("the call", || !fixture.requests().is_empty()).await;
         let text = "make it blue".to_owned();
         assert!(session.send(Op::Steer { text }));
         assert!(session.send(Op::Interrupt));
@@ -301,15 +299,17 @@ async fn a_stop_also_stops_remarks_that_wait() {
 // AG-9: a remark that comes during the last call is not lost: it starts the next turn.
 #[tokio::test]
 async fn a_remark_that_comes_too_late_for_its_turn_is_answered_in_one_of_its_own() {
+    let gate = Gate::new();
     let scenario = Scenario::new()
-        .reply(Step::new(text("Painted.")).delay(Duration::from_millis(300)))
+        .reply(Step::new(text("Painted.")).held(&gate))
         .reply(Step::new(text("Blue it is.")).when_user("make it blue"));
     let fixture = Fixture::new(scenario);
     let session = fixture.open();
     let steering = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        until("the call", || fixture.requests().len() == 1).await;
         let text = "make it blue".to_owned();
         assert!(session.send(Op::Steer { text }));
+        gate.open();
     };
     let (done, ()) = tokio::join!(say(&session, "paint"), steering);
     assert_eq!(done.text, "Painted.");
@@ -325,7 +325,8 @@ async fn a_remark_that_comes_too_late_for_its_turn_is_answered_in_one_of_its_own
 #[tokio::test]
 async fn a_remark_in_the_middle_of_an_answer_stands_before_it() {
     let cut = |words: &str| text(words).finish_reason("length");
-    let slow = Step::new(cut("two ")).delay(Duration::from_millis(300));
+    let gate = Gate::new();
+    let slow = Step::new(cut("two ")).held(&gate);
     let scenario = Scenario::new()
         .reply(cut("One "))
         .reply(slow)
@@ -333,12 +334,11 @@ async fn a_remark_in_the_middle_of_an_answer_stands_before_it() {
     let fixture = Fixture::new(scenario);
     let session = fixture.open();
     let steering = async {
-        while fixture.requests().len() < 2 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        until("the second call", || fixture.requests().len() == 2).await;
         assert_eq!(fixture.texts()[1].1, "One ", "it is a row already");
         let text = "in English".to_owned();
         assert!(session.send(Op::Steer { text }));
+        gate.open();
     };
     let (done, ()) = tokio::join!(say(&session, "count"), steering);
     assert_eq!(

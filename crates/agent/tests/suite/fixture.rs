@@ -1,9 +1,11 @@
 //! An engine over a real store and a scripted server.
 
+mod moments;
 mod scripted;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -31,16 +33,19 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use moments::{finish_watching, heard_at_once, pass, stop_once, until};
 pub(crate) use scripted::Scripted;
 
 struct Tools {
     tools: Vec<Arc<dyn Tool>>,
     /// Whether they never come up.
     late: bool,
+    awaited: Arc<AtomicBool>,
 }
 
 impl ToolSource for Tools {
     fn ready<'a>(&'a self, _: Audience<'a>) -> BoxFuture<'a, ()> {
+        self.awaited.store(true, Ordering::SeqCst);
         match self.late {
             true => Box::pin(std::future::pending()),
             false => Box::pin(std::future::ready(())),
@@ -86,6 +91,8 @@ pub(crate) struct Fixture {
     pub(crate) tools: Vec<Arc<dyn Tool>>,
     /// Whether tools never come up.
     pub(crate) late_tools: bool,
+    /// Whether tools were waited for.
+    pub(crate) awaited_tools: Arc<AtomicBool>,
     pub(crate) protocol: WireProtocol,
     pub(crate) most_calls: u32,
     pub(crate) attended: bool,
@@ -140,6 +147,7 @@ impl Fixture {
             config: Config::default(),
             tools: Vec::new(),
             late_tools: false,
+            awaited_tools: Arc::default(),
             protocol: WireProtocol::ChatCompletions,
             most_calls: 90,
             attended: false,
@@ -264,6 +272,7 @@ impl Fixture {
             tools: Arc::new(Tools {
                 tools: self.tools.clone(),
                 late: self.late_tools,
+                awaited: self.awaited_tools.clone(),
             }),
             routes: Arc::new(Helpers(
                 self.helper.map(|model| self.route_to(&self.server, model)),

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use hermes_core::{Part, TurnEnd, WireProtocol};
+use hermes_agent::Session;
+use hermes_core::{Op, Part, TurnEnd, WireProtocol};
 use hermes_testkit::model_server::{
-    Answer, Reply, Scenario, Step, ToolCall, Usage, error, frames, text, tool_call,
+    Answer, Gate, Reply, Scenario, Step, ToolCall, Usage, error, frames, text, tool_call,
 };
 use serde_json::json;
 
-use super::fixture::{Done, Fixture, Scripted, say};
+use super::fixture::{Done, Fixture, Scripted, finish_watching, pass, say, until};
 use super::idle::resident;
 
 fn failed(done: &Done) -> &str {
@@ -522,15 +523,59 @@ async fn another_model_answers_when_the_first_cannot() {
     }
 }
 
+/// The silence a stream may keep in these tests, on a clock that they move.
+const STALE: Duration = Duration::from_secs(5);
+
+/// Says something. Of the requests that come, numbered from 1, these hang: as soon as one of them has come, and its
+/// words if it has any, the time it is given passes.
+async fn say_stalling(
+    fixture: &Fixture,
+    session: &Session,
+    text: &str,
+    hanging: &[(usize, Hangs)],
+) -> Done {
+    assert!(session.send(Op::UserMessage {
+        text: text.to_owned(),
+        media: Vec::new(),
+    }));
+    let (mut passed, mut said) = (0, 0);
+    finish_watching(session, async |done| {
+        let number = fixture.requests().len();
+        let hangs = hanging.iter().find(|(hanging, _)| *hanging == number);
+        let Some((_, hangs)) = hangs.filter(|_| number > passed) else {
+            return;
+        };
+        if *hangs == Silently || done.text.len() > said {
+            (passed, said) = (number, done.text.len());
+            pass(STALE).await;
+        }
+    })
+    .await
+}
+
+#[derive(PartialEq)]
+enum Hangs {
+    Silently,
+    AfterWords,
+}
+use Hangs::{AfterWords, Silently};
+
 // AG-15
 #[tokio::test]
 async fn a_stream_that_goes_silent_is_left_and_its_late_words_are_never_shown() {
+    let gate = Gate::new();
     let scenario = Scenario::new()
-        .reply(Step::new(text("too late")).delay(Duration::from_millis(900)))
+        .reply(Step::new(text("too late")).held(&gate))
         .reply(text("In time."));
     let mut fixture = Fixture::new(scenario);
-    fixture.stale = Some(Duration::from_millis(300));
-    let done = fixture.ask("hurry").await;
+    fixture.stale = Some(STALE);
+    let session = fixture.open();
+    let late = async {
+        until("the second try", || fixture.requests().len() == 2).await;
+        gate.open();
+    };
+    let saying = say_stalling(&fixture, &session, "hurry", &[(1, Silently)]);
+    let (done, ()) = tokio::join!(saying, late);
     assert_eq!((done.why, done.text.as_str()), (TurnEnd::Done, "In time."));
     assert_eq!(fixture.texts()[1].1, "In time.");
 
@@ -538,13 +583,14 @@ async fn a_stream_that_goes_silent_is_left_and_its_late_words_are_never_shown() 
     let scenario = Scenario::new()
         .reply(
             Step::new(text("The first half, "))
-                .chunk_chars(8)
-                .hang_after(3),
+                .chunk_chars(12)
+                .hang_after(2),
         )
         .reply(text("and the second."));
     let mut fixture = Fixture::new(scenario);
-    fixture.stale = Some(Duration::from_millis(300));
-    let done = fixture.ask("tell").await;
+    fixture.stale = Some(STALE);
+    let session = fixture.open();
+    let done = say_stalling(&fixture, &session, "tell", &[(1, AfterWords)]).await;
     assert_eq!(done.why, TurnEnd::Done);
     assert!(
         done.text.starts_with("The first") && done.text.ends_with("and the second."),
@@ -553,20 +599,24 @@ async fn a_stream_that_goes_silent_is_left_and_its_late_words_are_never_shown() 
     );
 }
 
-/// An answer that says a little and then goes silent.
-fn half_said() -> Step {
-    Step::new(text("some words")).chunk_chars(4).hang_after(3)
+/// Answers that say a little, each something else, and then go silent.
+fn half_said() -> Scenario {
+    let said = ["one and", "two and", "three and", "four and"];
+    said.into_iter().fold(Scenario::new(), |scenario, words| {
+        scenario.reply(Step::new(text(words)).chunk_chars(4).hang_after(3))
+    })
 }
 
 /// A call that is never answered.
 fn silence() -> Step {
-    Step::new(text("never")).delay(Duration::from_secs(20))
+    Step::new(text("never")).held(&Gate::new())
 }
 
 /// A session whose route has stalled four times: words that came are kept and gone on from.
-async fn after_four_stalls(fixture: &Fixture) -> hermes_agent::Session {
+async fn after_four_stalls(fixture: &Fixture) -> Session {
     let session = fixture.open();
-    let done = say(&session, "first").await;
+    let hanging = [1, 2, 3, 4].map(|number| (number, AfterWords));
+    let done = say_stalling(fixture, &session, "first", &hanging).await;
     assert!(failed(&done).contains("broke off"), "{done:?}");
     assert_eq!(fixture.requests().len(), 4);
     session
@@ -575,17 +625,16 @@ async fn after_four_stalls(fixture: &Fixture) -> hermes_agent::Session {
 // AG-15: five stalls in a row, and the route is given up at once; an answer starts the count again.
 #[tokio::test]
 async fn a_route_that_keeps_stalling_is_given_up_without_another_try() {
-    let scenario = (0..4)
-        .fold(Scenario::new(), |scenario, _| scenario.reply(half_said()))
+    let scenario = half_said()
         .reply(silence())
         .reply(text("Awake."))
         .reply(silence())
         .reply(text("Still awake."));
     let mut fixture = Fixture::new(scenario);
-    fixture.stale = Some(Duration::from_millis(200));
+    fixture.stale = Some(STALE);
     let session = after_four_stalls(&fixture).await;
     // The fifth is the last: no wait, no second try.
-    let done = say(&session, "second").await;
+    let done = say_stalling(&fixture, &session, "second", &[(5, Silently)]).await;
     assert!(!failed(&done).is_empty());
     assert_eq!(fixture.requests().len(), 5);
     // And nothing more is sent in this session.
@@ -595,20 +644,33 @@ async fn a_route_that_keeps_stalling_is_given_up_without_another_try() {
     let session = fixture.open();
     assert_eq!(say(&session, "once more").await.text, "Awake.");
     // Once something was answered, one stall is just a stall.
-    assert_eq!(say(&session, "fourth").await.text, "Still awake.");
+    let done = say_stalling(&fixture, &session, "fourth", &[(7, Silently)]).await;
+    assert_eq!(done.text, "Still awake.");
 }
 
-// AG-15
+// AG-15: also in later turns.
 #[tokio::test]
 async fn a_route_that_keeps_stalling_is_left_for_another() {
-    let scenario = (0..4)
-        .fold(Scenario::new(), |scenario, _| scenario.reply(half_said()))
+    let scenario = half_said()
         .reply(silence().when_model("scripted").repeat())
-        .reply(Step::new(text("From the other.")).when_model("spare"));
+        .reply(
+            Step::new(text("From the other."))
+                .when_model("spare")
+                .repeat(),
+        );
     let mut fixture = Fixture::new(scenario);
-    fixture.stale = Some(Duration::from_millis(200));
+    fixture.stale = Some(STALE);
     fixture.fallbacks = vec![fixture.route_to(&fixture.server, "spare")];
     let session = after_four_stalls(&fixture).await;
-    assert_eq!(say(&session, "second").await.text, "From the other.");
+    let done = say_stalling(&fixture, &session, "second", &[(5, Silently)]).await;
+    assert_eq!(done.text, "From the other.");
     assert_eq!(fixture.requests().len(), 6, "one more stall was enough");
+    // The first one is not gone back to: its streak is full.
+    assert_eq!(say(&session, "third").await.text, "From the other.");
+    let asked: Vec<_> = fixture
+        .requests()
+        .iter()
+        .map(|request| request.expect_json()["model"].clone())
+        .collect();
+    assert_eq!(asked[5..], ["spare", "spare"]);
 }

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{Event, TurnEnd, WireProtocol};
-use hermes_testkit::model_server::{Answer, Scenario, Step, ToolCall, error, text};
+use hermes_core::{Event, Op, TurnEnd, WireProtocol};
+use hermes_testkit::model_server::{Answer, Gate, Scenario, Step, ToolCall, error, text};
 use serde_json::json;
 
-use super::fixture::{Done, Fixture, Scripted, notices};
+use super::fixture::{Done, Fixture, Scripted, finish_watching, notices, pass};
 
 const PROTOCOLS: [WireProtocol; 5] = [
     WireProtocol::ChatCompletions,
@@ -218,21 +218,34 @@ async fn an_answer_beside_calls_that_keep_something_needs_no_other() {
     }
 }
 
-// AG-15: every half minute, unless a test is in a hurry.
+// AG-15: every half minute, on a clock that this test moves.
 #[tokio::test]
 async fn who_waits_is_told_for_how_long_nothing_has_come_and_how_long_it_may_last() {
-    let late = Step::new(text("Here.")).delay(Duration::from_millis(2_500));
+    let gate = Gate::new();
+    let late = Step::new(text("Here.")).held(&gate);
     let mut fixture = Fixture::new(Scenario::new().reply(late));
-    assert_eq!(fixture.notice, Duration::from_secs(30));
-    fixture.notice = Duration::from_secs(1);
-    fixture.stale = Some(Duration::from_secs(12));
-    let done = fixture.ask("hello?").await;
+    fixture.stale = Some(Duration::from_secs(120));
+    let session = fixture.open();
+    assert!(session.send(Op::UserMessage {
+        text: "hello?".to_owned(),
+        media: Vec::new(),
+    }));
+    let mut passed = 0;
+    let done = finish_watching(&session, async |done| match notices(done).len() {
+        2 => gate.open(),
+        told if told == passed && !fixture.requests().is_empty() => {
+            passed += 1;
+            pass(Duration::from_secs(31)).await;
+        }
+        _ => {}
+    })
+    .await;
     assert_eq!(done.text, "Here.");
     assert_eq!(
         notices(&done),
         [
-            "nothing has come for 1 s; connecting anew in 11 s",
-            "nothing has come for 2 s; connecting anew in 10 s",
+            "nothing has come for 30 s; connecting anew in 90 s",
+            "nothing has come for 60 s; connecting anew in 60 s",
         ]
     );
 }

@@ -21,6 +21,7 @@ mod screen;
 mod servers;
 mod standing;
 mod usage;
+mod waiting;
 
 use std::io::{IsTerminal, Write};
 
@@ -33,7 +34,7 @@ use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::logging;
 use crate::models::tell;
-use crate::output::Output;
+use crate::output::{Output, cleaned};
 use conversation::Conversation;
 use events::{Ending, Shown, Watch};
 
@@ -63,7 +64,7 @@ pub(crate) fn one_shot(
             Err(Complaint::Code(1))
         }
         TurnEnd::Done | TurnEnd::Budget | TurnEnd::Empty => {
-            Ok(output.line(ending.answer.trim_end())?)
+            Ok(output.answer(ending.answer.trim_end())?)
         }
     }
 }
@@ -116,7 +117,7 @@ pub(crate) fn run(args: &ChatArgs, context: &Context, output: &mut Output) -> Ou
     let ending = ask(&question, &args.run, shown, context, output)?;
     if args.quiet {
         if !ending.answer.is_empty() {
-            output.line(ending.answer.trim_end())?;
+            output.answer(ending.answer.trim_end())?;
         }
         output.flush()?;
         writeln!(std::io::stderr(), "session_id: {}", ending.session)?;
@@ -213,9 +214,10 @@ pub(super) fn runtime() -> Outcome<tokio::runtime::Runtime> {
 
 fn say_failed(message: &str, hint: Option<&str>) -> Outcome {
     let mut errors = std::io::stderr().lock();
-    writeln!(errors, "error: {message}")?;
+    // What a provider said may stand in it.
+    writeln!(errors, "error: {}", cleaned(message))?;
     if let Some(hint) = hint {
-        writeln!(errors, "hint: {hint}")?;
+        writeln!(errors, "hint: {}", cleaned(hint))?;
     }
     Ok(())
 }

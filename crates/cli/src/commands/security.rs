@@ -9,6 +9,7 @@ use crate::args::security::{AuditArgs, Level, SecurityArgs, SecurityCommand};
 use crate::commands::chat::runtime;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::network;
 use crate::output::{Output, Style, one_line};
 use crate::servers::osv;
 use crate::table::{Table, cut};
@@ -75,7 +76,8 @@ fn ask(pinned: Vec<Use>, context: &Context, loaded: &Loaded) -> Outcome<Vec<Aske
     if pinned.is_empty() {
         return Ok(Vec::new());
     }
-    let osv = osv(context, loaded, None)?;
+    let network = network::announced(loaded, &context.redactor)?;
+    let osv = osv(context, loaded, network, None)?;
     runtime()?.block_on(async {
         let mut asked = Vec::new();
         for used in pinned {

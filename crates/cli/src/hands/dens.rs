@@ -40,8 +40,10 @@ impl Dens {
     fn claim(&self) -> Held {
         let both = [self.scratch.clone(), self.unreachable.clone()];
         let parents = both.clone().map(|den| den.parent().map(Path::to_owned));
+        // Where the yard could not be used, or was not yet, they lie beside it.
+        let beside = std::env::temp_dir();
         let clearing = tokio::task::spawn_blocking(move || {
-            for parent in parents.into_iter().flatten() {
+            for parent in parents.into_iter().flatten().chain([beside]) {
                 let cleared = clear_dens(&parent);
                 tracing::debug!(cleared, "looked for what killed processes left");
             }
@@ -50,6 +52,20 @@ impl Dens {
             _kept: both.into_iter().filter_map(claim).collect(),
             clearing,
         }
+    }
+
+    /// Why nothing may run out of the scratch directory.
+    pub(super) fn exposed(&self) -> Option<String> {
+        let yard = self
+            .scratch
+            .parent()
+            .filter(|_| Den::is_exposed(&self.scratch));
+        yard.map(|yard| {
+            format!(
+                "{} belongs to another user, who could change what commands do. Set TMPDIR to another directory",
+                yard.display()
+            )
+        })
     }
 
     /// The one out of reach for confined commands, which can write to the scratch directory.

@@ -92,10 +92,17 @@ impl Hands {
             ([], false) => Startup::Nothing,
             (files, _) => Startup::Files(files.to_vec()),
         };
+        let scratch = match here {
+            true => {
+                let name = format!("session-{:016x}", self.random.next_u64());
+                backend.scratch().join(name)
+            }
+            false => backend.scratch(),
+        };
         let confine = places::Confine {
             sandbox: self.sandbox.clone(),
             config: self.config.clone(),
-            surroundings: self.around(&directory, backend.scratch()),
+            surroundings: self.around(&directory, scratch.clone()),
             granted: granted.clone(),
             here,
         };
@@ -120,26 +127,36 @@ impl Hands {
             .granting(granted.clone())
         };
         let own_home = self.own_home().filter(|_| here);
-        let (unreachable, ready): (_, Option<Ready>) = match here {
-            true => {
-                let make = || Arc::new(Dens::new(&self.home, backend.scratch(), &*self.random));
-                let dens = self.dens.get_or_init(make).clone();
-                let unreachable = dens.unreachable().to_owned();
-                let hold: Ready = Arc::new(move || dens.hold());
-                (unreachable, Some(hold))
-            }
-            false => (backend.scratch(), None),
-        };
+        let dens = here.then(|| {
+            let make = || Arc::new(Dens::new(&self.home, backend.scratch(), &*self.random));
+            self.dens.get_or_init(make).clone()
+        });
+        let unreachable = dens
+            .as_ref()
+            .map_or_else(|| backend.scratch(), |dens| dens.unreachable().to_owned());
+        let ready = dens.clone().map(|dens| -> Ready {
+            let own = scratch.clone();
+            Arc::new(move || {
+                dens.hold();
+                if let Err(error) = places::make_private(&own) {
+                    tracing::warn!(%error, path = %own.display(), "a directory could not be made");
+                }
+            })
+        });
         Workplace {
-            shell: shell(startup.clone(), backend.scratch(), ready.clone()),
+            shell: shell(startup.clone(), scratch.clone(), ready.clone()),
             outside: shell(startup, unreachable, ready.clone()),
             backend: backend.clone(),
+            scratch,
             defined: Defined::default(),
             confinement: LazyConfined::new(
                 Arc::new(move || {
                     // What is mounted has to be there.
                     if let Some(ready) = &ready {
                         ready();
+                    }
+                    if let Some(why) = dens.as_ref().and_then(|dens| dens.exposed()) {
+                        return Confined::Refused(why);
                     }
                     if let Some(home) = &own_home
                         && let Err(error) = places::make_private(home)
@@ -162,7 +179,7 @@ impl Hands {
             masking: places::masking(&self.config),
             random: self.random.clone(),
             limits: self.limits(),
-            sudo: Sudo::new(self.sudo_password()),
+            sudo: Sudo::new(self.sudo_password()).patience(self.config.approvals.timeout),
             checkpoints: self.checkpoints.clone().filter(|_| here),
         }
     }

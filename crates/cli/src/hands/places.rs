@@ -16,7 +16,7 @@ use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose};
 use hermes_exec::{
     Backend, BackendConfig, ChildEnvironment, Den, ExecError, FileSync, Granted, Growing,
     LocalOptions, Network as Way, Offer, Returned, Source, Surroundings as Around, SyncedBackend,
-    TetherProgram, WardenProgram, open, passed_through, returned,
+    TetherProgram, WardenProgram, on_another_account as on_another, open, passed_through, returned,
 };
 use hermes_http::HttpClient;
 use hermes_policy::confine::Surroundings;
@@ -173,6 +173,18 @@ fn resolved(
     BackendConfig::resolve(terminal, around)
 }
 
+/// Whether commands run on somebody else's account.
+pub(super) fn on_another_account(context: &Context, config: &Config) -> bool {
+    let terminal = &config.terminal;
+    // Only there it takes the variables of the file of secrets to tell.
+    terminal.backend == Choice::Modal && {
+        let loaded = context.load();
+        let environment = loaded.as_ref().map(|loaded| &loaded.environment);
+        let environment = owned(environment.unwrap_or(&context.environment));
+        on_another(terminal, &environment.into_iter().collect())
+    }
+}
+
 pub(super) fn local(
     terminal: &TerminalSettings,
     sandbox: &Arc<Sandbox>,
@@ -184,7 +196,7 @@ pub(super) fn local(
             arguments: vec![Helpers::WARDEN.to_owned()],
             grace: terminal.daemon_term_grace_seconds,
         },
-        scratch: Den::named(&std::env::temp_dir(), random.next_u64()),
+        scratch: Den::named(&Den::home(&std::env::temp_dir()), random.next_u64()),
         confiner: Some(sandbox.clone()),
     }
 }
@@ -278,12 +290,15 @@ pub(super) fn surroundings(
             .map(|path| super::kits::expanded(path, user_home.as_deref()))
             .collect()
     };
+    let mut hidden = expanded(&sandbox.hidden);
+    // What other sessions keep; the session's own directory inside it stays.
+    hidden.push(Den::yard(&std::env::temp_dir()));
     Surroundings {
         workspace: workspace.to_owned(),
         scratch,
         temporary: vec![std::env::temp_dir(), PathBuf::from("/var/tmp")],
         writable: expanded(&sandbox.writable),
-        hidden: expanded(&sandbox.hidden),
+        hidden,
         home: user_home,
         product_home,
     }

@@ -121,6 +121,7 @@ pub(super) fn services(
         staging: super::staging_at(context, home, random.clone()),
         approval: AtomicBool::new(config.skills.write_approval),
         seen: Seen::default(),
+        patience: SkillServices::patience(config.approvals.timeout),
     }
 }
 
@@ -141,6 +142,8 @@ pub(super) struct Grants {
     /// Files that go along to other machines, and those that containers are made with.
     sources: Growing<Source>,
     offers: Growing<Offer>,
+    /// Whether commands run on somebody else's account.
+    on_another_account: bool,
     sessions: Mutex<Sessions>,
 }
 
@@ -157,6 +160,7 @@ impl Grants {
         rules: Arc<FileRules>,
         sources: Growing<Source>,
         offers: Growing<Offer>,
+        on_another_account: bool,
     ) -> Self {
         Self {
             context: context.clone(),
@@ -164,6 +168,7 @@ impl Grants {
             rules,
             sources,
             offers,
+            on_another_account,
             sessions: Mutex::default(),
         }
     }
@@ -206,6 +211,10 @@ impl Surroundings for Grants {
         !name.contains('/') && folders.any(|folder| folder.join(name).is_file())
     }
 
+    fn hands_on_files(&self) -> bool {
+        !self.on_another_account
+    }
+
     fn keep(&self, name: &EnvName, value: String) -> Result<(), String> {
         // Masked before it is anywhere.
         if let Ok(known) = SecretName::new(name.as_str())
@@ -235,7 +244,7 @@ impl Surroundings for Grants {
                 granted.variable(name.as_str(), &value);
             }
         }
-        for name in files {
+        for name in files.iter().filter(|_| self.hands_on_files()) {
             let Some(path) = offers::credential(name, &self.home, &self.rules) else {
                 tracing::warn!(
                     file = name,

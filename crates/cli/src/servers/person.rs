@@ -46,7 +46,7 @@ impl Person for AtTerminal {
                 return std::future::pending().await;
             }
             match self.lines().lock().await.next().await {
-                Some(line) => line,
+                Some(line) => line.text,
                 None => std::future::pending().await,
             }
         })

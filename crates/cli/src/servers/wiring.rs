@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use hermes_config::Loaded;
 use hermes_core::{FailureKind, Random, SystemRandom};
+use hermes_http::ClientSettings;
 use hermes_mcp::{
-    Browser, Fleet, Gate, Logins, Memory, OSV_ENDPOINT, Osv, Person, RecoveryPolicy, Sampler,
-    Shelf, ShelfFolders, Surroundings,
+    Browser, Fleet, Gate, Logins, Memory, OSV_ENDPOINT, Osv, OsvParts, Person, RecoveryPolicy,
+    Sampler, Shelf, ShelfFolders, Surroundings,
 };
 use hermes_store::Store;
 
@@ -48,13 +49,14 @@ impl Wiring {
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
         let machine = this_machine(context, &loaded.config, home, &random);
         let home = home.path().to_owned();
+        let network = network::announced(loaded, &context.redactor)?;
         let memory = Memory::new(store.clone());
         let blobs = Some(store.blobs().clone());
         let fleet = Fleet::new(Surroundings {
             policy,
             backend: machine.backend.clone(),
             borders: machine.borders.clone(),
-            network: network::settings(loaded)?,
+            network: network.clone(),
             redactor: context.redactor.clone(),
             user_home: user_home(context),
             directory: context.directory().unwrap_or_else(|| home.clone()),
@@ -62,18 +64,20 @@ impl Wiring {
             clock: context.clock.clone(),
             random,
             gatekeeper: Arc::new(Gate {
-                logins: logins(context, loaded, None)?,
+                logins: logins(context, loaded, network.clone(), None)?,
                 around: around(context, &home),
-                osv: Some(osv(context, loaded, Some(store))?),
+                deny: loaded.config.approvals.deny.clone(),
+                decisions: Some(store.clone()),
+                osv: Some(osv(context, loaded, network, Some(store))?),
             }),
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), blobs)),
             home,
             memory: Some(memory.clone()),
             decisions: Some(store.clone()),
             sampler: Some(sampler.unwrap_or_else(|| Arc::new(NoModel))),
-            reserved: hermes_tools::specs()
-                .into_iter()
-                .map(|spec| spec.name)
+            reserved: hermes_tools::names()
+                .iter()
+                .map(|name| (*name).to_owned())
                 .collect(),
             blocked: loaded.config.mcp.blocked_strings.clone(),
         });
@@ -97,10 +101,11 @@ impl Wiring {
 pub(crate) fn logins(
     context: &Context,
     loaded: &Loaded,
+    network: ClientSettings,
     person: Option<Arc<dyn Person>>,
 ) -> Outcome<Logins> {
     Ok(Logins {
-        network: network::settings(loaded)?,
+        network,
         home: context.home()?.path().to_owned(),
         user_home: user_home(context),
         clock: context.clock.clone(),
@@ -122,19 +127,24 @@ fn around(context: &Context, home: &Path) -> hermes_policy::Surroundings {
 }
 
 /// The list of what is known against packages; answers about malware are kept in the store.
-pub(crate) fn osv(context: &Context, loaded: &Loaded, store: Option<&Store>) -> Outcome<Osv> {
-    let http = network::client(loaded, &context.redactor)?;
+pub(crate) fn osv(
+    context: &Context,
+    loaded: &Loaded,
+    network: ClientSettings,
+    store: Option<&Store>,
+) -> Outcome<Osv> {
     let named = loaded.environment.filled("OSV_ENDPOINT");
     let endpoint = named.unwrap_or(OSV_ENDPOINT).parse().map_err(|error| {
         Complaint::caused(FailureKind::BadInput, error)
             .hint("mend or unset OSV_ENDPOINT, the address of the list of malicious packages")
     })?;
-    Ok(Osv::new(
-        http,
+    Ok(Osv::new(OsvParts {
+        network,
+        redactor: context.redactor.clone(),
         endpoint,
-        store.cloned(),
-        context.clock.clone(),
-    ))
+        store: store.cloned(),
+        clock: context.clock.clone(),
+    }))
 }
 
 fn user_home(context: &Context) -> Option<PathBuf> {

@@ -1,5 +1,6 @@
 //! Files and variables that skills declare, as the commands of a session see them.
 
+use hermes_testkit::clouds::ModalGateway;
 use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
 use serde_json::{Value as Json, json};
 
@@ -111,23 +112,68 @@ fn another_session_does_not_see_them() {
     );
 }
 
+// EX-28, LN-29: on an account of somebody else's a skill's files stay here, and it is told that they are missing.
+#[test]
+fn files_of_skills_do_not_go_to_a_sandbox_on_another_account() {
+    let gateway = ModalGateway::start().unwrap();
+    let url = gateway.url();
+    let prepare = |program: Program, environment: &mut Vec<(&'static str, String)>| {
+        prepare(&program);
+        environment.push(("MODAL_GATEWAY_URL", url));
+        environment.push(("TOOL_GATEWAY_USER_TOKEN", gateway.token().to_owned()));
+        program
+    };
+    let look =
+        "ls -A ~/.hermes | tr '\\n' ' '; cat ~/.hermes/token.json ~/.hermes/keys/deep.pem; true";
+    let calls = [view("report"), terminal(look)];
+    let settings = "terminal: {backend: modal, modal_mode: managed}\n";
+    let run = run_in(prepare, settings, &calls, &[]);
+    let [viewed, looked] = &run.results[..] else {
+        panic!("{:?}", run.results);
+    };
+    assert_eq!(viewed["readiness_status"], "setup_needed", "{viewed}");
+    let missing = viewed["missing_credential_files"].to_string();
+    for name in ["token.json", "keys/deep.pem"] {
+        assert!(missing.contains(name), "{viewed}");
+    }
+    assert_eq!(
+        looked["backend"]
+            .as_str()
+            .map(|kind| kind.starts_with("modal")),
+        Some(true)
+    );
+    let seen = looked["output"].as_str().unwrap();
+    assert!(seen.contains("skills "), "{looked}");
+    assert!(
+        !seen.contains("TEXT") && !seen.contains("token.json "),
+        "{looked}"
+    );
+}
+
 // EX-12, LN-29: a skill does not get the key of a provider by asking for the variable it is in.
 #[test]
 fn a_skill_that_declares_the_key_of_a_provider_does_not_get_it() {
     let prepare = |program: Program, environment: &mut Vec<(&'static str, String)>| {
-        let fields = "required_environment_variables: [REPORT_KEY, MY_LLM_KEY, MY_OLD_KEY]\n";
+        let fields = "required_environment_variables: [REPORT_KEY, MY_LLM_KEY, MY_OLD_KEY, LAB_KEY, ACME_WORD]\n";
         skill(&program, "report", "Reports", fields, "Do it.");
         program
             .home
             .write_env("REPORT_KEY=plain-enough\nMY_LLM_KEY=mine-1234567\n")
             .unwrap();
         environment.push(("MY_OLD_KEY", "old-1234567".to_owned()));
+        environment.push(("LAB_KEY", "lab-1234567".to_owned()));
+        environment.push(("ACME_WORD", "acme-1234567".to_owned()));
+        let profile = "id: acme\nname: Acme\nprotocol: chat_completions\nbase_url: http://127.0.0.1:9/v1\nkey_env: [ACME_WORD]\n";
+        let place = "plugins/model-providers/acme/profile.yaml";
+        program.home.write(place, profile).unwrap();
         program
     };
     let settings = "providers:\n\
                     \x20 mine: {base_url: 'http://127.0.0.1:9/v1', key_env: MY_LLM_KEY}\n\
-                    \x20 old: {base_url: 'http://127.0.0.1:9/v1', apiKeyEnv: MY_OLD_KEY}\n";
-    let look = terminal("echo ${#REPORT_KEY} ${#MY_LLM_KEY} ${#MY_OLD_KEY}");
+                    \x20 old: {base_url: 'http://127.0.0.1:9/v1', apiKeyEnv: MY_OLD_KEY}\n\
+                    \x20 lab: {base_url: 'http://127.0.0.1:9/v1', api_key: '${LAB_KEY}'}\n";
+    let look =
+        terminal("echo ${#REPORT_KEY} ${#MY_LLM_KEY} ${#MY_OLD_KEY} ${#LAB_KEY} ${#ACME_WORD}");
     let run = run_in(prepare, settings, &[view("report"), look], &[]);
-    assert_eq!(run.results[1]["output"], "12 0 0", "{:?}", run.results);
+    assert_eq!(run.results[1]["output"], "12 0 0 0 0", "{:?}", run.results);
 }

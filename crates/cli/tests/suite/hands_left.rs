@@ -294,6 +294,9 @@ fn planted_keys_do_not_reach_commands_and_scripts() {
         ("SPELLED_THREE", "planted-api-key-env-joined"),
         ("SPELLED_FOUR", "planted-fallback-api-key-env"),
         ("SPELLED_FIVE", "planted-fallback-joined"),
+        ("LAB_KEY", "planted-in-a-setting"),
+        ("LAB_HEADER", "planted-in-a-header"),
+        ("ACME_WORD", "planted-in-a-profile"),
     ];
     let shown = [
         ("HARMLESS", "planted-harmless"),
@@ -311,15 +314,20 @@ fn planted_keys_do_not_reach_commands_and_scripts() {
                 .home
                 .write_env("OPENAI_API_KEY=planted-openai-0006\n")
                 .unwrap();
+            let profile = "id: acme\nname: Acme\nprotocol: chat_completions\nbase_url: http://127.0.0.1:9/v1\nkey_env: [ACME_WORD]\n";
+            let place = "plugins/model-providers/acme/profile.yaml";
+            program.home.write(place, profile).unwrap();
             program
         },
         "terminal: {env_passthrough: [LET_THROUGH, OPENROUTER_API_KEY, ANTHROPIC_API_KEY, OPENAI_API_KEY, MY_LLM_KEY, \
-         SPELLED_ONE, SPELLED_TWO, SPELLED_THREE, SPELLED_FOUR, SPELLED_FIVE]}\n\
+         SPELLED_ONE, SPELLED_TWO, SPELLED_THREE, SPELLED_FOUR, SPELLED_FIVE, LAB_KEY, \
+         LAB_HEADER, ACME_WORD]}\n\
          providers:\n\
          \x20 mine: {base_url: 'http://127.0.0.1:9/v1', key_env: MY_LLM_KEY}\n\
          \x20 one: {base_url: 'http://127.0.0.1:9/v1', api_key_env: SPELLED_ONE}\n\
          \x20 two: {base_url: 'http://127.0.0.1:9/v1', keyEnv: SPELLED_TWO}\n\
          \x20 three: {base_url: 'http://127.0.0.1:9/v1', apiKeyEnv: SPELLED_THREE}\n\
+         \x20 lab: {base_url: 'http://127.0.0.1:9/v1', api_key: '${LAB_KEY}', extra_headers: {Authorization: 'Bearer ${env:LAB_HEADER}'}}\n\
          fallback_providers:\n\
          - {provider: mine, model: other, key_env: MY_OTHER_KEY}\n\
          - {provider: one, model: other, api_key_env: SPELLED_FOUR}\n\

@@ -4,7 +4,9 @@
 use std::process::Command;
 use std::time::Duration;
 
+use hermes_testkit::eventually;
 use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
+use hermes_testkit::process::find_by_env_marker;
 use hermes_testkit::pty::{Screen, Terminal};
 use serde_json::{Value as Json, json};
 
@@ -94,8 +96,21 @@ fn a_script_has_its_tools_and_its_limits() {
 // EX-32
 #[test]
 fn a_script_that_takes_too_long_is_ended_with_its_children() {
-    let code = "import subprocess\nprint('begun', flush=True)\nsubprocess.run(['sleep', '543219'])";
-    let results = scripts("code_execution: {timeout: 15}\n", &[code], &[]);
+    let number = std::process::id().to_string();
+    let code = format!(
+        "import os, subprocess\nprint('begun', flush=True)\n\
+         subprocess.run(['sleep', '543219'], env=os.environ | {{'HERMES_TEST_SCRIPT': '{number}'}})"
+    );
+    let alive = || find_by_env_marker("HERMES_TEST_SCRIPT", &number);
+    let results = std::thread::scope(|scope| {
+        let seen = scope.spawn(|| {
+            let some = || (!alive().is_empty()).then_some(());
+            eventually(Duration::from_secs(60), "the child", some)
+        });
+        let results = scripts("code_execution: {timeout: 15}\n", &[&code], &[]);
+        seen.join().unwrap().unwrap();
+        results
+    });
     let ran = &results[0];
     assert_eq!(
         (&ran["status"], &ran["exit_code"]),
@@ -106,11 +121,7 @@ fn a_script_that_takes_too_long_is_ended_with_its_children() {
         ran["output"].as_str().unwrap().starts_with("begun"),
         "{ran}"
     );
-    let left = Command::new("pgrep")
-        .args(["-f", "sleep 54321[9]"])
-        .output()
-        .unwrap();
-    assert!(left.stdout.is_empty(), "{left:?}");
+    assert_eq!(alive(), []);
 }
 
 // EX-33

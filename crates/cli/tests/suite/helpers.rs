@@ -171,6 +171,42 @@ fn a_helper_thinks_as_hard_and_tries_as_often_as_it_is_told() {
     leave(&screen);
 }
 
+// AG-28, PV-21: only those are told how long an answer may be who want to be told: Anthropic's protocol, and a model
+// whose limit was set.
+#[test]
+fn a_helper_is_told_the_limit_of_its_answer_only_where_it_must_be() {
+    for (more, protocol, limit) in [
+        ("", "chat_completions", None),
+        ("", "anthropic_messages", Some(true)),
+        (", max_tokens: 77", "chat_completions", Some(false)),
+    ] {
+        let titled = Scenario::new().reply(Step::new(text("A good title")).repeat());
+        let own = "title_generation: {provider: 'custom:helper', model: small}";
+        let (main, helper, program) = set_up(titled, own);
+        let config = program.home.read("config.yaml").unwrap();
+        let more = format!("context_length: 100000, api_mode: {protocol}{more}}}}}");
+        let config = config.replace("context_length: 100000}}", &more);
+        program.home.write_config(&config).unwrap();
+        let screen = chat(&program);
+        screen.send("the shed\r").unwrap();
+        let asked = || {
+            let mut all = helper.requests();
+            all.retain(|request| request.method == "POST" && request.body.len() > 2);
+            all.pop()
+        };
+        let asked = eventually(LIMIT, "the helper is asked", asked).unwrap();
+        leave(&screen);
+        let told = &asked.expect_json()["max_tokens"];
+        match limit {
+            None => assert!(told.is_null(), "{protocol}: {told}"),
+            Some(true) => assert!(told.as_u64().is_some_and(|told| told < 5_000), "{told}"),
+            Some(false) => assert_eq!(told, 77),
+        }
+        assert!(asked.expect_json().get("max_completion_tokens").is_none());
+        drop(main);
+    }
+}
+
 // PV-21
 #[test]
 fn a_helper_that_takes_too_long_is_not_waited_for() {

@@ -113,6 +113,39 @@ fn what_a_model_approved_once_is_reviewed_again() {
     }
 }
 
+// EX-57: a model lets nothing pass that it was not shown, whatever a shell would take for a comment.
+#[test]
+fn a_reviewing_model_is_shown_all_of_a_script() {
+    let code =
+        "import os\nword = '\\' # '; os.makedirs('d'); os.system('rm -rf d'); print('gone')\n";
+    let scenario = Scenario::new()
+        .reply(Step::new(tool_call("execute_code", json!({ "code": code }))).when_tools_offered())
+        .reply(Step::new(text("APPROVE")).when_no_tools().repeat())
+        .reply(Step::new(text("done")).when_tools_offered());
+    let server = ModelServer::start(scenario.lenient()).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    let settings = format!("{settings}approvals:\n  mode: smart\n");
+    program.home.write_config(&settings).unwrap();
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen.send("go\r").unwrap();
+    screen.wait_for_text("done", LIMIT).unwrap();
+    screen.send("/exit\r").unwrap();
+    screen.wait_exit(LIMIT).unwrap();
+    let requests = server.requests();
+    let mut bodies = requests.iter().map(|request| request.expect_json());
+    let review = bodies.find(|body| body.to_string().contains("You judge shell commands"));
+    let asked = review.unwrap()["messages"].to_string();
+    assert!(asked.contains("run a Python script"), "{asked}");
+    assert!(
+        asked.contains("os.system('rm -rf d'); print('gone')"),
+        "{asked}"
+    );
+    let result = answered(&server);
+    assert_eq!(result["output"], "gone", "{result}");
+}
+
 fn scanner(body: &str, program: &Program) {
     program
         .home
@@ -122,12 +155,15 @@ fn scanner(body: &str, program: &Program) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// A scanner that takes too long.
+const HANGS: &str = "sleep 30";
+
 // EX-59
 #[test]
 fn a_scanner_stops_a_command_and_its_failures_count_as_the_settings_say() {
-    let settings = |fail_open: bool| {
+    let settings = |fail_open: bool, seconds: u32| {
         format!(
-            "security:\n  tirith_enabled: true\n  tirith_path: HOME/scanner\n  tirith_timeout: 1\n  \
+            "security:\n  tirith_enabled: true\n  tirith_path: HOME/scanner\n  tirith_timeout: {seconds}\n  \
              tirith_fail_open: {fail_open}\n"
         )
     };
@@ -138,10 +174,12 @@ fn a_scanner_stops_a_command_and_its_failures_count_as_the_settings_say() {
         ("exit 2", true, false),
         ("kill -SEGV $$", true, true),
         ("kill -SEGV $$", false, false),
-        ("sleep 30", true, true),
-        ("sleep 30", false, false),
+        (HANGS, true, true),
+        (HANGS, false, false),
     ] {
-        let (server, program) = set_up("echo ran", "", &settings(fail_open));
+        // Only the one that is waited for in vain has little time: a busy machine is no scanner that hangs.
+        let seconds = if body == HANGS { 1 } else { 60 };
+        let (server, program) = set_up("echo ran", "", &settings(fail_open, seconds));
         scanner(body, &program);
         assert_eq!(program.run(&["-z", "go"]).ok().stdout, "done\n");
         let result = answered(&server);

@@ -176,7 +176,7 @@ fn a_message_is_kept_when_its_program_ends_while_servers_come_up() {
 }
 
 /// The texts of a session, oldest first.
-fn rows(program: &Program, session: &str) -> Vec<String> {
+pub(super) fn rows(program: &Program, session: &str) -> Vec<String> {
     let shown = program
         .run(&["sessions", "show", session, "--json"])
         .ok()

@@ -99,6 +99,42 @@ fn the_network_of_confined_servers_is_that_of_confined_commands() {
     assert!(shut.starts_with("not possible"), "{shut}");
 }
 
+// EX-52, EX-58: what the user forbids is forbidden to the programs of servers too.
+#[test]
+fn a_server_whose_command_line_the_user_forbids_is_not_started() {
+    let lab = Lab::new(Scenario::new());
+    let marker = lab.state.join("marker");
+    lab.more(&format!(
+        "approvals: {{deny: ['git push*']}}\nmcp_servers:\n  bad:\n    command: bash\n    \
+         args: ['-c', 'touch {}; env git push origin']\n",
+        marker.display()
+    ));
+    let (code, said) = lab.mcp(&["status", "--json"]);
+    assert!(code >= 0, "{said:?}");
+    let said = serde_json::to_string(&said).unwrap();
+    assert!(
+        said.contains("`approvals.deny` forbids `git push*`"),
+        "{said}"
+    );
+    assert!(!marker.exists());
+    let log = lab.program.run(&["policy", "log", "--json"]).ok();
+    let log: Json = serde_json::from_str(&log.stdout).unwrap();
+    let decision = &log["decisions"][0];
+    let told = [
+        &decision["outcome"],
+        &decision["decided_by"],
+        &decision["place"],
+    ];
+    assert_eq!(told, ["refused", "rule: git push*", "mcp bad"], "{log}");
+    assert!(
+        decision["action"]
+            .as_str()
+            .unwrap()
+            .contains("env git push origin"),
+        "{log}"
+    );
+}
+
 // EX-58
 #[test]
 fn a_server_whose_command_line_is_hard_blocked_is_not_started() {

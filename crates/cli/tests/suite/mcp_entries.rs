@@ -1,7 +1,7 @@
 //! Entries of MCP servers: what is filled in, what is shown of them, and what their tools say.
 
 use hermes_testkit::mcp_server::{McpServer, Profile, tool};
-use hermes_testkit::model_server::Scenario;
+use hermes_testkit::model_server::{Scenario, text, tool_call};
 use serde_json::json;
 
 use super::mcp_lab::{LONG, Lab, fixture};
@@ -127,6 +127,38 @@ fn a_tool_that_gives_orders_is_reported_and_offered_all_the_same() {
         !log.lines()
             .any(|line| line.contains("WARN") && line.contains("good"))
     );
+}
+
+// MCP-55
+#[test]
+fn tools_that_are_called_like_ours_take_nothing_over() {
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "terminal",
+            json!({ "command": "echo by $((6 * 7))" }),
+        ))
+        .reply(tool_call(
+            "mcp__lab__terminal",
+            json!({ "text": "by the server" }),
+        ))
+        .reply(text("done"));
+    let lab = Lab::with_server(scenario, "");
+    let settings = lab.program.home.read("config.yaml").unwrap();
+    let settings = settings.replace("noise grandchild", "ours");
+    lab.program.home.write_config(&settings).unwrap();
+    let command = lab.program.command(&["-z", "go"]);
+    command.timeout(LONG).run().unwrap().ok();
+    let offered = lab.offered(0);
+    for name in ["terminal", "read_file"] {
+        for name in [name.to_owned(), format!("mcp__lab__{name}")] {
+            let count = offered.iter().filter(|other| **other == name).count();
+            assert_eq!(count, 1, "{name}: {offered:?}");
+        }
+    }
+    let results = lab.results();
+    assert!(results[0].contains("by 42"), "{results:?}");
+    assert!(results[1].contains("by the server"), "{results:?}");
+    assert_eq!(lab.lines("calls"), ["terminal"]);
 }
 
 // MCP-62

@@ -70,6 +70,31 @@ fn servers_behind_a_proxy_are_reached_on_both_transports() {
     }
 }
 
+// MCP-61
+#[test]
+fn what_a_program_tells_of_the_proxy_has_no_password_in_it() {
+    let lab = Lab::with_server(Scenario::new(), "");
+    let settings = lab.program.home.read("config.yaml").unwrap();
+    let settings = settings.replace("noise grandchild", "proxy");
+    lab.program.home.write_config(&settings).unwrap();
+    let test = || lab.program.command(&["mcp", "test", "lab"]).timeout(LONG);
+    for name in ["HTTPS_PROXY", "http_proxy"] {
+        let password = format!("sesame-of-{name}");
+        let proxy = format!("http://ada:{password}@127.0.0.1:1");
+        // Nobody is reached through it, so that no client is ever made for it.
+        test().env(name, &proxy).run().unwrap().ok();
+        let log = lab.program.home.read("logs/mcp-stderr.log").unwrap();
+        assert!(log.contains(&format!("{name} has the password")), "{log}");
+        assert!(!log.contains(&password), "{log}");
+    }
+    // What cannot be used is said all the same.
+    let bundle = lab.state.join("bundle.pem");
+    std::fs::write(&bundle, "no certificate").unwrap();
+    let output = test().env("HERMES_CA_BUNDLE", &bundle).run().unwrap();
+    assert_ne!(output.code, Some(0));
+    assert!(output.stderr.contains("CA bundle"), "{}", output.stderr);
+}
+
 // MCP-78
 #[test]
 fn all_logins_are_renewed_one_after_the_other_and_one_that_fails_stops_no_other() {

@@ -5,6 +5,7 @@ use hermes_testkit::pty::Terminal;
 use serde_json::json;
 
 use super::screen::{LIMIT, quiet};
+use super::screen_paste::PNG;
 
 // CL-18
 #[test]
@@ -125,6 +126,38 @@ fn calls_are_told_with_what_they_do_how_long_they_took_and_what_they_changed() {
             .1;
     }
     server.assert_done();
+}
+
+// CL-17
+#[test]
+fn a_line_that_begins_with_the_path_of_a_picture_takes_it_along() {
+    let answers = (1..=4).map(|number| text(format!("Answer {number}.")));
+    let scenario = answers.fold(Scenario::new(), Scenario::reply);
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "");
+    program.home.write_work("here.png", PNG).unwrap();
+    program.home.write_work("my shot.png", PNG).unwrap();
+    program.home.write_work("notes.txt", "words").unwrap();
+    let work = program.home.workspace();
+    let lines = format!(
+        "{}/here.png what is it?\n'my shot.png' and this?\n./notes.txt and this?\ngone.png?\n",
+        work.display()
+    );
+    let command = program.command(&["chat", "--plain"]).stdin(lines);
+    let output = command.run().unwrap().ok();
+    assert!(
+        output.stdout.contains("[with the picture here.png]\n"),
+        "{}",
+        output.stdout
+    );
+    let pictures: Vec<usize> = server
+        .requests()
+        .iter()
+        .map(|request| String::from_utf8_lossy(&request.body).into_owned())
+        .filter(|body| body.contains("what is it?"))
+        .map(|body| body.matches("data:image/png;base64,").count())
+        .collect();
+    assert_eq!(pictures[..4], [1, 2, 2, 2], "{}", output.stdout);
 }
 
 // CL-18

@@ -100,9 +100,7 @@ fn a_turn_is_stopped_replaced_and_left() {
     let terminal = open(&program, 100, 30);
     terminal.send("begin\r").unwrap();
     terminal.wait_for_text("words and", LIMIT).unwrap();
-    terminal
-        .wait_for_text("a message stops the agent", LIMIT)
-        .unwrap();
+    terminal.wait_for_text("a message stops it", LIMIT).unwrap();
     // A message stops the turn and is the next one.
     terminal.send("do that instead\r").unwrap();
     terminal.wait_for_text("Now this.", LIMIT).unwrap();
@@ -110,9 +108,7 @@ fn a_turn_is_stopped_replaced_and_left() {
     assert!(last_said(&server).contains("do that instead"));
     terminal.wait_for_text(READY, LIMIT).unwrap();
     terminal.send("again\r").unwrap();
-    terminal
-        .wait_for_text("a message stops the agent", LIMIT)
-        .unwrap();
+    terminal.wait_for_text("a message stops it", LIMIT).unwrap();
     terminal.send("\x03\x03").unwrap();
     assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
 }

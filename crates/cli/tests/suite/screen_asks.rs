@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use hermes_testkit::Sshd;
-use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::model_server::{Gate, ModelServer, Scenario, Step, text, tool_call};
 use hermes_testkit::pty::Terminal;
 use serde_json::json;
 
+use super::program::Program;
 use super::screen::{LIMIT, READY, clear, leave, open, quiet};
 
 /// The last choice of every question of the agent, which only its panel shows.
@@ -135,9 +136,10 @@ fn two_that_ask_at_once_are_answered_one_after_the_other() {
     terminal.wait_for_text(READY, LIMIT).unwrap();
     leave(&terminal);
 
+    let (first, second) = (Gate::new(), Gate::new());
     let scenario = Scenario::new()
-        .reply(asks("first", "one"))
-        .reply(asks("second", "two").delay(Duration::from_secs(1)))
+        .reply(asks("first", "one").held(&first))
+        .reply(asks("second", "two").held(&second))
         .reply(Step::new(text("One is done.")).when_user("one"))
         .reply(Step::new(text("Two is done.")).when_user("two"));
     let server = ModelServer::start(scenario.lenient()).unwrap();
@@ -147,7 +149,12 @@ fn two_that_ask_at_once_are_answered_one_after_the_other() {
     terminal.send("/background two\r").unwrap();
     terminal.wait_for_text("▶ 1", LIMIT).unwrap();
     terminal.send("one\ra draft").unwrap();
-    terminal.wait_for_text("rm -r first", LIMIT).unwrap();
+    terminal.wait_for_text("❯ a draft", LIMIT).unwrap();
+    first.open();
+    // Its question is up, not only its call.
+    let screen = terminal.wait_for_text("Allow once", LIMIT).unwrap();
+    assert!(screen.contains("rm -r first"), "{screen}");
+    second.open();
     let screen = terminal.wait_for_text("1 more waits", LIMIT).unwrap();
     assert!(!screen.contains("rm -r second"), "{screen}");
     wait_a_moment();
@@ -185,23 +192,23 @@ fn holding(directory: &std::path::Path, words: &str) -> Vec<std::path::PathBuf> 
     found
 }
 
-// CL-19 EX-11
-#[test]
-fn a_password_is_typed_unseen_and_reaches_only_sudo() {
-    let password = "hunter2-horse-staple";
-    // A machine whose `sudo` really wants it; here it may be had for nothing.
-    let machine = Sshd::start_with_sudoer("hermes-typist", password).unwrap();
-    let scenario = Scenario::new()
-        .reply(tool_call("terminal", json!({"command": "sudo id -un"})))
-        .reply(text("Done."));
-    let server = ModelServer::start(scenario).unwrap();
+/// A conversation whose commands run where `sudo` really wants a password; here it may be had for nothing.
+struct Typist {
+    terminal: Terminal,
+    program: Program,
+    _machine: Sshd,
+    _folder: tempfile::TempDir,
+}
+
+fn typist(server: &ModelServer, user: &str, password: &str, approvals: &str) -> Typist {
+    let machine = Sshd::start_with_sudoer(user, password).unwrap();
     let settings = format!(
-        "approvals: {{mode: 'off'}}\nlogging: {{level: DEBUG}}\n\
-         terminal: {{backend: ssh, ssh_host: 127.0.0.1, ssh_user: hermes-typist, ssh_port: {}, ssh_key: {}}}\n",
+        "approvals: {{{approvals}}}\nlogging: {{level: DEBUG}}\n\
+         terminal: {{backend: ssh, ssh_host: 127.0.0.1, ssh_user: {user}, ssh_port: {}, ssh_key: {}}}\n",
         machine.port(),
         machine.key().display()
     );
-    let program = quiet(&server, &settings);
+    let program = quiet(server, &settings);
     // The client keeps host keys in the real home of its user, which is none of ours.
     let folder = tempfile::tempdir().unwrap();
     let ssh = folder.path().join("ssh");
@@ -217,6 +224,28 @@ fn a_password_is_typed_unseen_and_reaches_only_sudo() {
         .env("PATH", search);
     let terminal = Terminal::spawn(&command, 60, 10).unwrap();
     terminal.wait_for_text(READY, LIMIT).unwrap();
+    Typist {
+        terminal,
+        program,
+        _machine: machine,
+        _folder: folder,
+    }
+}
+
+fn with_sudo() -> ModelServer {
+    let scenario = Scenario::new()
+        .reply(tool_call("terminal", json!({"command": "sudo id -un"})))
+        .reply(text("Done."));
+    ModelServer::start(scenario).unwrap()
+}
+
+// CL-19 EX-11
+#[test]
+fn a_password_is_typed_unseen_and_reaches_only_sudo() {
+    let password = "hunter2-horse-staple";
+    let server = with_sudo();
+    let typist = typist(&server, "hermes-typist", password, "mode: 'off'");
+    let terminal = &typist.terminal;
     terminal.send("who am I?\r").unwrap();
     terminal.wait_for_text("uses sudo", LIMIT).unwrap();
     wait_a_moment();
@@ -230,21 +259,44 @@ fn a_password_is_typed_unseen_and_reaches_only_sudo() {
     assert!(said.contains("root\""), "{said}");
     let everything = terminal.everything().join("\n");
     assert!(!everything.contains(password), "{everything}");
-    leave(&terminal);
+    leave(terminal);
     for request in server.requests() {
         assert!(!request.expect_json().to_string().contains(password));
     }
     // Neither the store nor a log nor the history of lines has it.
     assert_eq!(
-        holding(&program.home.path(), password),
+        holding(&typist.program.home.path(), password),
         Vec::<std::path::PathBuf>::new()
     );
+}
+
+// CL-19 EX-11
+#[test]
+fn a_password_that_nobody_types_lets_the_turn_go_on_without_it() {
+    let server = with_sudo();
+    let typist = typist(
+        &server,
+        "hermes-nobody",
+        "never-typed",
+        "mode: 'off', timeout: 3",
+    );
+    let terminal = &typist.terminal;
+    terminal.send("who am I?\r").unwrap();
+    terminal.wait_for_text("uses sudo", LIMIT).unwrap();
+    terminal.wait_for_text("Not given in time", LIMIT).unwrap();
+    terminal.wait_for_text("Done.", LIMIT).unwrap();
+    // The command ran, `sudo` refused, and the model is told so.
+    let said: serde_json::Value = serde_json::from_str(&result(&server)).unwrap();
+    assert_eq!(said["exit_code"], 1, "{said}");
+    assert!(said["output"].as_str().unwrap().contains("sudo:"), "{said}");
+    leave(terminal);
 }
 
 // CL-19
 #[test]
 fn the_time_to_answer_runs_out_while_another_answer_streams() {
-    let words: String = (0..1_500).map(|number| format!("w{number:04} ")).collect();
+    // More than a minute of it: it never ends before the time to answer does.
+    let words: String = (0..20_000).map(|number| format!("w{number:05} ")).collect();
     let front = Step::new(text(words))
         .when_user("tell me")
         .chunk_chars(12)
@@ -258,7 +310,7 @@ fn the_time_to_answer_runs_out_while_another_answer_streams() {
     let program = quiet(&server, "approvals: {mode: manual, timeout: 2}\n");
     let terminal = open(&program, 80, 24);
     terminal.send("tell me\r").unwrap();
-    terminal.wait_for_text("w0010", LIMIT).unwrap();
+    terminal.wait_for_text("w00010", LIMIT).unwrap();
     terminal.send("/background clear up\r").unwrap();
     terminal.wait_for_text("Allow once", LIMIT).unwrap();
     let told = "Not allowed, nobody answered in time";

@@ -68,15 +68,17 @@ fn fifty_megabytes_of_a_tool_leave_the_screen_quick_and_whole() {
     }
 }
 
+/// Clears, moves, other screens, titles, a clipboard, a device that is asked, broken ones, bytes that are no text.
+const HOSTILE: &str = "printf 'before\\033[2J\\033[1;1H\\033[?1049h\\033]0;owned\\007\\033]52;c;b3duZWQ=\\007\\033[6n\\033[999;999H\\033[\\033]8;;x\\233[31m\\377\\376\\302\\033[?25h\\033Pq\\033\\\\after\\n'";
+/// The same from a model.
+const EVIL: &str = "Model \u{1b}[2Jsays \u{1b}]0;owned\u{7}\u{1b}]52;c;b3duZWQ=\u{7}\u{1b}[?1049h\u{202e}hi\u{9b}5mthere.";
+
 #[test]
 fn escapes_of_a_tool_and_of_a_model_move_nothing() {
-    // Clears, moves, other screens, titles, a clipboard, a device that is asked, broken ones, bytes that are no text.
-    let hostile = "printf 'before\\033[2J\\033[1;1H\\033[?1049h\\033]0;owned\\007\\033]52;c;b3duZWQ=\\007\\033[6n\\033[999;999H\\033[\\033]8;;x\\233[31m\\377\\376\\302\\033[?25h\\033Pq\\033\\\\after\\n'";
     for mode in ["--cli", "--tui"] {
-        let evil = "Model \u{1b}[2Jsays \u{1b}]0;owned\u{7}\u{202e}hi\u{9b}5mthere.";
         let scenario = Scenario::new()
-            .reply(tool_call("terminal", json!({ "command": hostile })))
-            .reply(text(evil));
+            .reply(tool_call("terminal", json!({ "command": HOSTILE })))
+            .reply(text(EVIL));
         let server = ModelServer::start(scenario).unwrap();
         let program = quiet(
             &server,
@@ -110,6 +112,93 @@ fn escapes_of_a_tool_and_of_a_model_move_nothing() {
         eventually(LIMIT, "the answer on the clipboard", copied).unwrap();
         leave(&terminal);
     }
+}
+
+// CL-3 CL-4
+#[test]
+fn a_single_answer_moves_nothing_on_a_terminal_and_is_whole_in_a_pipe() {
+    for arguments in [
+        &["-z", "say it"][..],
+        &["chat", "-Q", "-q", "say it"],
+        &["chat", "-q", "say it"],
+    ] {
+        let scenario = Scenario::new().reply(text(EVIL)).reply(text(EVIL));
+        let server = ModelServer::start(scenario).unwrap();
+        let program = quiet(&server, "");
+        let shell = format!(
+            "echo before; '{}' \"$@\"; echo left $?",
+            env!("CARGO_BIN_EXE_hermes")
+        );
+        let command = program.home.hermes("/bin/sh").args(["-c", &shell, "sh"]);
+        let command = command.args(arguments);
+        let terminal = Terminal::spawn(&command, 90, 30).unwrap();
+        terminal.wait_exit(LIMIT).unwrap();
+        let screen = terminal.screen();
+        for shown in ["before", "Model says hithere.", "left 0"] {
+            assert!(screen.contains(shown), "{arguments:?}: {screen}");
+        }
+        assert!(!screen.alternate(), "{arguments:?}: {screen}");
+        assert!(!terminal.title().contains("owned"), "{arguments:?}");
+        assert!(terminal.copied().is_empty(), "{arguments:?}");
+        if arguments.contains(&"-z") || arguments.contains(&"-Q") {
+            let piped = program.command(arguments).run().unwrap().ok();
+            assert_eq!(piped.stdout, format!("{EVIL}\n"), "{arguments:?}");
+        }
+    }
+}
+
+// CL-18
+#[test]
+fn lines_of_a_tool_and_of_a_model_move_nothing_at_the_prompt() {
+    let scenario = Scenario::new()
+        .reply(tool_call("terminal", json!({ "command": HOSTILE })))
+        .reply(text(EVIL));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(
+        &server,
+        "approvals: {mode: 'off'}\ndisplay: {tool_progress: verbose}\n",
+    );
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 90, 40).unwrap();
+    terminal.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    terminal.send("what was said\r").unwrap();
+    terminal
+        .wait_for_text("Model says hithere.", LIMIT)
+        .unwrap();
+    let screen = terminal.screen();
+    assert!(!screen.alternate(), "{screen}");
+    // The first thing that was printed is still there, and nothing of a sequence is left.
+    for shown in ["Ctrl+D ends.", "what was said", "\nbefore"] {
+        assert!(screen.text().contains(shown), "{shown}: {screen}");
+    }
+    let told = screen.text();
+    let printed = told.split_once("\nbefore").unwrap().1;
+    assert!(
+        !printed.contains("[2J") && !printed.contains("owned"),
+        "{screen}"
+    );
+    assert!(!terminal.title().contains("owned"), "{}", terminal.title());
+    assert!(terminal.copied().is_empty(), "{:?}", terminal.copied());
+    terminal.send("/exit\r").unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+}
+
+// CL-18
+#[test]
+fn fifty_megabytes_of_a_tool_are_a_few_lines_at_the_prompt() {
+    let server = calling("yes 'a line of output that goes on and on' | head -c 52428800");
+    let program = quiet(
+        &server,
+        "approvals: {mode: 'off'}\ndisplay: {tool_progress: verbose}\n",
+    );
+    let command = program.command(&["chat", "--plain"]).stdin("print it\n");
+    let output = command.timeout(4 * LIMIT).run().unwrap().ok();
+    let lines = output.stdout.lines().count();
+    assert!((200..300).contains(&lines), "{lines}");
+    assert!(
+        output.stdout.contains(" more lines\n┊ done: run"),
+        "{lines}"
+    );
+    assert!(output.stdout.contains("That was it."), "{lines}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hermes_testkit::eventually;
-use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::model_server::{Gate, ModelServer, Scenario, Step, text, tool_call};
 use hermes_testkit::pty::{Screen, Terminal};
 use serde_json::json;
 
@@ -51,9 +51,9 @@ fn escape_stops_the_turn_and_nothing_else() {
         terminal.send("/he").unwrap();
         terminal.wait_for_text("list commands", LIMIT).unwrap();
         terminal.send("\x1b").unwrap();
-        std::thread::sleep(Duration::from_millis(300));
         // The popup is closed; the turn goes on until the key comes again.
-        assert!(!terminal.screen().contains("stopped"));
+        let screen = terminal.wait_for(|screen| !screen.contains("list commands"), LIMIT);
+        assert!(!screen.unwrap().contains("stopped"));
         terminal.send("\x1b").unwrap();
         terminal.wait_for_text("stopped", LIMIT).unwrap();
         wait_composer(&terminal, "❯ /he");
@@ -118,7 +118,8 @@ fn a_command_under_way_is_ended_with_its_turn_and_with_the_program() {
 // CL-18
 #[test]
 fn what_is_queued_comes_next_and_what_is_steered_comes_at_once() {
-    let slow = tool_call("terminal", json!({"command": "sleep 3; echo slept"}));
+    let waits = "while [ ! -e go ]; do sleep 0.1; done; rm go; echo slept";
+    let slow = tool_call("terminal", json!({ "command": waits }));
     let scenario = Scenario::new()
         .reply(slow.clone())
         .reply(text("First done."))
@@ -129,9 +130,10 @@ fn what_is_queued_comes_next_and_what_is_steered_comes_at_once() {
     let program = quiet(&server, "approvals: {mode: 'off'}\n");
     let terminal = open(&program, 100, 40);
     terminal.send("begin\r").unwrap();
-    terminal.wait_for_text("sleep 3", LIMIT).unwrap();
+    terminal.wait_for_text("while [", LIMIT).unwrap();
     terminal.send("/queue afterwards this\r").unwrap();
     terminal.wait_for_text("⋯ afterwards this", LIMIT).unwrap();
+    program.home.write_work("go", "").unwrap();
     terminal.wait_for_text("First done.", LIMIT).unwrap();
     terminal.wait_for_text("● afterwards this", LIMIT).unwrap();
     terminal.wait_for_text("Queued done.", LIMIT).unwrap();
@@ -145,6 +147,7 @@ fn what_is_queued_comes_next_and_what_is_steered_comes_at_once() {
     terminal.wait_for_text("a message stops", LIMIT).unwrap();
     terminal.send("/steer be brief\r").unwrap();
     terminal.wait_for_text("● be brief", LIMIT).unwrap();
+    program.home.write_work("go", "").unwrap();
     terminal.wait_for_text("Steered done.", LIMIT).unwrap();
     // The remark reached the model within the turn, behind what the tool said.
     let last = server.requests().last().unwrap().expect_json().clone();
@@ -320,7 +323,7 @@ fn a_long_turn_calls_at_its_end_and_a_short_one_does_not() {
     terminal.wait_for_text("Slow.", 2 * LIMIT).unwrap();
     terminal.wait_for_text(READY, LIMIT).unwrap();
     assert_eq!(terminal.bells(), 1);
-    assert_eq!(terminal.notifications(), ["Hermes needs you"]);
+    assert_eq!(terminal.notifications(), ["Hermes is done"]);
     leave(&terminal);
 }
 
@@ -343,9 +346,9 @@ fn shift_and_enter_begin_a_line_and_an_older_form_of_them_sends_nothing() {
 // CL-18
 #[test]
 fn messages_that_are_queued_are_sent_one_after_the_other() {
-    let slow = Step::new(text("First done.")).delay(Duration::from_secs(2));
+    let gate = Gate::new();
     let scenario = Scenario::new()
-        .reply(slow)
+        .reply(Step::new(text("First done.")).held(&gate))
         .reply(text("Alpha done."))
         .reply(text("Beta done."));
     let server = ModelServer::start(scenario).unwrap();
@@ -357,6 +360,7 @@ fn messages_that_are_queued_are_sent_one_after_the_other() {
     terminal.wait_for_text("⋯ alpha one", LIMIT).unwrap();
     terminal.send("/queue beta two\r").unwrap();
     terminal.wait_for_text("⋯ beta two", LIMIT).unwrap();
+    gate.open();
     terminal.wait_for_text("Alpha done.", LIMIT).unwrap();
     terminal.wait_for_text("Beta done.", LIMIT).unwrap();
     assert_eq!(last_said(&server), "beta two");
@@ -375,9 +379,8 @@ fn a_second_interrupt_soon_after_the_first_leaves_even_with_a_draft() {
     terminal.wait_for_text("words and", LIMIT).unwrap();
     terminal.send("half a draft").unwrap();
     wait_composer(&terminal, "❯ half a draft");
-    terminal.send("\x03").unwrap();
-    terminal.wait_for_text("stopped", LIMIT).unwrap();
-    terminal.send("\x03").unwrap();
+    // Together, as the second counts only for a moment.
+    terminal.send("\x03\x03").unwrap();
     assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use super::program::Program;
 use super::screen::{LIMIT, READY, leave, quiet};
 
-const BUSY: &str = "a message stops the agent";
+const BUSY: &str = "a message stops it";
 
 /// A command that prints `step-1`, waits for the file `go` and prints `step-2`; the words are not in it.
 fn waits() -> Answer {

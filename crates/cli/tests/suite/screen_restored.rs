@@ -1,6 +1,6 @@
 //! However the program ends or rests, the terminal is as it was.
 
-use std::time::Duration;
+use std::io::Read as _;
 
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text};
 use hermes_testkit::pty::Terminal;
@@ -208,7 +208,9 @@ fn a_panic_gives_the_terminal_back() {
         Inline::new(std::io::stdout(), 80)
             .draw(&[], live, 80)
             .unwrap();
-        std::thread::sleep(Duration::from_millis(500));
+        // The terminal may answer what it was asked; the word to go on is another.
+        let mut typed = std::io::stdin().lock().bytes();
+        assert!(typed.any(|byte| byte.is_ok_and(|byte| byte == b'!')));
         panic!("this was to be expected");
     }
     let home = TempHome::new().unwrap();
@@ -223,6 +225,7 @@ fn a_panic_gives_the_terminal_back() {
         assert!(terminal.screen().cursor_hidden());
         assert_eq!(terminal.screen().alternate(), mode == "full");
         assert!(is_raw(&terminal));
+        terminal.send("!").unwrap();
         // The words of the panic come after the terminal is given back, so they are there to be read.
         let screen = terminal
             .wait_for_text("this was to be expected", LIMIT)

@@ -242,6 +242,50 @@ fn an_update_obeys_the_rules_of_an_install() {
     lab.nothing_waits();
 }
 
+// LN-33
+#[test]
+fn what_was_accepted_once_opens_no_door_for_more() {
+    let lines = |count: usize| -> String {
+        let lines = (0..count).map(|number| format!("sudo rm -r /opt/{number}\n"));
+        lines.collect()
+    };
+    let lab = offered("somebody/skills", &lines(12));
+    let insist = |command: &str, what: &str| lab.run(&[command, what, "-y", "--force"]);
+    insist("install", "somebody/skills/tool").ok();
+    assert_eq!(lab.entry("tool")["waivers"].as_array().unwrap().len(), 12);
+    let before = lab.entry("tool");
+    lab.hubs
+        .change("somebody/skills", "tool/scripts/run.sh", lines(13));
+    let blocked = lab.run(&["update", "tool", "-y"]).code(1);
+    for words in [
+        "sudo_usage at scripts/run.sh:13",
+        "12 findings you accepted",
+    ] {
+        assert!(blocked.stdout.contains(words), "{}", blocked.report());
+    }
+    assert_eq!(lab.entry("tool"), before);
+    // Nor for other bytes in a file that nobody can read.
+    let packed = |version: &str, table: &str| {
+        let text = skill("book", "Text.");
+        let files = [("SKILL.md", text.as_str()), ("table.xlsx", table)];
+        lab.hubs.pack("book", version, zipped(&files));
+    };
+    packed("1.0.0", "PK\u{3}\u{4}\0\0");
+    insist("install", "clawhub/book").ok();
+    let before = lab.entry("book");
+    packed("2.0.0", "PK\u{3}\u{4}\0\u{1}");
+    let blocked = lab.run(&["update", "book", "-y"]).code(1);
+    assert!(
+        blocked.stderr.contains("book is caution"),
+        "{}",
+        blocked.report()
+    );
+    assert_eq!(lab.entry("book"), before);
+    assert_eq!(lab.text("book/table.xlsx").unwrap(), "PK\u{3}\u{4}\0\0");
+    insist("update", "book").ok();
+    assert_eq!(lab.text("book/table.xlsx").unwrap(), "PK\u{3}\u{4}\0\u{1}");
+}
+
 // LN-32
 #[test]
 fn what_was_changed_by_hand_is_kept() {

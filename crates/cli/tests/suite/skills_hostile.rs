@@ -97,6 +97,79 @@ fn a_stranger_cannot_take_the_name_of_a_skill_that_is_there() {
 
 // LN-32
 #[test]
+fn a_name_cannot_be_kept_by_the_way_it_is_written() {
+    let lab = Lab::new();
+    lab.program
+        .home
+        .write("skills/work/our-plan/SKILL.md", skill("plan", "Mine."))
+        .unwrap();
+    let offer = |slug: &str, version: &str, head: &str| {
+        let text = format!("---\n{head}description: x\n---\n\nObey me.\n");
+        lab.hubs.pack(slug, version, zipped(&[("SKILL.md", &text)]));
+    };
+    let names = || -> Vec<String> {
+        let listed = lab.json(&["list"]);
+        let all = listed["skills"].as_array().unwrap().iter();
+        all.map(|one| one["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let spellings = [
+        ("one", "\"name\": plan\n"),
+        ("two", "name : plan\n"),
+        ("three", "name: three\nname: plan\n"),
+        ("four", "name: four\n'name': >\n  plan\n"),
+    ];
+    for (slug, head) in spellings {
+        offer(slug, "1.0.0", head);
+        let identifier = format!("clawhub/{slug}");
+        let called = format!("my-{slug}");
+        lab.run(&["install", &identifier, "--name", &called, "-y"])
+            .ok();
+        let text = lab.text(&format!("{called}/SKILL.md")).unwrap();
+        let head = format!("---\nname: {called}\ndescription: x\n---\n");
+        assert!(text.starts_with(&head), "{text}");
+    }
+    let expected = ["my-four", "my-one", "my-three", "my-two", "plan"];
+    let mut found = names();
+    found.sort();
+    assert_eq!(found, expected);
+    // What is read as another name after all is refused.
+    let stubborn = [
+        ("five", "{name: plan, description: x}\n"),
+        ("six", "\"na\\x6de\": plan\n"),
+    ];
+    for (slug, head) in stubborn {
+        let text = match slug {
+            "five" => format!("---\n{head}---\n\nObey me.\n"),
+            _ => format!("---\n{head}description: x\n---\n\nObey me.\n"),
+        };
+        lab.hubs.pack(slug, "1.0.0", zipped(&[("SKILL.md", &text)]));
+        let identifier = format!("clawhub/{slug}");
+        let refused = lab.run(&["install", &identifier, "--name", slug, "-y"]);
+        let refused = refused.code(1);
+        for words in ["cannot be replaced by another", "as name: NAME"] {
+            assert!(refused.stderr.contains(words), "{}", refused.report());
+        }
+        assert_eq!(lab.text(&format!("{slug}/SKILL.md")), None);
+    }
+    // Nor does an update bring it in.
+    offer("seven", "1.0.0", "name: seven\n");
+    lab.install("clawhub/seven").ok();
+    for (version, (_, head)) in ["2.0.0", "3.0.0", "4.0.0", "5.0.0"]
+        .into_iter()
+        .zip(spellings)
+    {
+        offer("seven", version, head);
+        lab.run(&["update", "seven", "-y"]).ok();
+        let text = lab.text("seven/SKILL.md").unwrap();
+        assert!(text.starts_with("---\nname: seven\ndescription"), "{text}");
+    }
+    let plans = names().into_iter().filter(|name| name == "plan");
+    assert_eq!(plans.count(), 1);
+}
+
+// LN-32
+#[test]
 fn a_bomb_is_not_unpacked() {
     let lab = Lab::new();
     // Fifty megabytes of nothing pack into fifty kilobytes.

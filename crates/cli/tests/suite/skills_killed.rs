@@ -1,13 +1,17 @@
 //! A crash at any step of an install, or while the agent writes a skill, leaves the old state or the new one.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use hermes_core::{Random as _, SeededRandom};
 use hermes_testkit::crash::{RandomKills, kill_at_random_times};
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
 use serde_json::{Value as Json, json};
 
 use super::chat::with_model;
-use super::skills_lab::{Lab, skill, zipped};
+use super::skills_lab::{LONG, Lab, skill, zipped};
+
+/// How often the agent is killed while it writes.
+const KILLS: usize = 16;
 
 fn offered(version: &str, body: &str) -> Lab {
     let lab = Lab::new();
@@ -211,13 +215,14 @@ fn a_kill_while_the_agent_writes_leaves_whole_skills() {
     let edit = json!({"action": "edit", "name": "kept", "content": new});
     let create = json!({"action": "create", "name": "fresh", "content": skill("fresh", "Whole.")});
     let calls = tool_call("skill_manage", edit).and_tool_call("skill_manage", create);
+    let asked = |step: Step| step.when_last("write them now");
     let scenario = Scenario::new()
-        .reply(Step::new(calls).when_last("write them now").repeat())
-        .reply(
-            Step::new(text("done"))
-                .delay(Duration::from_millis(200))
-                .repeat(),
-        );
+        .reply(asked(Step::new(calls.clone())))
+        .reply(Step::new(text("done")))
+        // Who is asked this is killed while it waits.
+        .reply(asked(Step::new(calls.clone()).delay(LONG)))
+        .reply(asked(Step::new(calls).repeat()))
+        .reply(Step::new(text("done")).repeat());
     let server = ModelServer::start(scenario).unwrap();
     let program = with_model(&server.base_url());
     let config = program.home.read("config.yaml").unwrap();
@@ -230,43 +235,43 @@ fn a_kill_while_the_agent_writes_leaves_whole_skills() {
         std::fs::remove_dir_all(program.home.path().join("skills/fresh")).ok();
         program.home.write(file, &old).unwrap();
     };
-    // As long as a run takes here, so that kills fall before, into and behind the writing; longer when the machine
-    // has become busier since.
-    let begun = Instant::now();
+    // Between the first request and the second one lies the writing and little else.
     write.run().unwrap().ok();
-    let mut latest = begun.elapsed();
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2, "a run asks twice");
+    let writing = requests[1].arrived_at - requests[0].arrived_at;
     again();
+    let random = SeededRandom::new(11);
     let (mut kept, mut changed) = (0, 0);
-    for seed in 11..15 {
-        let plan = RandomKills {
-            rounds: 40,
-            latest,
-            seed,
-        };
-        kill_at_random_times(&write, plan, |_, _| {
-            let now = program.home.read(file).unwrap();
-            assert!(now == old || now == new, "{} bytes", now.len());
-            if now == new {
-                changed += 1
-            } else {
-                kept += 1
-            }
-            if let Ok(fresh) = program.home.read("skills/fresh/SKILL.md") {
-                assert_eq!(fresh, skill("fresh", "Whole."));
-            }
-            // What a kill left beside them is no skill.
-            let listed = program.run(&["skills", "list", "--source", "local", "--json"]);
-            for one in listed.ok().json()["skills"].as_array().unwrap() {
-                assert!(one["name"] == "kept" || one["name"] == "fresh", "{one}");
-            }
-            again();
-            Ok(())
-        })
-        .unwrap();
-        if kept > 0 && changed > 0 {
-            break;
+    for round in 0..=KILLS {
+        let before = server.requests().len();
+        let running = write.spawn().unwrap();
+        server.wait_for_requests(before + 1, LONG).unwrap();
+        // The first kill falls before the writing, the last behind it, the others anywhere into it. A machine that has
+        // become faster since is at the second request sooner.
+        let part = random.next_u64() as f64 / u64::MAX as f64;
+        match round {
+            0 => {}
+            KILLS => drop(server.wait_for_requests(before + 2, LONG).unwrap()),
+            _ => drop(server.wait_for_requests(before + 2, writing.mul_f64(part))),
         }
-        latest *= 2;
+        running.kill().unwrap();
+        let now = program.home.read(file).unwrap();
+        assert!(now == old || now == new, "{} bytes", now.len());
+        if now == new {
+            changed += 1
+        } else {
+            kept += 1
+        }
+        if let Ok(fresh) = program.home.read("skills/fresh/SKILL.md") {
+            assert_eq!(fresh, skill("fresh", "Whole."));
+        }
+        // What a kill left beside them is no skill.
+        let listed = program.run(&["skills", "list", "--source", "local", "--json"]);
+        for one in listed.ok().json()["skills"].as_array().unwrap() {
+            assert!(one["name"] == "kept" || one["name"] == "fresh", "{one}");
+        }
+        again();
     }
     assert!(kept > 0 && changed > 0, "{kept} old, {changed} new");
     write.run().unwrap().ok();

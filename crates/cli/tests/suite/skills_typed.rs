@@ -301,6 +301,31 @@ fn a_key_a_skill_asks_for_goes_to_the_file_of_secrets_and_nowhere_else() {
     );
 }
 
+// CL-19 LN-29
+#[test]
+fn a_key_that_nobody_types_lets_the_turn_go_on() {
+    let scenario = Scenario::new()
+        .reply(Step::new(tool_call("skill_view", json!({"name": "report"}))).when_user("go"))
+        .reply(Step::new(text("so be it")).when_tools_offered().repeat())
+        .reply(Step::new(text("a title")).repeat());
+    let server = ModelServer::start(scenario).unwrap();
+    let program = with_model(&server.base_url());
+    let settings = program.home.read("config.yaml").unwrap();
+    let settings = format!("{settings}approvals: {{timeout: 1}}\n");
+    program.home.write_config(&settings).unwrap();
+    let fields = "required_environment_variables: [REPORT_KEY]\n";
+    skill(&program, "report", "Reports", fields, "Use the key.");
+    let screen = open(&program);
+    screen.send("go\r").unwrap();
+    screen.wait_for_text("needs REPORT_KEY", LIMIT).unwrap();
+    screen.wait_for_text("so be it", LIMIT).unwrap();
+    leave(&screen);
+    let bodies = server.requests().into_iter();
+    let mut bodies = bodies.map(|request| request.expect_json().to_string());
+    assert!(bodies.any(|body| body.contains(r#"\"setup_skipped\":true"#)));
+    assert!(!program.home.path().join(".env").exists());
+}
+
 // LN-29
 #[test]
 fn a_key_that_is_not_given_leaves_a_skill_unready() {

@@ -171,6 +171,47 @@ fn a_deleted_skill_comes_back_to_the_byte() {
     assert_eq!(records["draw"]["use_count"], 7, "{records}");
 }
 
+// LN-36, LN-4
+#[test]
+fn a_secret_that_the_log_does_not_keep_is_not_put_back_as_its_mask() {
+    const KEY: &str = "mail-key-1234567890abcdef";
+    let with_key = text_of("mail", &format!("Send with {KEY}."));
+    let noted = format!("The key is {KEY}.");
+    let edit = json!({"action": "edit", "name": "mail", "content": text_of("mail", "Send.")});
+    let again = json!({"action": "edit", "name": "mail", "content": text_of("mail", "Send it.")});
+    let forget = json!({"target": "memory", "action": "remove", "old_text": "The key is"});
+    let run = run(
+        |program| {
+            let home = &program.home;
+            home.write_env(&format!("MAIL_API_KEY={KEY}\n")).unwrap();
+            home.write("skills/mail/SKILL.md", &with_key).unwrap();
+            home.write("memories/MEMORY.md", &noted).unwrap();
+        },
+        "",
+        &[manage(edit), manage(again), ("memory", forget)],
+    );
+    let program = &run.program;
+    let log = program.run(&["learning", "log", "--json"]).ok().json();
+    let [forgot, second, first] = &log["changes"].as_array().unwrap()[..] else {
+        panic!("{log}");
+    };
+    assert!(!log.to_string().contains(KEY), "{log}");
+    let skill = || program.home.read("skills/mail/SKILL.md").unwrap();
+    program
+        .run(&["learning", "undo", &second["id"].to_string()])
+        .ok();
+    assert_eq!(skill(), text_of("mail", "Send."));
+    for row in [first, forgot] {
+        let refused = program.run(&["learning", "undo", &row["id"].to_string()]);
+        let refused = refused.code(1);
+        for words in ["held a secret", "hint: ", "by hand"] {
+            assert!(refused.stderr.contains(words), "{}", refused.report());
+        }
+    }
+    assert_eq!(skill(), text_of("mail", "Send."), "it is left as it was");
+    assert_eq!(program.home.read("memories/MEMORY.md").unwrap(), "");
+}
+
 // LN-30
 #[test]
 fn of_two_skills_of_one_name_the_one_deleted_last_is_brought_back_first() {

@@ -26,7 +26,7 @@ fn what_should_be_known_is_said_at_the_start_and_the_hint_about_leftovers_once()
     };
     let first = said(&["chat", "-s", "brew"]);
     for part in [
-        "Warning: security.redact_secrets is off",
+        "⚠ Warning: security.redact_secrets is off",
         "OpenClaw was used here",
         "Skills in front of this conversation: brew.",
     ] {

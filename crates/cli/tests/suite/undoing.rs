@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
+use hermes_testkit::eventually;
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::process::find_by_env_marker;
 use hermes_testkit::pty::Terminal;
 use serde_json::{Value as Json, json};
 
@@ -64,10 +66,12 @@ fn the_end_of_a_background_process_is_told_in_the_conversation_that_started_it()
 // EX-14
 #[test]
 fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
+    let number = std::process::id().to_string();
+    let mark = format!("HERMES_TEST_STOPPED={number}");
     let scenario = Scenario::new()
         .reply(tool_call(
             "terminal",
-            json!({"command": "exec sleep 61234", "background": true}),
+            json!({"command": format!("{mark} exec sleep 61234"), "background": true}),
         ))
         .reply(text("It runs."));
     let server = ModelServer::start(scenario.lenient()).unwrap();
@@ -80,6 +84,8 @@ fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
         .unwrap();
     screen.send("run it\r").unwrap();
     screen.wait_for_text("It runs.", LIMIT).unwrap();
+    let alive = || find_by_env_marker("HERMES_TEST_STOPPED", &number);
+    eventually(LIMIT, "the process", || (!alive().is_empty()).then_some(())).unwrap();
     screen.send("/stop\r").unwrap();
     screen.wait_for_text("Ended one process.", LIMIT).unwrap();
     screen.send("/yolo\r").unwrap();
@@ -100,8 +106,7 @@ fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
         .unwrap();
     screen.send("/exit\r").unwrap();
     assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
-    let alive = program.shell("pgrep -fx 'sleep 61234'");
-    assert_ne!(alive.code, Some(0), "{}", alive.report());
+    assert_eq!(alive(), []);
 }
 
 // EX-50, EX-51

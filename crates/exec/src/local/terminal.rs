@@ -95,6 +95,7 @@ impl AsyncWrite for Keyboard {
 impl Drop for Keyboard {
     fn drop(&mut self) {
         // Dropping the input is its end, as with a pipe; a full or closed terminal needs no telling.
-        let _ = self.0.try_write(&[END_OF_INPUT]);
+        // Past the runtime, which would refuse while it has not heard yet that the terminal can be written to.
+        let _ = rustix::io::write(&self.0, &[END_OF_INPUT]);
     }
 }

@@ -7,11 +7,12 @@ use std::time::Duration;
 use hermes_store::ProcessRow;
 use jiff::Timestamp;
 use serde_json::json;
-use tokio::sync::{mpsc, watch as signal};
+use tokio::sync::{Mutex, mpsc, watch as signal};
 
 use super::cleaned::Cleaner;
 use super::follower::Typed;
 use super::rolling::{Lines, Rolling};
+use super::typed::Record;
 use super::watch::Watch;
 use super::{ProcessInfo, ProcessLog, ProcessState, Reach};
 use crate::Control;
@@ -30,6 +31,9 @@ pub(super) struct Entry {
     pub(super) pid: Option<u32>,
     pub(super) control: Option<Arc<dyn Control>>,
     pub(super) typing: Option<mpsc::Sender<Typed>>,
+    pub(super) typed: Record,
+    /// Who types next waits here.
+    pub(super) keyboard: Arc<Mutex<()>>,
     pub(super) output: Rolling,
     pub(super) watch: Watch,
     pub(super) state: ProcessState,
@@ -46,6 +50,8 @@ impl Entry {
             pid: None,
             control: None,
             typing: None,
+            typed: Record::default(),
+            keyboard: Arc::default(),
             output: Rolling::default(),
             watch,
             state: ProcessState::Running,
@@ -69,7 +75,7 @@ impl Entry {
     pub(super) fn reach(&self) -> Reach {
         Reach {
             control: self.control.clone(),
-            typing: self.typing.clone(),
+            keyboard: Arc::clone(&self.keyboard),
             done: self.done.subscribe(),
         }
     }

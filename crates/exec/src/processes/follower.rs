@@ -18,8 +18,8 @@ const CHUNK: usize = 32 << 10;
 /// As for commands in the foreground: what is left behind may hold the output open.
 const SILENCE: Duration = Duration::from_millis(100);
 const MOST_AFTER_EXIT: Duration = Duration::from_millis(500);
-/// Writes that may wait for a process that does not read.
-const QUEUE: usize = 16;
+/// Writes under way: one, so that it is known what the process was given.
+const QUEUE: usize = 1;
 const FAR_AWAY: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// Something to write to standard input.
@@ -28,28 +28,45 @@ pub(super) struct Typed {
     pub(super) reply: oneshot::Sender<std::io::Result<()>>,
 }
 
-/// Takes what is typed; the input ends when every sender is gone.
+/// Takes what is typed; the input ends when every sender is gone. The owner hears how much of it was left.
 pub(super) fn typing(
     tasks: &tokio_util::task::TaskTracker,
+    id: String,
     mut input: Box<dyn AsyncWrite + Send + Unpin>,
+    owner: Owner,
 ) -> mpsc::Sender<Typed> {
     let (sender, mut typed) = mpsc::channel::<Typed>(QUEUE);
     tasks.spawn(async move {
         while let Some(Typed { bytes, reply }) = typed.recv().await {
             let mut reply = reply;
+            let mut rest = bytes.as_slice();
             let written = tokio::select! {
-                written = async {
-                    input.write_all(&bytes).await?;
-                    input.flush().await
-                } => written,
+                written = hand_over(&mut input, &mut rest) => Some(written),
                 // The caller's patience is over; the rest of it is not written.
-                () = reply.closed() => continue,
+                () = reply.closed() => None,
             };
-            // The caller may be gone by now.
-            let _ = reply.send(written);
+            let left = rest.len();
+            let id = id.clone();
+            owner.tell(Message::Typed { id, left }).await;
+            if let Some(written) = written {
+                // The caller may be gone by now.
+                let _ = reply.send(written);
+            }
         }
     });
     sender
+}
+
+/// Writes what is left of a text and keeps count of it.
+async fn hand_over(input: &mut (impl AsyncWrite + Unpin), rest: &mut &[u8]) -> std::io::Result<()> {
+    while !rest.is_empty() {
+        let count = input.write(rest).await?;
+        if count == 0 {
+            return Err(std::io::ErrorKind::WriteZero.into());
+        }
+        *rest = rest.get(count..).unwrap_or_default();
+    }
+    input.flush().await
 }
 
 /// Follows a process to its end and tells its owner.

@@ -15,7 +15,7 @@ use super::cleaned::Cleaner;
 use super::entry::Entry;
 use super::follower::Typed;
 use super::watch::{Admission, Breaker, Verdict, Watch};
-use super::{EndReason, ProcessInfo, ProcessLog, ProcessState, Reach};
+use super::{EndReason, ProcessError, ProcessInfo, ProcessLog, ProcessState, Reach, TypedSoFar};
 use crate::{Control, Exit};
 
 /// Processes that are known at once, ended ones included.
@@ -74,6 +74,23 @@ pub(super) enum Message {
     CloseInput {
         id: String,
         reply: oneshot::Sender<Option<bool>>,
+    },
+    /// Takes a text down and passes it on.
+    Type {
+        id: String,
+        /// What was typed when it was decided to, in the count of versions.
+        after: Option<u64>,
+        typed: Typed,
+        reply: oneshot::Sender<Result<(), ProcessError>>,
+    },
+    /// What was passed on is typed, but for its last bytes.
+    Typed {
+        id: String,
+        left: usize,
+    },
+    TypedSoFar {
+        id: String,
+        reply: oneshot::Sender<Option<TypedSoFar>>,
     },
     Look {
         id: String,
@@ -195,6 +212,23 @@ impl Registry {
                 let entry = self.entries.get_mut(&id);
                 let _ = reply.send(entry.map(|entry| entry.typing.take().is_some()));
             }
+            Message::Type {
+                id,
+                after,
+                typed,
+                reply,
+            } => {
+                let _ = reply.send(self.type_into(&id, after, typed));
+            }
+            Message::Typed { id, left } => {
+                if let Some(entry) = self.entries.get_mut(&id) {
+                    entry.typed.finish(left);
+                }
+            }
+            Message::TypedSoFar { id, reply } => {
+                let entry = self.entries.get(&id);
+                let _ = reply.send(entry.map(|entry| entry.typed.so_far()));
+            }
             Message::Look { id, tail, reply } => {
                 let now = self.clock.now();
                 let entry = self.entries.get(&id);
@@ -250,6 +284,29 @@ impl Registry {
         let entry = Entry::new(row, Watch::new(watch_patterns));
         self.entries.insert(entry.row.id.clone(), entry);
         Ok(equal)
+    }
+
+    /// Taking it down comes before passing it on: what a process may have read is never unknown.
+    fn type_into(
+        &mut self,
+        id: &str,
+        after: Option<u64>,
+        typed: Typed,
+    ) -> Result<(), ProcessError> {
+        let unknown = || ProcessError::NotFound(id.to_owned());
+        let entry = self.entries.get_mut(id).ok_or_else(unknown)?;
+        if entry.state != ProcessState::Running {
+            return Err(ProcessError::NoInput("it has ended"));
+        }
+        let typing = entry.typing.as_ref().ok_or(ProcessError::NoInput(
+            "it was started without, or it was closed",
+        ))?;
+        entry.typed.begin(&typed.bytes, after)?;
+        let length = typed.bytes.len();
+        typing.try_send(typed).map_err(|_| {
+            entry.typed.finish(length);
+            ProcessError::NoInput("it has closed it")
+        })
     }
 
     /// Forgets what ended long ago, and what ended first while there are too many.

@@ -185,6 +185,9 @@ pub enum ProcessError {
     /// It takes no input.
     #[error("the process takes no input: {0}")]
     NoInput(&'static str),
+    /// Somebody else typed since it was looked at.
+    #[error("something else was typed into the process meanwhile; read its output and try again")]
+    TypedMeanwhile,
     /// It could not be started or reached.
     #[error(transparent)]
     Exec(#[from] ExecError),

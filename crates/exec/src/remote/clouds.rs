@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hermes_config::{ModalMode, Terminal};
+use hermes_config::{Backend, ModalMode, Terminal};
 
 use super::{Network, Surroundings, sandboxes};
 use crate::modal::token;
@@ -36,13 +36,25 @@ pub(super) fn daytona(
 /// On whose account the settings say; in doubt on that of the gateway, if there is a token for it.
 pub(super) fn modal(settings: &Terminal, around: Surroundings) -> Result<BackendConfig, ExecError> {
     let token = filled(&around.environment)(modal::managed::TOKEN);
-    match (settings.modal_mode, token) {
-        (ModalMode::Direct, _) | (ModalMode::Auto, None) => {
-            direct(settings, around).map(BackendConfig::Modal)
-        }
-        (ModalMode::Managed | ModalMode::Auto, token) => {
+    match is_managed(settings.modal_mode, token.is_some()) {
+        false => direct(settings, around).map(BackendConfig::Modal),
+        true => {
             managed(settings, around, &token.unwrap_or_default()).map(BackendConfig::ManagedModal)
         }
+    }
+}
+
+/// Whether commands run on somebody else's account, who must not get what opens the user's own.
+pub fn on_another_account(settings: &Terminal, environment: &BTreeMap<String, String>) -> bool {
+    let token = filled(environment)(modal::managed::TOKEN);
+    settings.backend == Backend::Modal && is_managed(settings.modal_mode, token.is_some())
+}
+
+fn is_managed(mode: ModalMode, has_token: bool) -> bool {
+    match mode {
+        ModalMode::Direct => false,
+        ModalMode::Auto => has_token,
+        ModalMode::Managed => true,
     }
 }
 

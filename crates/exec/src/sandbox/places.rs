@@ -9,8 +9,13 @@ use hermes_policy::Confinement;
 use hermes_policy::confine::TEMPORARY_SOCKETS;
 use serde::{Deserialize, Serialize};
 
+use crate::den::is_den;
+
 /// Most entries of a directory that are looked at in search of sockets.
 const MOST_ENTRIES: usize = 20_000;
+
+/// Most directories of other sessions that are covered one by one; usually all of them lie in one.
+const MOST_DENS: usize = 64;
 
 /// Most entries of a sealed directory that can be written.
 const MOST_UNSEALED: usize = 150;
@@ -61,6 +66,7 @@ pub(super) fn survey(confinement: &Confinement, needed: &[PathBuf]) -> Vec<Place
         .chain(existing(&confinement.temporary))
     {
         found.extend(doors_in(&folder, &roots));
+        found.extend(dens_in(&folder, &roots));
     }
     found.extend(existing(&confinement.hidden).map(|path| (path, Access::Hidden)));
     for path in existing(&confinement.exposed).chain(existing(needed)) {
@@ -165,6 +171,24 @@ fn doors_in(root: &Path, roots: &[PathBuf]) -> BTreeMap<PathBuf, Access> {
         .filter(|path| leads_to_socket(path) && !roots.contains(path))
         .map(|path| (path, Access::Hidden))
         .collect()
+}
+
+/// Directories of shells and scripts: what one command wrote there another session would run. A session's own is
+/// one of its roots, also inside one that is hidden.
+fn dens_in(root: &Path, roots: &[PathBuf]) -> BTreeMap<PathBuf, Access> {
+    let entries = fs::read_dir(root).into_iter().flatten();
+    let mut dens: Vec<PathBuf> = entries
+        .take(MOST_ENTRIES)
+        .flatten()
+        .filter(|entry| is_den(&entry.file_name()))
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .filter(|path| !roots.contains(path))
+        .collect();
+    // Those of whole users come first.
+    dens.sort_by(|one, other| other.cmp(one));
+    let dens = dens.into_iter().take(MOST_DENS);
+    dens.map(|path| (path, Access::Hidden)).collect()
 }
 
 fn leads_to_socket(path: &Path) -> bool {

@@ -38,7 +38,11 @@ pub(super) struct Guard {
 }
 
 enum Order {
-    Watch(RunId, oneshot::Sender<i32>),
+    Watch {
+        run: RunId,
+        exit: oneshot::Sender<i32>,
+        noted: oneshot::Sender<()>,
+    },
     Act(RunId, String, oneshot::Sender<()>),
     Forget(RunId),
 }
@@ -126,11 +130,18 @@ impl Guard {
         self.gone.clone()
     }
 
-    /// Will hear the exit code of a command that is about to start.
+    /// Will hear the exit code of a command that is about to start. From then on the command counts as running; who
+    /// was just about to stop the place for want of any has done so by then.
     pub(super) async fn watch(&self, run: &RunId) -> Result<oneshot::Receiver<i32>, ExecError> {
-        let (sender, receiver) = oneshot::channel();
-        self.send(Order::Watch(run.clone(), sender)).await?;
-        Ok(receiver)
+        let (exit, receiver) = oneshot::channel();
+        let (noted, counted) = oneshot::channel();
+        let run = run.clone();
+        self.send(Order::Watch { run, exit, noted }).await?;
+        match timeout(START, counted).await {
+            Ok(Ok(())) => Ok(receiver),
+            Ok(Err(_)) => Err(broke()),
+            Err(_) => Err(super::too_late()),
+        }
     }
 
     pub(super) async fn end(&self, run: &RunId, how: Ending) -> Result<(), ExecError> {
@@ -187,10 +198,7 @@ impl Guard {
     }
 
     async fn send(&self, order: Order) -> Result<(), ExecError> {
-        self.orders
-            .send(order)
-            .await
-            .map_err(|_| ExecError::Gone("the connection to it broke".to_owned()))
+        self.orders.send(order).await.map_err(|_| broke())
     }
 
     /// Tells the far side to end everything, waits for that as long as `patience`, then cuts the
@@ -272,8 +280,10 @@ impl<C: Carrier> Desk<C> {
     /// The line to send for an order.
     fn order(&mut self, order: Order) -> Option<String> {
         match order {
-            Order::Watch(run, exit) => {
+            Order::Watch { run, exit, noted } => {
                 self.watching.insert(run.as_str().to_owned(), exit);
+                // Who has given up meanwhile sends word of that.
+                let _ = noted.send(());
                 None
             }
             Order::Forget(run) => {
@@ -308,6 +318,10 @@ impl<C: Carrier> Desk<C> {
             _ => tracing::debug!("the guard said something unknown"),
         }
     }
+}
+
+fn broke() -> ExecError {
+    ExecError::Gone("the connection to it broke".to_owned())
 }
 
 /// Reads one report, in several attempts if it must be.

@@ -67,7 +67,7 @@ impl Carrier for Here {
 }
 
 const SHELLS: [&[&str]; 3] = [&["bash"], &["dash"], &["busybox", "sh"]];
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(60);
 
 fn backend(shell: &'static [&'static str], scratch: &Path) -> Supervised<Here> {
     let carrier = Here {
@@ -224,7 +224,7 @@ async fn what_gave_up_session_environment_and_parent_still_ends_with_its_command
             )
         };
         let mut runs = Vec::new();
-        for (id, seconds) in [("ended", 98_611), ("kept", 98_612)] {
+        for (id, seconds) in [("ended", own(1)), ("kept", own(2))] {
             let run = launch(id, &["sh", "-c", &away(seconds)], Input::None);
             let mut process = backend.spawn(run).await.unwrap();
             process.output.read_exact(&mut [0; 3]).await.unwrap();
@@ -237,12 +237,12 @@ async fn what_gave_up_session_environment_and_parent_still_ends_with_its_command
         let (kept, ended) = (runs.pop().unwrap(), runs.pop().unwrap());
         ended.control.end(Ending::Kill).await.unwrap();
         assert_eq!(ended.exit.await.unwrap(), Exit::Code(137), "{shell:?}");
-        assert!(sleeping(98_611).is_empty(), "{shell:?}");
-        assert_eq!(sleeping(98_612).len(), 2, "{shell:?}");
+        assert!(sleeping(own(1)).is_empty(), "{shell:?}");
+        assert_eq!(sleeping(own(2)).len(), 2, "{shell:?}");
         // What outlives its command ends with the connection.
         kept.control.end(Ending::Terminate).await.unwrap();
         backend.close().await.unwrap();
-        assert!(sleeping(98_612).is_empty(), "{shell:?}");
+        assert!(sleeping(own(2)).is_empty(), "{shell:?}");
     }
 }
 
@@ -283,7 +283,7 @@ async fn what_gave_up_everything_ends_with_its_command_where_there_is_perl() {
     for shell in SHELLS {
         let scratch = tempfile::tempdir().unwrap();
         let backend = backend(shell, scratch.path());
-        nothing_gets_away(&backend, [98_621, 98_622, 98_623]).await;
+        nothing_gets_away(&backend, [own(1), own(2), own(3)]).await;
     }
 }
 
@@ -303,8 +303,13 @@ async fn what_gave_up_everything_ends_with_its_command_where_there_is_python_and
         let mut process = backend.spawn(run).await.unwrap();
         assert_eq!(text(&mut process).await, "y\n0\n", "{shell:?}");
         assert_eq!(process.exit.await.unwrap(), Exit::Code(137), "{shell:?}");
-        nothing_gets_away(&backend, [98_631, 98_632, 98_633]).await;
+        nothing_gets_away(&backend, [own(1), own(2), own(3)]).await;
     }
+}
+
+/// So long sleeps only what this process started.
+fn own(number: u32) -> u32 {
+    1_000_000 + std::process::id() * 10 + number
 }
 
 /// Who sleeps for so long, anywhere.
@@ -334,43 +339,44 @@ async fn a_held_pipe_does_not_hold_up_the_end() {
     assert!(survivors(&backend, "held").is_empty());
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn what_is_started_ends_when_nobody_holds_the_connection_or_nothing_is_heard() {
+    let mut cases = tokio::task::JoinSet::new();
     for shell in SHELLS {
-        for patience in [Duration::ZERO, Duration::from_secs(1)] {
-            let scratch = tempfile::tempdir().unwrap();
-            let mut backend = backend(shell, scratch.path());
-            if let Some(carrier) = Arc::get_mut(&mut backend.carrier) {
-                carrier.patience = patience;
-            }
-            let run = launch(
-                "left",
-                &[
-                    "bash",
-                    "-c",
-                    "trap '' TERM HUP; setsid sleep 987 & sleep 986",
-                ],
-                Input::None,
-            );
-            let process = backend.spawn(run).await.unwrap();
-            let all = eventually(LONG, "the tree", || {
-                let all = survivors(&backend, "left");
-                (all.len() >= 3).then_some(all)
-            })
-            .unwrap();
-            // Without patience the end of the connection has to do it, with it the silence.
-            let kept = (patience > Duration::ZERO).then_some((backend, process));
-            tokio::task::spawn_blocking(move || {
-                eventually(LONG, "silence", || {
-                    (!all.iter().any(|one| one.alive())).then_some(())
-                })
-            })
-            .await
-            .unwrap()
-            .unwrap_or_else(|_| panic!("{shell:?} {patience:?}"));
-            drop(kept);
+        for patience in [Duration::ZERO, Duration::from_secs(5)] {
+            cases.spawn(ends_without_us(shell, patience));
         }
     }
+    while let Some(case) = cases.join_next().await {
+        case.unwrap();
+    }
+}
+
+async fn ends_without_us(shell: &'static [&'static str], patience: Duration) {
+    let scratch = tempfile::tempdir().unwrap();
+    let mut backend = backend(shell, scratch.path());
+    if let Some(carrier) = Arc::get_mut(&mut backend.carrier) {
+        carrier.patience = patience;
+    }
+    let tree = "trap '' TERM HUP; setsid sleep 987 & sleep 986";
+    let run = launch("left", &["bash", "-c", tree], Input::None);
+    let process = backend.spawn(run).await.unwrap();
+    // Without patience the end of the connection has to do it, with it the silence.
+    let waited = tokio::task::spawn_blocking(move || {
+        let all = eventually(LONG, "the tree", || {
+            let all = survivors(&backend, "left");
+            (all.len() >= 3).then_some(all)
+        })
+        .unwrap();
+        let kept = (patience > Duration::ZERO).then_some((backend, process));
+        let silent = eventually(LONG, "silence", || {
+            (!all.iter().any(|one| one.alive())).then_some(())
+        });
+        drop(kept);
+        silent
+    });
+    let silent = waited.await.unwrap();
+    silent.unwrap_or_else(|_| panic!("{shell:?} {patience:?}"));
 }
 
 #[tokio::test]
@@ -378,7 +384,7 @@ async fn a_guard_that_was_killed_is_replaced_and_what_it_left_is_ended() {
     let scratch = tempfile::tempdir().unwrap();
     let mut backend = backend(SHELLS[0], scratch.path());
     if let Some(carrier) = Arc::get_mut(&mut backend.carrier) {
-        carrier.every = Duration::from_millis(200);
+        carrier.every = Duration::from_secs(2);
     }
     let run = launch("old", &["setsid", "sleep", "987"], Input::None);
     let process = backend.spawn(run).await.unwrap();

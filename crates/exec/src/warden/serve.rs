@@ -16,16 +16,13 @@ use rustix::process::{WaitOptions, wait};
 use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::tree::{BADGE, MARKER, Scope, Seen, Table, signal_all};
+use super::tree::{BADGE, GONE_WITHIN, LOOK_EVERY, MARKER, Scope, Seen, Table, signal_all};
 use super::wire::{Inbox, Report, Request, RunKey, Stdio, frame, send};
 
 /// The program a terminal's process starts as, whatever happened to our file since.
 const OURSELVES: &str = "/proc/self/exe";
 /// Far from the numbers that scripts use.
 const BADGE_FD: i32 = 64;
-/// How long what was killed may take to be gone.
-const GONE_WITHIN: Duration = Duration::from_secs(2);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What a warden looks after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

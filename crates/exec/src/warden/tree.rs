@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -18,6 +18,10 @@ pub(crate) const BADGE: &str = "hermes-run-";
 /// A tree that still grows after this many looks is growing faster than it can be ended.
 const MOST_LOOKS: usize = 64;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+/// How long what was killed may take to be gone.
+pub(super) const GONE_WITHIN: Duration = Duration::from_secs(2);
+/// The longest time between two looks at whether it is.
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// One process as it was when it was looked at.
 #[derive(Debug, Clone, Copy)]
@@ -193,8 +197,16 @@ fn claims(seen: &Seen, run: &RunKey, stop: i32) -> bool {
     born || seen.wears(&run.marker)
 }
 
-/// Sends a signal to everything `find` finds, youngest first, and looks again until nothing new turns up.
+/// Sends a signal to everything `find` finds, youngest first, and looks again until nothing new turns up. What is
+/// killed does not end at that moment: that is waited for, within limits.
 pub(crate) fn signal_all(signal: Signal, find: impl Fn(&Table) -> Vec<Seen>) {
+    match signal {
+        Signal::SIGKILL => kill_all(find),
+        _ => tell_all(signal, find),
+    }
+}
+
+fn tell_all(signal: Signal, find: impl Fn(&Table) -> Vec<Seen>) {
     let mut told = HashSet::new();
     for look in 0..MOST_LOOKS {
         let mut found = find(&Table::read());
@@ -202,17 +214,35 @@ pub(crate) fn signal_all(signal: Signal, find: impl Fn(&Table) -> Vec<Seen>) {
         if found.is_empty() {
             return;
         }
-        found.sort_by_key(|seen| std::cmp::Reverse(seen.started));
+        send(signal, &mut found);
         for seen in &found {
-            // What ended in between, and what belongs to another user, cannot be told anything.
-            let _ = kill(Pid::from_raw(seen.pid), signal);
-            if signal != Signal::SIGKILL {
-                // A stopped process would never hear of it.
-                let _ = kill(Pid::from_raw(seen.pid), Signal::SIGCONT);
-            }
+            // A stopped process would never hear of it.
+            let _ = kill(Pid::from_raw(seen.pid), Signal::SIGCONT);
         }
         if look > 0 {
             std::thread::sleep(BETWEEN_LOOKS);
         }
+    }
+}
+
+fn kill_all(find: impl Fn(&Table) -> Vec<Seen>) {
+    let deadline = Instant::now() + GONE_WITHIN;
+    let mut pause = Duration::ZERO;
+    loop {
+        let mut found = find(&Table::read());
+        if found.is_empty() || Instant::now() >= deadline {
+            return;
+        }
+        send(Signal::SIGKILL, &mut found);
+        std::thread::sleep(pause);
+        pause = (pause + BETWEEN_LOOKS).min(LOOK_EVERY);
+    }
+}
+
+/// What ended in between, and what belongs to another user, cannot be told anything.
+fn send(signal: Signal, found: &mut [Seen]) {
+    found.sort_by_key(|seen| std::cmp::Reverse(seen.started));
+    for seen in found {
+        let _ = kill(Pid::from_raw(seen.pid), signal);
     }
 }

@@ -10,7 +10,7 @@ use hermes_exec::{Backend, BackendConfig, CloudConfig, Exit, Input, ModalConfig,
 use hermes_testkit::clouds::{Fault, Modal};
 
 use super::away::{
-    a_tree_ends, bytes_go_through, is_unavailable, launch, nothing_outlives_us, read, run,
+    a_tree_ends, bytes_go_through, is_unavailable, launch, nobody, nothing_outlives_us, read, run,
     terminals_work, wait_for,
 };
 use super::cloud;
@@ -200,9 +200,8 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
     let at =
         |url: &str, token| ModalConfig::new(good.clone(), url, token, snapshots.clone()).unwrap();
     let with = |cloud: CloudConfig| config(&server, folder.path(), cloud);
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = format!("http://{}", closed.local_addr().unwrap());
-    drop(closed);
+    let (_closed, nobody) = nobody();
+    let nobody = format!("http://{nobody}");
     let cases = [
         (
             at(&server.url(), ("ak-test", "wrong")),

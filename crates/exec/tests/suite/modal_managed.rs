@@ -14,8 +14,8 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 use super::away::{
-    LONG, a_tree_ends, bytes_go_through, is_unavailable, launch, nothing_outlives_us, read, run,
-    terminals_work, wait_for,
+    LONG, a_tree_ends, bytes_go_through, is_unavailable, launch, nobody, nothing_outlives_us, read,
+    run, terminals_work, wait_for,
 };
 use super::cloud;
 
@@ -194,9 +194,8 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
     let good = cloud::config(folder.path());
     let at = |url: &str, token: &str| ManagedModalConfig::new(good.clone(), url, token).unwrap();
     let with = |cloud: CloudConfig| config(&server, cloud);
-    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let nobody = format!("http://{}", closed.local_addr().unwrap());
-    drop(closed);
+    let (_closed, nobody) = nobody();
+    let nobody = format!("http://{nobody}");
     let cases = [
         (
             at(&server.url(), "wrong"),

@@ -2,15 +2,16 @@
 
 use std::fs;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
 use hermes_exec::sandbox::Mechanism;
 use hermes_policy::{Mode, Network};
 use hermes_testkit::eventually;
 use hermes_testkit::process::descendants;
 
-use super::sandbox::{Cell, LIMIT, cells};
+use super::sandbox::{Cell, LIMIT, Ran, cells};
 
 // EX-68
 #[test]
@@ -179,6 +180,83 @@ impl Drop for Victim {
         drop(self.0.kill());
         drop(self.0.wait());
     }
+}
+
+// EX-68: a shell runs the state it finds, so what other sessions keep for theirs is out of reach, also when it is
+// made while a command runs.
+#[test]
+fn code_cannot_be_planted_in_other_sessions_where_there_are_mounts() -> Result<()> {
+    const STATE: &str = "hermes-shell-1/state-0";
+    const TRICKS: &str = r#"
+        echo kept > $ROOT/temporary/hermes-user-1/hermes-0000000000000001/session-a/own
+        : > $ROOT/work/begun
+        until [ -e $ROOT/work/go-on ]; do sleep 0.02; done
+        for state in $ROOT/temporary/*/hermes-shell-1/state-0 $ROOT/temporary/*/*/*/hermes-shell-1/state-0 "$@"; do
+            cat $state; echo 'echo planted' > $state
+        done
+        mv $ROOT/temporary/hermes-user-1 $ROOT/temporary/moved
+        mv $ROOT/temporary/hermes-00000000000000ff $ROOT/temporary/moved-too
+        true
+    "#;
+    // A sibling in the same process, another process, one that began later, and one that lies by itself.
+    let others = [
+        "hermes-user-1/hermes-0000000000000001/session-b",
+        "hermes-user-1/hermes-0000000000000002/session-c",
+        "hermes-user-1/hermes-0000000000000003/session-d",
+        "hermes-00000000000000ff",
+    ];
+    for mut cell in cells()?.into_iter().filter(Cell::has_mounts) {
+        let temporary = cell.root.join("temporary");
+        let states = others.map(|other| temporary.join(other).join(STATE));
+        let make = |state: &Path| -> Result<()> {
+            fs::create_dir_all(state.parent().context("a state lies somewhere")?)?;
+            fs::write(state, "export WORD=theirs")?;
+            let open = Command::new("chmod")
+                .args(["-R", "a+rwX"])
+                .arg(&temporary)
+                .status()?;
+            ensure!(open.success(), "chmod");
+            Ok(())
+        };
+        let [sibling, other, later, alone] = &states;
+        let own = temporary.join("hermes-user-1/hermes-0000000000000001/session-a");
+        fs::create_dir_all(&own)?;
+        for state in [sibling, other, alone] {
+            make(state)?;
+        }
+        cell.surroundings.scratch = own.clone();
+        let names: Vec<String> = states
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let mut words = vec!["bash", "-c", TRICKS, "bash"];
+        words.extend(names.iter().map(String::as_str));
+        let mut command = cell.command(Mode::WorkspaceWrite, Network::On, &words)?;
+        let running = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        eventually(LIMIT, "the command runs", || {
+            cell.root.join("work/begun").exists().then_some(())
+        })?;
+        make(later)?;
+        fs::write(cell.root.join("work/go-on"), "")?;
+        let ran = Ran::from(running.wait_with_output()?);
+        let mechanism = cell.mechanism();
+        assert_eq!(ran.code, Some(0), "{mechanism}: {}", ran.text);
+        assert!(!ran.text.contains("theirs"), "{mechanism}: {}", ran.text);
+        for state in &states {
+            let left = fs::read_to_string(state).ok();
+            let expected = Some("export WORD=theirs");
+            assert_eq!(left.as_deref(), expected, "{mechanism}: {}", ran.text);
+        }
+        assert_eq!(
+            fs::read_to_string(own.join("own"))?,
+            "kept\n",
+            "{mechanism}"
+        );
+    }
+    Ok(())
 }
 
 // EX-68

@@ -30,7 +30,8 @@ build*) [ -z "$NO_BUILD" ] || { echo 'no network' >&2; exit 1; }; : >"$2" ;;
 'instance stop')
     [ -e "$known/$3" ] || { echo "no instance found with name $3" >&2; exit 255; }
     for pid in $(cat "$known/$3"); do kill -9 "$pid" 2>/dev/null; done
-    rm "$known/$3" ;;
+    rm "$known/$3"
+    [ -z "$SLOW_STOP" ] || { : >"$RECORD.stopped"; sleep "$SLOW_STOP"; } ;;
 'instance list')
     all=''
     for one in "$known"/*; do
@@ -362,9 +363,29 @@ async fn an_idle_instance_stops_unless_something_runs_in_it_and_starts_again() {
     let watched = folder.path().to_owned();
     wait_for("stopped", move || running(&watched).is_empty()).await;
     assert_eq!(run(&backend, "echo again").await.0, "again\n");
-    assert_eq!(running(folder.path()).len(), 1);
+    assert_eq!(starts(folder.path()), 2);
     backend.close().await.unwrap();
     assert_eq!(running(folder.path()), [""; 0]);
+}
+
+// EX-31: whoever comes while the idle instance is being stopped does not get lost with it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_that_meets_the_idle_stop_runs_in_a_new_instance() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = SingularityConfig {
+        lifetime: Duration::from_secs(1),
+        persistent: false,
+        ..config(folder.path(), "")
+    };
+    // The stop goes on for a while after the instance is gone.
+    let slow = ("SLOW_STOP".to_owned(), "2".to_owned());
+    config.environment.push(slow);
+    let backend = backend(config);
+    run(&backend, "true").await;
+    let stopped = folder.path().join("record.stopped");
+    wait_for("stopped", move || stopped.exists()).await;
+    assert_eq!(run(&backend, "echo again").await.0, "again\n");
+    assert_eq!(starts(folder.path()), 2);
 }
 
 // EX-22: what others left is found by everybody, and the leases of containers elsewhere are not theirs to clear.

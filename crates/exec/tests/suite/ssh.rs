@@ -10,8 +10,8 @@ use hermes_exec::{Backend, BackendConfig, Exit, Place, SshConfig, open};
 use hermes_testkit::Sshd;
 
 use super::away::{
-    a_tree_ends, bytes_go_through, is_unavailable, nothing_outlives_us, run, terminals_work,
-    wait_for,
+    a_tree_ends, bytes_go_through, is_unavailable, nobody, nothing_outlives_us, run,
+    terminals_work, wait_for,
 };
 
 pub(crate) fn config(server: &Sshd) -> SshConfig {
@@ -85,11 +85,7 @@ async fn more_commands_at_once_than_a_connection_carries_all_run() {
 async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
     let server = Sshd::start().unwrap();
     let good = config(&server);
-    let closed = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let (_closed, nobody) = nobody();
     let marker = server.path().join("marker");
     // Whoever made the directory for sockets before us could put one there in the place of ours.
     let open_to_all = server.path().join("open");
@@ -113,7 +109,7 @@ async fn what_is_wrong_is_said_with_the_next_step_and_nothing_runs_here() {
         ),
         (
             SshConfig {
-                port: closed,
+                port: nobody.port(),
                 ..good.clone()
             },
             "Connection refused",

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings, HttpError, Refusal};
 
-use super::server::{Fixed, Reply, Server, short};
+use super::server::{Fixed, Reply, Server, generous};
 
 async fn refusal(policy: AddressPolicy, url: &str, resolved: &[&str]) -> Option<Refusal> {
     let addresses: Vec<IpAddr> = resolved
@@ -12,7 +12,7 @@ async fn refusal(policy: AddressPolicy, url: &str, resolved: &[&str]) -> Option<
         .map(|address| address.parse().expect("an address"))
         .collect();
     let settings = ClientSettings {
-        timeouts: short(),
+        timeouts: generous(),
         ..ClientSettings::default()
     };
     let client = ClientBuilder::new(settings, policy)

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings, HttpError, Refusal, Resolver};
 
-use super::server::{Reply, Server, short};
+use super::server::{Reply, Server, generous};
 
 /// Answers with each address in turn, then with the last one for ever.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ fn rebinding(answers: &[&str]) -> Rebinding {
 
 fn builder(policy: AddressPolicy, resolver: Rebinding) -> ClientBuilder {
     let settings = ClientSettings {
-        timeouts: short(),
+        timeouts: generous(),
         ..ClientSettings::default()
     };
     ClientBuilder::new(settings, policy).resolver(resolver)

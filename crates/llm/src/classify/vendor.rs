@@ -72,7 +72,9 @@ pub(super) fn classify(said: &VendorError, facts: &Facts<'_>) -> Fault {
             });
         }
         Reason::OutputCap => fault.stated_output_left = sizes.output,
-        Reason::Overloaded if busy_for_long(facts) => fault.pace = Pace::Patient,
+        Reason::Overloaded if busy_for_long(facts, fault.code.as_deref()) => {
+            fault.pace = Pace::Patient
+        }
         _ => {}
     }
     fault
@@ -90,9 +92,12 @@ fn numbered(facts: &Facts<'_>, code: &str) -> Option<u16> {
         .then(|| implied_by_zai(code))?
 }
 
-/// One model of one provider is known to be busy for minutes at a time.
-fn busy_for_long(facts: &Facts<'_>) -> bool {
-    facts.provider.starts_with("zai") && facts.model.to_lowercase().contains("glm-5.2")
+/// One model of one provider is known to be busy for minutes at a time, where its coding plan is served.
+fn busy_for_long(facts: &Facts<'_>, code: Option<&str>) -> bool {
+    facts.provider.starts_with("zai")
+        && facts.address.contains("/coding/")
+        && facts.model.to_lowercase().contains("glm-5.2")
+        && code == Some("1305")
 }
 
 /// The code inside a message that quotes a JSON document.

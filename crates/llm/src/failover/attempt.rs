@@ -71,7 +71,12 @@ impl Attempt {
     /// either.
     pub(crate) fn next_turn(&self) -> Self {
         let mut next = Self::default();
-        let lasting = |fix: &&Fix| **fix == Fix::DropEncryptedReasoning;
+        let lasting = |fix: &&Fix| {
+            matches!(
+                fix,
+                Fix::DropEncryptedReasoning | Fix::DropReasoningSignatures
+            )
+        };
         next.fixes.extend(self.fixes.iter().filter(lasting));
         next
     }
@@ -97,13 +102,15 @@ mod tests {
 
     // AG-20
     #[test]
-    fn encrypted_reasoning_that_was_refused_once_is_never_sent_again() {
-        let mut attempt = Attempt::default();
-        attempt.record(&Step::Fix(Fix::DropEncryptedReasoning));
-        attempt.record(&Step::Fix(Fix::StripImages));
-        attempt.record(&Step::Compact { window: None });
-        let next = attempt.next_turn();
-        assert_eq!(next.fixes(), [Fix::DropEncryptedReasoning]);
-        assert_eq!(next.compactions, 0);
+    fn thinking_that_was_refused_once_is_never_sent_again() {
+        for refused in [Fix::DropEncryptedReasoning, Fix::DropReasoningSignatures] {
+            let mut attempt = Attempt::default();
+            attempt.record(&Step::Fix(refused));
+            attempt.record(&Step::Fix(Fix::StripImages));
+            attempt.record(&Step::Compact { window: None });
+            let next = attempt.next_turn();
+            assert_eq!(next.fixes(), [refused]);
+            assert_eq!(next.compactions, 0);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What a call costs, as far as that can be known.
 
-use hermes_core::{CostStatus, Usage};
+use hermes_core::{CacheLife, CostStatus, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::snapshot;
@@ -37,7 +37,7 @@ pub struct Price {
 
 impl Price {
     /// `None` when a kind of token that was used has no price.
-    fn of(&self, usage: &Usage) -> Option<f64> {
+    fn of(&self, usage: &Usage, life: CacheLife) -> Option<f64> {
         let part = |tokens: u64, price: Option<f64>| match tokens {
             0 => Some(0.0),
             tokens => price.map(|price| tokens as f64 * price / 1_000_000.0),
@@ -46,14 +46,23 @@ impl Price {
             part(usage.input_tokens, Some(self.input))?
                 + part(usage.output_tokens, Some(self.output))?
                 + part(usage.cache_read_tokens, self.cache_read)?
-                + part(usage.cache_write_tokens, self.cache_write)?,
+                + part(usage.cache_write_tokens, self.write(life))?,
         )
+    }
+
+    /// Lists have the price of five minutes. Where remembering costs extra, an hour is twice what is sent.
+    fn write(&self, life: CacheLife) -> Option<f64> {
+        let listed = self.cache_write?;
+        match life {
+            CacheLife::Long if listed > self.input => Some(listed.max(2.0 * self.input)),
+            CacheLife::Long | CacheLife::Short => Some(listed),
+        }
     }
 }
 
-/// The cost of a call: as the provider reported it, else by the prices in its own list, else from the built-in
+/// The cost of a call whose prefix is remembered for so long: as the provider reported it, else by the prices in its own list, else from the built-in
 /// price list, else unknown.
-pub fn cost(usage: &Usage, route: &Route, reported: Option<f64>) -> Cost {
+pub fn cost(usage: &Usage, route: &Route, life: CacheLife, reported: Option<f64>) -> Cost {
     if let Some(usd) = reported {
         return Cost {
             usd: Some(usd),
@@ -67,7 +76,7 @@ pub fn cost(usage: &Usage, route: &Route, reported: Option<f64>) -> Cost {
     if SUBSCRIPTIONS.contains(&route.provider.as_str()) {
         return included("part of the subscription");
     }
-    let listed = route.price.and_then(|price| price.of(usage));
+    let listed = route.price.and_then(|price| price.of(usage, life));
     if listed.is_some() {
         return Cost {
             usd: listed,
@@ -77,7 +86,7 @@ pub fn cost(usage: &Usage, route: &Route, reported: Option<f64>) -> Cost {
     }
     let sent = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens;
     let known = snapshot::find(&route.provider, &route.model, sent);
-    match known.and_then(|price| price.of(usage)) {
+    match known.and_then(|price| price.of(usage, life)) {
         Some(usd) => Cost {
             usd: Some(usd),
             status: CostStatus::Estimated,

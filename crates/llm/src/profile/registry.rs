@@ -1,6 +1,6 @@
 //! All profiles: the user's over the built-in ones, each read when it is first asked for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,6 +94,31 @@ impl Profiles {
             }
         }
         Ok(all)
+    }
+
+    /// The variables in which the user's own profiles look for keys.
+    pub fn own_key_names(&self) -> BTreeSet<String> {
+        self.key_names_of(self.directories().unwrap_or_default())
+    }
+
+    /// The variables in which all profiles look for keys.
+    pub fn key_names(&self) -> BTreeSet<String> {
+        let mut names = self.own_key_names();
+        names.extend(self.key_names_of(Self::built_in().map(str::to_owned)));
+        names
+    }
+
+    /// One that cannot be read is met where its provider is asked for.
+    fn key_names_of(&self, ids: impl IntoIterator<Item = String>) -> BTreeSet<String> {
+        let profiles = ids
+            .into_iter()
+            .filter_map(|id| self.get(&id).ok().flatten());
+        profiles
+            .flat_map(|profile| {
+                let rules = profile.rules.iter().flat_map(|rule| &rule.key_env);
+                rules.chain(&profile.key_env).cloned().collect::<Vec<_>>()
+            })
+            .collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Arc<Profile>>> {

@@ -126,7 +126,7 @@ pub fn headers(
         model,
         &anthropic::Betas {
             long_context: quirks.long_context,
-            fast: false,
+            fast: quirks.extra_body.get("speed").and_then(Json::as_str) == Some("fast"),
             refused: &refused,
         },
     );

@@ -14,7 +14,7 @@ use hermes_core::{
     Usage, WireProtocol,
 };
 use hermes_llm::wire::anthropic::{Betas, ThinkingStyle, betas, decoder, encode, thinking_style};
-use hermes_llm::wire::{Decoder, Dialect, Frame, WireError};
+use hermes_llm::wire::{Decoder, Dialect, Frame, WireError, headers};
 use hermes_llm::{CacheStyle, Quirks, ReasoningReplay, ReasoningStyle, Temperature, VendorError};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};

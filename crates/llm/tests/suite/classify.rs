@@ -57,6 +57,7 @@ impl Case {
     fn fault(&self) -> Fault {
         let facts = Facts {
             provider: &self.provider,
+            address: "",
             model: &self.model,
             estimated_tokens: self.tokens,
             context_window: self.window,
@@ -285,24 +286,37 @@ fn waits_in_words_are_understood() {
     }
 }
 
-// AG-12
+// AG-11, AG-12: one model, where the coding plan is served, and only when it says that it is busy.
 #[test]
 fn only_the_busy_model_is_waited_for_with_patience() {
-    let said = ModelError::Vendor(VendorError {
-        status: Some(503),
-        ..VendorError::default()
-    });
-    let pace = |provider, model| {
+    let coding = "https://api.z.ai/api/coding/paas/v4";
+    let china = "https://open.bigmodel.cn/api/coding/paas/v4";
+    let plain = "https://api.z.ai/api/paas/v4";
+    for (provider, address, model, code, pace) in [
+        ("zai", coding, "GLM-5.2", Some("1305"), Pace::Patient),
+        ("zai", china, "glm-5.2", Some("1305"), Pace::Patient),
+        ("zai", plain, "glm-5.2", Some("1305"), Pace::Usual),
+        ("zai", coding, "glm-4.6", Some("1305"), Pace::Usual),
+        ("zai", coding, "glm-5.2", None, Pace::Usual),
+        ("other", coding, "glm-5.2", Some("1305"), Pace::Usual),
+    ] {
+        let said = ModelError::Vendor(VendorError {
+            status: Some(503),
+            code: code.map(str::to_owned),
+            ..VendorError::default()
+        });
         let facts = Facts {
             provider,
+            address,
             model,
             ..Facts::default()
         };
-        classify(&said, &facts).pace
-    };
-    assert_eq!(pace("zai-coding", "GLM-5.2"), Pace::Patient);
-    assert_eq!(pace("zai", "glm-4.6"), Pace::Usual);
-    assert_eq!(pace("other", "glm-5.2"), Pace::Usual);
+        assert_eq!(
+            classify(&said, &facts).pace,
+            pace,
+            "{address} {model} {code:?}"
+        );
+    }
 }
 
 // AG-12

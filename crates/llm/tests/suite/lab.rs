@@ -2,6 +2,7 @@
 //! scripted server, and somebody who listens.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -129,7 +130,16 @@ impl Lab {
         course: &mut Course,
         request: &ModelRequest,
     ) -> (CallEnd, Heard) {
-        let mut heard = Heard::default();
+        self.call_hearing(course, request, Heard::default()).await
+    }
+
+    /// The same with a listener of the test's.
+    pub(crate) async fn call_hearing(
+        &self,
+        course: &mut Course,
+        request: &ModelRequest,
+        mut heard: Heard,
+    ) -> (CallEnd, Heard) {
         let ask = Ask {
             request,
             tokens: 100,
@@ -231,9 +241,33 @@ pub(crate) fn route(provider: &str, protocol: WireProtocol, server: &ModelServer
 }
 
 /// The route, giving up on silence after this long.
-pub(crate) fn impatient(mut route: Route, milliseconds: u64) -> Route {
-    route.patience.stale = Some(Duration::from_millis(milliseconds));
+pub(crate) fn impatient(mut route: Route, limit: Duration) -> Route {
+    route.patience.stale = Some(limit);
     route
+}
+
+/// Goes on with a call. Of the requests that reach the server, numbered from 1, these hang: once one of them is there,
+/// the time it is given passes on the clock of the runtime.
+pub(crate) async fn stalling<T>(
+    call: impl Future<Output = T>,
+    server: &ModelServer,
+    hanging: &[usize],
+    limit: Duration,
+) -> T {
+    let mut call = pin!(call);
+    let mut passed = 0;
+    loop {
+        if let Ok(end) = tokio::time::timeout(Duration::from_millis(5), call.as_mut()).await {
+            return end;
+        }
+        let number = server.requests().len();
+        if number > passed && hanging.contains(&number) {
+            passed = number;
+            tokio::time::pause();
+            tokio::time::advance(limit).await;
+            tokio::time::resume();
+        }
+    }
 }
 
 pub(crate) fn strict(protocol: WireProtocol) -> Protocol {
@@ -311,12 +345,19 @@ pub(crate) fn result(id: &CallId, content: &str) -> Part {
 #[derive(Default)]
 pub(crate) struct Heard {
     pub(crate) events: Vec<CallEvent>,
+    /// What passes on the clock of the runtime once the first words have come.
+    silence: Option<Duration>,
     skipping: JoinSet<()>,
 }
 
 impl CallSink for Heard {
     async fn event(&mut self, event: CallEvent) {
-        if let CallEvent::Waiting { wait, .. } = event {
+        let skipped = match event {
+            CallEvent::Waiting { wait, .. } => Some(wait),
+            CallEvent::Text(_) => self.silence.take(),
+            _ => None,
+        };
+        if let Some(wait) = skipped {
             // Runs once the caller has begun to wait.
             self.skipping.spawn(async move {
                 tokio::time::pause();
@@ -330,6 +371,14 @@ impl CallSink for Heard {
 }
 
 impl Heard {
+    /// Lets so much time pass, at once, when the first words have come.
+    pub(crate) fn then_silence(time: Duration) -> Self {
+        Self {
+            silence: Some(time),
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn text(&self) -> String {
         self.events
             .iter()

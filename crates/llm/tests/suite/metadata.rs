@@ -1,6 +1,6 @@
 //! Windows, limits and prices.
 
-use hermes_core::{CostStatus, Usage};
+use hermes_core::{CacheLife, CostStatus, Usage};
 use hermes_llm::metadata::{
     Catalogue, KeptList, KeptLists, Learned, WindowQuery, cost, facts_from_listing, output,
     output_from_listing, sees, window, window_from_listing,
@@ -215,7 +215,7 @@ fn a_cost_is_reported_estimated_included_or_unknown() {
         Setup::new(&config, keys).resolve().route
     };
     let of = |provider: &str, model: &str| {
-        let cost = cost(&usage, &route(provider, model), None);
+        let cost = cost(&usage, &route(provider, model), CacheLife::Short, None);
         (
             cost.usd.map(|usd| (usd * 1000.0).round() / 1000.0),
             cost.status,
@@ -243,7 +243,19 @@ fn a_cost_is_reported_estimated_included_or_unknown() {
         assert_eq!(of(provider, model), (None, CostStatus::Unknown), "{model}");
     }
     assert_eq!(of("ollama", "m"), (None, CostStatus::Included));
-    let reported = cost(&usage, &route("openrouter", "vendor/m"), Some(0.5));
+    // An hour in memory costs twice what is sent, five minutes a quarter more.
+    let hour = |provider: &str, model: &str| {
+        let cost = cost(&usage, &route(provider, model), CacheLife::Long, None);
+        cost.usd.map(|usd| (usd * 1000.0).round() / 1000.0)
+    };
+    assert_eq!(hour("anthropic", "claude-opus-4-6"), Some(18.0));
+    assert_eq!(hour("anthropic", "claude-haiku-4-5-20251001"), Some(3.6));
+    let reported = cost(
+        &usage,
+        &route("openrouter", "vendor/m"),
+        CacheLife::Short,
+        Some(0.5),
+    );
     assert_eq!(
         (reported.usd, reported.status),
         (Some(0.5), CostStatus::Actual)
@@ -272,7 +284,9 @@ fn what_the_built_in_providers_usually_answer_with_has_a_price() {
             model: model.to_owned(),
             ..elsewhere()
         };
-        if profile.id != "local" && cost(&usage, &route, None).status == CostStatus::Unknown {
+        if profile.id != "local"
+            && cost(&usage, &route, CacheLife::Short, None).status == CostStatus::Unknown
+        {
             without.push(profile.id.clone());
         }
     }
@@ -292,7 +306,7 @@ fn a_long_request_is_charged_as_such_and_a_name_of_aws_is_read() {
             input_tokens,
             ..Usage::default()
         };
-        let usd = cost(&usage, &route, None).usd;
+        let usd = cost(&usage, &route, CacheLife::Short, None).usd;
         usd.map(|usd| (usd * 1_000.0).round() / 1_000.0)
     };
     assert_eq!(of("openai-api", "gpt-5.5", 100_000), Some(0.5));
@@ -370,7 +384,7 @@ fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
         cache_read_tokens: 1_000_000,
         ..Usage::default()
     };
-    let cost = cost(&usage, &route, None);
+    let cost = cost(&usage, &route, CacheLife::Short, None);
     assert_eq!(cost.status, CostStatus::Estimated);
     assert_eq!(cost.source, "listed by OpenRouter");
     assert!((cost.usd.unwrap() - 0.25).abs() < 1e-9, "{cost:?}");

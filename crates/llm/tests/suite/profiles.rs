@@ -310,7 +310,7 @@ fn every_effort_becomes_the_fields_of_the_provider() {
       medium: reasoning_effort="medium"
       xhigh: reasoning_effort="high"
       max: reasoning_effort="high"
-    ollama-cloud/glm-5.2
+    ollama-cloud/glm-5.2, ollama-cloud/xdeepseekx, ollama-cloud/xkimix, ollama-cloud/xmimox
       unset:
       none: reasoning_effort="none"
       minimal: reasoning_effort="low"
@@ -331,7 +331,7 @@ fn every_effort_becomes_the_fields_of_the_provider() {
       medium:
       xhigh:
       max:
-    nous/z-ai/glm-5.2, nous/anthropic/claudex, nous/moonshotai/kimix, nous/qwen/x
+    nous/z-ai/glm-5.2, nous/anthropic/claudex, nous/moonshotai/kimix, nous/qwen/x, nous/xgpt-5x, nous/xcodexx
       unset: reasoning={"enabled":true,"effort":"medium"}
       none:
       minimal: reasoning={"enabled":true,"effort":"minimal"}

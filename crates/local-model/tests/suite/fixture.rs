@@ -9,10 +9,25 @@ use hermes_local_model::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What pip needs to see of this machine: where programs are, and how the index is reached.
-#[expect(clippy::disallowed_methods, reason = "tests use the machine's own pip")]
+/// What pip needs to see of this machine, with the package that `scripts/setup` fetched in place of an index. Nothing
+/// is downloaded.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests use the machine's own pip, and scripts/setup puts the package where these variables say"
+)]
 pub(super) fn environment() -> Vec<(OsString, OsString)> {
-    std::env::vars_os().collect()
+    let mut environment: Vec<(OsString, OsString)> = std::env::vars_os()
+        .filter(|(name, _)| !name.to_string_lossy().starts_with("PIP_"))
+        .collect();
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")));
+    let packages = cache.unwrap().join("hermes-tests/packages");
+    environment.extend([
+        ("PIP_NO_INDEX".into(), "1".into()),
+        ("PIP_FIND_LINKS".into(), packages.into_os_string()),
+        ("PIP_CONFIG_FILE".into(), "/dev/null".into()),
+    ]);
+    environment
 }
 
 /// Where the model is kept between runs.
@@ -22,7 +37,7 @@ pub(super) fn cache() -> PathBuf {
 
 pub(super) fn model() -> PathBuf {
     let pulled = pull::smollm2(&cache(), &environment(), |_| {}, &CancellationToken::new());
-    pulled.unwrap_or_else(|error| panic!("these tests need the small model: {error}"))
+    pulled.unwrap_or_else(|error| panic!("scripts/setup fetches the small model: {error}"))
 }
 
 pub(super) fn engine(window: usize) -> Engine {

@@ -1,9 +1,11 @@
 //! What people and models are told about the servers.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::Member;
-use crate::{SamplingCounts, State, View};
+use crate::{Handle, Restated, SamplingCounts, State, View};
 
 /// A server in a listing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,7 +25,7 @@ pub struct Status {
     /// What went wrong last; what the server said is in quotes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why some of its tools are missing, and what helps.
+    /// Why some of its tools are missing, and which describe themselves differently than before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// When it is tried again.
@@ -93,7 +95,7 @@ impl Status {
             Member::On(handle) => {
                 let view = handle.view();
                 status.tools = view.catalog.tools.len();
-                status.warning.clone_from(&view.catalog.cut);
+                status.warning = warning(handle, &view);
                 status.connected = view.is_ready();
                 status.status = word(&view);
                 status.next_retry = view.next_try.map(|at| format!("{at:.0}"));
@@ -108,6 +110,12 @@ impl Status {
     }
 }
 
+fn warning(handle: &Handle, view: &View) -> Option<String> {
+    let told = Change::of(handle).map(|change| change.told);
+    let parts: Vec<String> = view.catalog.cut.iter().cloned().chain(told).collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}
+
 fn word(view: &View) -> StatusWord {
     match view.state {
         State::Ready => StatusWord::Connected,
@@ -117,6 +125,29 @@ fn word(view: &View) -> StatusWord {
         State::Parked => StatusWord::Parked,
         State::NeedsAuth => StatusWord::NeedsAuth,
         State::Stopping | State::Stopped => StatusWord::Configured,
+    }
+}
+
+/// That tools of a server describe themselves differently than when a person last heard of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// Its name.
+    pub server: String,
+    /// The tools.
+    pub restated: Arc<Restated>,
+    /// A sentence about it, for people and models.
+    pub told: String,
+}
+
+impl Change {
+    pub(super) fn of(handle: &Handle) -> Option<Self> {
+        let restated = handle.view().restated?;
+        let redactor = handle.shared.ears.redactor.snapshot();
+        Some(Self {
+            server: handle.name().to_owned(),
+            told: restated.told(handle.name(), &redactor)?,
+            restated,
+        })
     }
 }
 

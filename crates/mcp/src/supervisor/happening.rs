@@ -6,7 +6,7 @@ use tokio::time::{Instant, sleep_until};
 use super::attempt::Done;
 use super::{Command, Live, Supervisor};
 use crate::keepalive::Pulse;
-use crate::{Catalog, Failure, State};
+use crate::{Catalog, Failure, Restated, State};
 
 /// Something that happened.
 pub(super) enum Happening {
@@ -33,6 +33,8 @@ pub(super) enum Note {
     Tools(u64, Result<Catalog, Failure>),
     /// What the server offered the last time Hermes ran.
     Recalled(Catalog),
+    /// Tools that describe themselves differently than before.
+    Reviewed(u64, Restated),
 }
 
 impl Supervisor {

@@ -11,10 +11,12 @@ use super::attempt::Old;
 use super::happening::Note;
 use super::{Cause, Shared, Supervisor};
 use crate::keepalive::{Pulse, Sign, interval, probe};
+use crate::memory::Recollection;
+use crate::scan::review;
 use crate::session::{Patience, Session};
 use crate::state::Event;
 use crate::transport::Connection;
-use crate::{Catalog, Failure, RecoveryPolicy, RemoteTool, discover, review};
+use crate::{Catalog, Failure, RecoveryPolicy, RemoteTool, Restated, discover};
 
 /// How soon a program that is due to be closed is looked at again while a call runs.
 const LATER: Duration = Duration::from_millis(250);
@@ -233,13 +235,10 @@ impl Supervisor {
 
     /// Looks up what the server offered before, so that its tools are there while it is being connected.
     /// Answers whether it offered anything.
-    pub(super) fn recall(&self) -> JoinHandle<bool> {
+    pub(super) fn recall(&self, remembered: Recollection) -> JoinHandle<bool> {
         let (shared, notes) = (Arc::clone(&self.shared), self.notes.0.clone());
         self.shared.tasks.spawn(async move {
-            let Some(memory) = &shared.memory else {
-                return false;
-            };
-            let Some(catalog) = memory.recall(&shared.server).await else {
+            let Some(catalog) = remembered.of(shared.server.name()).await else {
                 return false;
             };
             let offers = catalog.offers_anything();
@@ -251,18 +250,19 @@ impl Supervisor {
     /// Looks at what the tools say about themselves and remembers it.
     pub(super) fn remember(&self) {
         let (shared, catalog) = (Arc::clone(&self.shared), Arc::clone(&self.catalog));
+        let (generation, notes) = (self.generation, self.notes.0.clone());
         self.shared.tasks.spawn(async move {
-            match &shared.memory {
-                Some(memory) => {
-                    memory.note(&shared.server, &catalog).await;
-                }
+            let restated = match &shared.memory {
+                Some(memory) => memory.note(&shared.server, &catalog).await,
                 None => {
-                    let reviewed = review(shared.server.name(), &catalog.tools, None).await;
-                    if let Err(error) = reviewed {
+                    let reviewed = review(shared.server.name(), &catalog, None).await;
+                    reviewed.unwrap_or_else(|error| {
                         tracing::debug!(%error, "the tools of a server were not looked at");
-                    }
+                        Restated::default()
+                    })
                 }
-            }
+            };
+            let _ = notes.send(Note::Reviewed(generation, restated)).await;
         });
     }
 
@@ -270,8 +270,12 @@ impl Supervisor {
         match note {
             Note::Pulse(generation, pulse) if generation == self.generation => self.felt(pulse),
             Note::Tools(generation, tools) if generation == self.generation => self.reread(tools),
+            Note::Reviewed(generation, restated) if generation == self.generation => {
+                self.restated = Some(Arc::new(restated));
+                self.publish();
+            }
             // Of a session that is gone.
-            Note::Pulse(..) | Note::Tools(..) => {}
+            Note::Pulse(..) | Note::Tools(..) | Note::Reviewed(..) => {}
             Note::Recalled(catalog) => {
                 if self.generation == 0 && self.state.is_on_its_way() {
                     self.catalog = Arc::new(catalog);

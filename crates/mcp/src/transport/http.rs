@@ -26,6 +26,7 @@ use crate::requests::Ears;
 use crate::server::Kind;
 use crate::{Authority, Failure, RecoveryPolicy, Server};
 pub(super) use client::{Client, Headers};
+use hearing::{Hearing, Late};
 use silence::Silence;
 pub(crate) use trust::apply as apply_trust;
 
@@ -43,6 +44,7 @@ pub(crate) struct HttpRoute {
     authority: Option<Arc<dyn Authority>>,
     /// Kept between sessions, so that a new one needs no new connection.
     http: OnceCell<HttpClient>,
+    late: Late,
 }
 
 impl HttpRoute {
@@ -56,6 +58,7 @@ impl HttpRoute {
             surroundings,
             authority,
             http: OnceCell::new(),
+            late: Late::default(),
         }
     }
 
@@ -76,7 +79,7 @@ impl HttpRoute {
             headers: Headers::of(self.server.settings(), &url)?,
             authority: self.authority.clone(),
             marks: Arc::clone(&marks),
-            hearing: Arc::default(),
+            hearing: Arc::new(Hearing::new(self.late.clone())),
             landing: Arc::default(),
             timeouts: timeouts(&policy),
             answers: Silence::new(

@@ -58,10 +58,21 @@ impl StdioRoute {
 
     pub(super) async fn open(&self, ears: Ears, effort: &Effort) -> Result<Connection, Failure> {
         let tasks = &effort.tasks;
-        // A start that comes too late is ended when its task is done: nobody takes what it answers.
+        // In a task of its own: what was started must be ended, also when nobody waits for it any more.
         let (own, for_child) = (self.clone(), tasks.clone());
-        let starting = tasks.spawn(async move { own.start(&for_child).await });
-        let started = effort.bound(starting).await?;
+        let mut starting = tasks.spawn(async move { own.start(&for_child).await });
+        let started = match effort.bound(&mut starting).await {
+            Ok(started) => started,
+            Err(failure) => {
+                // Whoever hears of the failure may start the next program, and there must never be two. The warden
+                // bounds how long a start takes.
+                if let Ok(Ok((child, output, input))) = starting.await {
+                    drop((output, input));
+                    return Err(self.give_up(child, failure).await);
+                }
+                return Err(failure);
+            }
+        };
         let (child, output, input) = started.map_err(|error| Failure::Protocol {
             text: format!("the start broke off: {error}"),
         })??;

@@ -166,6 +166,8 @@ async fn run(entry: McpServer, home: &Path) -> Result<(), Box<dyn Error>> {
                 redactor,
             },
             around: around(),
+            deny: Vec::new(),
+            decisions: None,
             osv: None,
         }),
         shelf: Arc::new(Shelf::new(ShelfFolders::of_home(home), None)),

@@ -2,7 +2,7 @@
 //!
 //! `SX_STATE` names a directory: each start is a line in `starts` (its process id), a start while an
 //! earlier one still runs is a line in `overlaps`, what the client can do a line in `capabilities`, each
-//! request a line in `requests`, the text of each call of `echo`, which stands for tools that change
+//! request a line in `requests` and, with the milliseconds since the start, in `times`, the text of each call of `echo`, which stands for tools that change
 //! something, a line in `echoed`. A file `broken` makes every start fail, `hang` makes the handshake hang,
 //! `half` makes the program end in the middle of an answer, `visit` makes a call ask for a page to be opened.
 //! `SX_FAULTS` holds words: `die` (exits in the middle of every call after writing a line to `done`),
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -31,6 +31,7 @@ struct Program {
     out: Mutex<io::Stdout>,
     /// What came back for our own questions.
     replies: (Mutex<Vec<Value>>, Condvar),
+    began: Instant,
 }
 
 #[expect(
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         faults: faults.split_whitespace().map(str::to_owned).collect(),
         out: Mutex::new(io::stdout()),
         replies: Default::default(),
+        began: Instant::now(),
     });
     match program.run() {
         Ok(code) => code,
@@ -126,6 +128,8 @@ impl Program {
 
     fn handle(self: &Arc<Self>, message: &Value) -> io::Result<()> {
         let method = message["method"].as_str().unwrap_or_default();
+        let time = self.began.elapsed().as_millis();
+        self.note("times", &format!("{method} {time}"))?;
         self.note("requests", method)?;
         if method.is_empty() {
             let (replies, wake) = &self.replies;

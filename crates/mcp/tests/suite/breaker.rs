@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Bench, PATIENCE, at, context, error, quick, read, remote};
 
-const COOLDOWN: Duration = Duration::from_millis(1_500);
+const COOLDOWN: Duration = Duration::from_secs(4);
 
 fn hasty() -> RecoveryPolicy {
     RecoveryPolicy {
-        call_timeout: Duration::from_millis(300),
+        call_timeout: Duration::from_secs(2),
         breaker_cooldown: COOLDOWN,
         ..quick()
     }
@@ -204,7 +204,7 @@ async fn a_probe_brings_the_session_back_by_itself_and_goes_through() {
 async fn a_new_session_closes_the_breaker_on_every_transport() {
     let server = remote(Profile::default());
     let policy = RecoveryPolicy {
-        call_timeout: Duration::from_millis(200),
+        call_timeout: Duration::from_secs(2),
         breaker_cooldown: Duration::from_secs(600),
         ..quick()
     };
@@ -216,12 +216,13 @@ async fn a_new_session_closes_the_breaker_on_every_transport() {
     bench.add("stdio", bench.program("stdio", "")).await;
     for name in ["http", "sse", "stdio"] {
         bench.ready(name).await;
-        for _ in 0..3 {
-            let answer = bench
-                .call_at(name, "wait", json!({ "millis": 3_000 }))
-                .await;
+        let slow = (0..3).map(|_| bench.call_at(name, "wait", json!({ "millis": 30_000 })));
+        for answer in join_all(slow).await {
             assert!(error(&answer).contains("Timeout"), "{name}: {answer}");
         }
+        bench
+            .until(name, "counted", |view| view.failures == 3)
+            .await;
         let answer = bench.call_at(name, "read", json!({})).await;
         assert!(error(&answer).contains("unreachable"), "{name}: {answer}");
         let before = bench.view(name).generation;

@@ -35,12 +35,13 @@ async fn a_call_during_the_shutdown_is_answered_at_once() {
         asked
     });
     assert!(!error(&answer).is_empty());
+    // Long before the server would let go of it.
     let took = answered.duration_since(asked);
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
     let late = Instant::now();
     let answer = read(tool.call(json!({}), &around).await);
     assert!(error(&answer).contains("not connected"), "{answer}");
-    assert!(late.elapsed() < Duration::from_secs(1));
+    assert!(late.elapsed() < Duration::from_secs(10));
     assert_eq!(server.stats().initialize, 1);
 }
 
@@ -55,23 +56,19 @@ async fn calls_that_wait_in_the_queue_are_answered_before_the_program_has_ended(
     };
     let mut bench = Bench::new(policy);
     bench.add("one", bench.program("one", "stays")).await;
-    bench.ready("one").await;
+    let pid = bench.ready("one").await.pid.unwrap();
+    let program = Process::of(i32::try_from(pid).unwrap()).unwrap();
     let tool = bench.tool("mcp__one__echo");
     let around = context(CancellationToken::new());
-    let begun = Instant::now();
     let calls = join_all((0..20).map(|_| tool.call(json!({}), &around)));
-    let calls = async { (calls.await, begun.elapsed()) };
-    let ((answers, took), ()) = tokio::join!(calls, bench.fleet.shutdown());
+    let calls = async { (calls.await, program.alive()) };
+    let ((answers, was_there), ()) = tokio::join!(calls, bench.fleet.shutdown());
     for answer in answers {
         let answer = read(answer);
         assert!(error(&answer).contains("not connected"), "{answer}");
     }
-    let ended = begun.elapsed();
-    assert!(
-        ended > Duration::from_secs(5),
-        "it ended too soon: {ended:?}"
-    );
-    assert!(took < Duration::from_secs(1), "{took:?}");
+    assert!(was_there, "they waited for its end");
+    assert!(!program.alive());
     assert!(bench.lines("one", "done").is_empty());
 }
 
@@ -110,7 +107,7 @@ async fn nobody_waits_long_for_goodbyes_when_everything_ends() {
     let begun = Instant::now();
     bench.fleet.shutdown().await;
     let took = begun.elapsed();
-    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
     // The one was told all the same, and nothing is left of the other.
     let requests = server.stats().requests;
     assert!(requests.iter().any(|seen| seen.line == "DELETE /mcp"));

@@ -90,7 +90,7 @@ async fn a_call_that_the_user_stops_replaces_nothing() {
     let server = remote(Profile::default());
     let bench = Bench::connected(quick(), server.url("/mcp")).await;
     let mode = Mode::Hold {
-        millis: 300,
+        millis: 20_000,
         then: Some("Invalid or expired session".to_owned()),
     };
     server.arm("tools/call", mode, 1);
@@ -104,6 +104,7 @@ async fn a_call_that_the_user_stops_replaces_nothing() {
         stop.cancel();
     });
     assert_eq!(outcome, Err(hermes_core::ToolError::Cancelled));
+    server.disarm();
     // The answer that comes afterwards concerns nobody.
     while server.stats().in_flight > 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;

@@ -11,7 +11,7 @@ use hermes_core::{
     Answer, AnsweredBy, Asker, CallId, Consultation, Origin, Question, Reply, RunMode, SessionId,
     SystemClock, SystemRandom, Tool, ToolContext, ToolError, ToolHost, ToolOutcome, TurnId,
 };
-use hermes_exec::{LocalBackend, LocalOptions, WardenProgram};
+use hermes_exec::{Backend, LocalBackend, LocalOptions, WardenProgram};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
     Authority, Borders, Fleet, Gatekeeper, Handle, Memory, RecoveryPolicy, Sampler, Server, Shelf,
@@ -98,23 +98,37 @@ impl Bench {
         gatekeeper: Arc<dyn Gatekeeper>,
         sampler: Option<Arc<dyn Sampler>>,
     ) -> Self {
-        Self::made(policy, gatekeeper, sampler, None)
+        Self::made(policy, |around| {
+            around.gatekeeper = gatekeeper;
+            around.sampler = sampler;
+        })
+    }
+
+    /// A bench whose programs are started by something around this machine's backend.
+    pub(crate) fn starting_through(
+        policy: RecoveryPolicy,
+        wrap: impl FnOnce(Arc<dyn Backend>) -> Arc<dyn Backend>,
+    ) -> Self {
+        Self::made(policy, |around| {
+            around.backend = wrap(Arc::clone(&around.backend));
+        })
     }
 
     /// A bench that remembers what servers offered.
     pub(crate) fn remembering(policy: RecoveryPolicy, memory: Memory) -> Self {
-        Self::made(policy, Arc::new(Gate(None)), None, Some(memory))
+        Self::made(policy, |around| around.memory = Some(memory))
     }
 
-    fn made(
-        policy: RecoveryPolicy,
-        gatekeeper: Arc<dyn Gatekeeper>,
-        sampler: Option<Arc<dyn Sampler>>,
-        memory: Option<Memory>,
-    ) -> Self {
+    /// A bench beside tools of these names.
+    pub(crate) fn beside(policy: RecoveryPolicy, taken: &[&str]) -> Self {
+        let taken = taken.iter().map(|name| (*name).to_owned()).collect();
+        Self::made(policy, |around| around.reserved = taken)
+    }
+
+    fn made(policy: RecoveryPolicy, change: impl FnOnce(&mut Surroundings)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().to_owned();
-        let fleet = Fleet::new(Surroundings {
+        let mut around = Surroundings {
             policy,
             backend: Arc::new(LocalBackend::new(LocalOptions {
                 warden: WardenProgram {
@@ -135,20 +149,21 @@ impl Bench {
                 .collect(),
             clock: Arc::new(SystemClock),
             random: Arc::new(SystemRandom),
-            gatekeeper,
+            gatekeeper: Arc::new(Gate(None)),
             borders: Borders::default(),
             shelf: Arc::new(Shelf::new(
                 ShelfFolders::of_home(&home),
                 Some(Blobs::new(home.join("blobs"))),
             )),
-            memory,
+            memory: None,
             decisions: None,
-            sampler,
+            sampler: None,
             reserved: Vec::new(),
             blocked: Vec::new(),
-        });
+        };
+        change(&mut around);
         Self {
-            fleet,
+            fleet: Fleet::new(around),
             servers: BTreeMap::new(),
             folder,
         }

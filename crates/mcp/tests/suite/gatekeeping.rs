@@ -16,7 +16,6 @@ use tokio_util::task::TaskTracker;
 
 use super::fixture::{Bench, at, quick, remote};
 use super::malware;
-use super::oauth_support::client;
 
 /// Where the programs of these servers would run.
 fn around() -> hermes_policy::Surroundings {
@@ -41,6 +40,8 @@ fn gate(home: &Path, osv: Option<Osv>) -> Gate {
             redactor: RedactorHandle::default(),
         },
         around: around(),
+        deny: Vec::new(),
+        decisions: None,
         osv,
     }
 }
@@ -122,7 +123,7 @@ async fn malware_is_not_started_and_other_packages_are() {
     let tasks = TaskTracker::new();
     let (_list, url) = malware::start(&tasks).await;
     let folder = tempfile::tempdir().unwrap();
-    let osv = Osv::new(client(), url, None, Arc::new(SystemClock));
+    let osv = malware::osv(url, None, Arc::new(SystemClock));
     let gate = gate(folder.path(), Some(osv));
     let mut bench = Bench::with_gatekeeper(quick(), Arc::new(gate));
     // A stand-in for the program that would fetch the package.

@@ -11,7 +11,7 @@ use super::fixture::{Bench, PATIENCE, quick, remote};
 fn watchful() -> RecoveryPolicy {
     RecoveryPolicy {
         keepalive_interval: Duration::from_millis(100),
-        keepalive_timeout: Duration::from_millis(300),
+        keepalive_timeout: Duration::from_secs(5),
         ..quick()
     }
 }
@@ -90,18 +90,22 @@ async fn a_dead_session_is_replaced_before_anybody_calls() {
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_pinged_while_a_call_runs_or_answers_come() {
     let server = remote(Profile::default());
-    let bench = Bench::connected(watchful(), server.url("/mcp")).await;
-    server.arm(
-        "ping",
-        Mode::Status {
+    let policy = RecoveryPolicy {
+        keepalive_interval: Duration::from_secs(1),
+        ..watchful()
+    };
+    let bench = Bench::connected(policy, server.url("/mcp")).await;
+    let call = bench.call("wait", json!({ "millis": 4_000, "text": "w" }));
+    // From when the call is there, whoever is pinged would not bear it.
+    let deadly = async {
+        until("the call is there", || server.stats().calls == 1).await;
+        let failure = Mode::Status {
             status: 500,
             body: String::new(),
-        },
-        1_000,
-    );
-    let answer = bench
-        .call("wait", json!({ "millis": 1_000, "text": "w" }))
-        .await;
+        };
+        server.arm("ping", failure, 1_000);
+    };
+    let (answer, ()) = tokio::join!(call, deadly);
     assert_eq!(answer, json!({ "result": "w" }));
     assert_eq!(server.stats().initialize, 1);
 }

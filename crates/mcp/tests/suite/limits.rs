@@ -295,7 +295,7 @@ async fn serve(stream: &mut BufReader<TcpStream>, streams: bool) -> std::io::Res
 #[tokio::test(flavor = "multi_thread")]
 async fn tools_that_always_change_are_read_less_and_less_often() {
     let policy = RecoveryPolicy {
-        refresh_pause: Duration::from_millis(200),
+        refresh_pause: Duration::from_secs(1),
         backoff_cap: Duration::from_secs(60),
         ..quick()
     };
@@ -319,8 +319,14 @@ async fn tools_that_always_change_are_read_less_and_less_often() {
     until(3).await;
     let changes = *bench.fleet.changes().borrow();
     until(5).await;
-    let waits = Duration::from_millis(200 + 400 + 800);
-    assert!(began.elapsed() >= waits, "{:?}", began.elapsed());
+    // By the server's own watch; how long a busy machine takes to hand a request over is not waited for twice.
+    let times: Vec<u64> = (bench.lines("one", "times").iter())
+        .filter_map(|line| line.strip_prefix("tools/list ")?.parse().ok())
+        .collect();
+    let gaps: Vec<u64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    for (gap, wait) in gaps[1..4].iter().zip([1_000, 2_000, 4_000]) {
+        assert!(*gap >= wait / 2, "{gaps:?}");
+    }
     // Nothing was new, so nobody is told of anything.
     assert_eq!(*bench.fleet.changes().borrow(), changes);
 }

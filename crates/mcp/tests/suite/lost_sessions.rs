@@ -6,7 +6,7 @@ use hermes_mcp::RecoveryPolicy;
 use hermes_testkit::mcp_server::{McpServer, Mode, Profile};
 use serde_json::json;
 
-use super::fixture::{Bench, error, quick, remote};
+use super::fixture::{Bench, PATIENCE, error, quick, remote};
 
 fn said(message: &str) -> Mode {
     Mode::Error {
@@ -119,6 +119,14 @@ async fn a_session_that_expired_unused_or_belongs_to_another_instance_is_replace
     let mut server = remote(Profile::default());
     let bench = Bench::connected(quick(), server.url("/mcp")).await;
     for number in 2..4 {
+        // The stream on which the server can tell us something is opened after the handshake, and must not be
+        // opened in the middle of what follows.
+        hermes_testkit::eventually(PATIENCE, "the stream is open", || {
+            let requests = server.stats().requests;
+            let opened = requests.iter().filter(|seen| seen.line == "GET /mcp");
+            (opened.count() >= number - 1).then_some(())
+        })
+        .unwrap();
         server.restart().unwrap();
         let text = format!("instance {number}");
         let answer = bench.call("read", json!({ "text": text })).await;

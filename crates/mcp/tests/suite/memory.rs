@@ -14,17 +14,19 @@ use serde_json::json;
 
 use super::fixture::{Bench, PATIENCE, at, quick, remote};
 
-fn memory(home: &Path) -> Memory {
-    Memory::new(
-        Store::open(Options {
-            path: home.join("hermes.db"),
-            blobs: home.join("blobs"),
-            clock: Arc::new(SystemClock),
-            redactor: RedactorHandle::default(),
-            vfs: None,
-        })
-        .unwrap(),
-    )
+pub(super) fn memory(home: &Path) -> Memory {
+    Memory::new(open(home))
+}
+
+fn open(home: &Path) -> Store {
+    Store::open(Options {
+        path: home.join("hermes.db"),
+        blobs: home.join("blobs"),
+        clock: Arc::new(SystemClock),
+        redactor: RedactorHandle::default(),
+        vfs: None,
+    })
+    .unwrap()
 }
 
 fn server(command: &str) -> Server {
@@ -35,7 +37,7 @@ fn server(command: &str) -> Server {
     Server::new("s", settings)
 }
 
-fn catalog(description: &str) -> Catalog {
+fn catalog(description: &str) -> Arc<Catalog> {
     let tool = |name: &str, description: &str| RemoteTool {
         name: name.to_owned(),
         description: Some(description.to_owned()),
@@ -43,13 +45,13 @@ fn catalog(description: &str) -> Catalog {
         effect: Effect::Idempotent,
         needs_task: false,
     };
-    Catalog {
+    Arc::new(Catalog {
         tools: vec![tool("one", description), tool("two", "the same")],
         resources: true,
         prompts: false,
         tasks: true,
         cut: None,
-    }
+    })
 }
 
 // MCP-76
@@ -59,7 +61,8 @@ async fn tools_are_known_before_their_server_is_connected() {
     assert_eq!(memory(home.path()).recall(&server("x")).await, None);
     memory(home.path()).note(&server("x"), &catalog("d")).await;
     let next = memory(home.path());
-    assert_eq!(next.recall(&server("x")).await, Some(catalog("d")));
+    let recalled = next.recall(&server("x")).await;
+    assert_eq!(recalled.as_ref(), Some(&*catalog("d")));
     // Other settings may mean other tools.
     assert_eq!(next.recall(&server("y")).await, None);
     next.forget("s").await.unwrap();
@@ -112,22 +115,43 @@ async fn a_remembered_server_lets_the_first_question_go_ahead_until_it_is_wanted
     assert!(last.view("one").is_ready());
 }
 
-// MCP-62
+// MCP-62, MCP-98
 #[tokio::test]
-async fn a_tool_that_describes_itself_differently_is_named_once() {
+async fn a_tool_that_describes_itself_differently_is_named_until_somebody_heard_of_it() {
     let home = tempfile::tempdir().unwrap();
     let first = memory(home.path());
     assert!(first.note(&server("x"), &catalog("d")).await.is_empty());
     assert!(first.note(&server("x"), &catalog("d")).await.is_empty());
     drop(first);
+    let other = catalog("something else");
+    for _ in 0..2 {
+        // Nobody was told in the first of these runs.
+        let next = memory(home.path());
+        let changed = next.note(&server("x"), &other).await;
+        assert_eq!(changed.names().collect::<Vec<_>>(), ["one"]);
+    }
     let next = memory(home.path());
-    assert_eq!(
-        next.note(&server("x"), &catalog("something else")).await,
-        ["one"]
-    );
-    assert!(
-        next.note(&server("x"), &catalog("something else"))
-            .await
-            .is_empty()
-    );
+    let changed = next.note(&server("x"), &other).await;
+    next.accept("s", &changed).await.unwrap();
+    assert!(next.note(&server("x"), &other).await.is_empty());
+    // One that says it only reads, and then does not, is another tool.
+    let mut bolder = Catalog::clone(&other);
+    bolder.tools[1].effect = Effect::Mutating;
+    let changed = next.note(&server("x"), &Arc::new(bolder)).await;
+    assert_eq!(changed.names().collect::<Vec<_>>(), ["two"]);
+}
+
+// MCP-98
+#[tokio::test]
+async fn what_an_earlier_version_remembered_of_tools_is_no_change() {
+    let home = tempfile::tempdir().unwrap();
+    let store = open(home.path());
+    // It knew nothing of what a call may change, and had no mark of its kind.
+    let old = "00".repeat(32);
+    let pins = vec![("one".to_owned(), old.clone()), ("two".to_owned(), old)];
+    store.accept_mcp_tools("s", pins).await.unwrap();
+    let memory = Memory::new(store);
+    assert!(memory.note(&server("x"), &catalog("d")).await.is_empty());
+    let changed = memory.note(&server("x"), &catalog("e")).await;
+    assert_eq!(changed.names().collect::<Vec<_>>(), ["one"]);
 }

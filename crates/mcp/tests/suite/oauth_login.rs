@@ -159,7 +159,7 @@ async fn a_login_that_comes_to_nothing_keeps_the_old_one() {
 #[tokio::test]
 async fn nonsense_that_is_pasted_is_explained() {
     let mut fixture = Fixture::new();
-    fixture.oauth.timeout = Duration::from_millis(300);
+    fixture.oauth.timeout = Duration::from_secs(3);
     let person = Scripted::new(Does::Types("http://127.0.0.1/callback?code=x&state=y"));
     let oauth = fixture.authority(Some(person.clone()));
     let ended = oauth.login(&CancellationToken::new()).await.unwrap_err();

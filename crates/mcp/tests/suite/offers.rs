@@ -152,3 +152,21 @@ async fn calls_run_side_by_side_where_the_settings_say_so() {
     assert_eq!((&one, &two), (&json!({ "result": "w" }), &one));
     assert_eq!(server.stats().most_calls_at_once, 2);
 }
+
+// MCP-55
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tool_that_would_take_the_name_of_another_is_not_offered() {
+    let server = remote(Profile {
+        resources: false,
+        prompts: false,
+        ..Profile::default()
+    });
+    let mut bench = Bench::beside(quick(), &["mcp__one__echo", "read"]);
+    bench.add("one", at(server.url("/mcp"))).await;
+    bench.ready("one").await;
+    // Only the whole name counts: a server's tool may be called like one of ours.
+    let others = ["mcp__one__fail", "mcp__one__read", "mcp__one__wait"];
+    assert_eq!(bench.names(), others);
+    let read = bench.call_at("one", "read", json!({ "text": "x" })).await;
+    assert_eq!(read, json!({ "result": "x" }));
+}

@@ -184,7 +184,7 @@ async fn a_write_that_may_have_happened_is_not_repeated_and_a_read_is() {
 async fn a_write_without_an_answer_or_with_a_server_error_may_have_happened() {
     let server = remote(Profile::default());
     let policy = RecoveryPolicy {
-        call_timeout: Duration::from_millis(300),
+        call_timeout: Duration::from_secs(3),
         ..quick()
     };
     let bench = Bench::connected(policy, server.url("/mcp")).await;
@@ -237,13 +237,13 @@ async fn an_answer_that_breaks_off_over_http_keeps_the_session() {
 async fn an_unused_program_is_closed_and_the_next_call_starts_it() {
     let mut bench = Bench::new(quick());
     let mut server = bench.program("one", "");
-    server.idle_timeout_seconds = Duration::from_millis(300);
+    server.idle_timeout_seconds = Duration::from_secs(3);
     bench.add("one", server).await;
     let pid = bench.ready("one").await.pid.unwrap();
     let process = Process::of(i32::try_from(pid).unwrap()).unwrap();
     // A call that takes longer than the limit is not cut off.
     let answer = bench
-        .call("wait", json!({ "millis": 900, "text": "w" }))
+        .call("wait", json!({ "millis": 4_000, "text": "w" }))
         .await;
     assert_eq!(answer, json!({ "result": "w" }));
     bench

@@ -136,6 +136,8 @@ impl Honcho {
 impl Provider for Honcho {
     fn manner(&self) -> Manner {
         Manner {
+            // Elsewhere the first message makes the session: its context is asked for.
+            begins: self.settings.begins && self.settings.mode == Mode::Tools,
             recalls: self.settings.mode != Mode::Tools,
             ahead: true,
             hold: self.settings.hold,
@@ -165,6 +167,10 @@ impl Provider for Honcho {
             Mode::Context => Vec::new(),
             Mode::Hybrid | Mode::Tools => tools::specs(),
         }
+    }
+
+    fn begin<'a>(&'a self, scene: &'a Scene) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(async move { self.session(scene).await.map(|_| ()) })
     }
 
     fn recall<'a>(

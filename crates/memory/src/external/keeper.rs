@@ -76,6 +76,8 @@ struct State {
     recalling: Trouble,
     sending: Trouble,
     ahead: Ahead,
+    /// Conversations that began here.
+    begun: HashSet<String>,
     /// Conversations with something to end.
     spoken: HashSet<String>,
     /// Whether the courier runs.
@@ -85,6 +87,14 @@ struct State {
 }
 
 impl State {
+    /// Whether a conversation begins now.
+    fn begins(&mut self, session: &str) -> bool {
+        if self.begun.len() >= MOST_SESSIONS {
+            self.begun.clear();
+        }
+        self.begun.insert(session.to_owned())
+    }
+
     fn spoke(&mut self, session: &str) {
         if self.spoken.len() < MOST_SESSIONS {
             self.spoken.insert(session.to_owned());
@@ -163,9 +173,10 @@ impl External {
     /// What is known that bears on a message. Never fails and never takes longer than it may.
     pub async fn recall(&self, question: Question) -> Recollection {
         let used = self.used_on(&question.scene.surface);
-        if used.is_some() {
+        if let Some(provider) = &used {
             // What an earlier run left is sent now that there is time.
             self.ring();
+            self.begin(provider, &question.scene);
         }
         let found = match used {
             Some(provider) if provider.manner().recalls && !self.is_resting() => {
@@ -179,6 +190,24 @@ impl External {
             text: found.and_then(|found| fenced(self.name(), &found)),
             notice: untold.or_else(|| state.sending.untold(self.name())),
         }
+    }
+
+    /// Tells of a conversation that is new here, where the provider wants that. Nobody waits for it.
+    fn begin(&self, provider: &Arc<dyn Provider>, scene: &Scene) {
+        if !provider.manner().begins || !self.state().begins(&scene.session) {
+            return;
+        }
+        let (provider, scene) = (provider.clone(), scene.clone());
+        let (name, stop) = (self.known_name(), self.inner.stop.clone());
+        self.inner.tasks.spawn(async move {
+            let begun = tokio::select! {
+                () = stop.cancelled() => return,
+                begun = provider.begin(&scene) => begun,
+            };
+            if let Err(error) = begun {
+                tracing::warn!(%error, "{name} was not told that a conversation began");
+            }
+        });
     }
 
     async fn found(&self, provider: &Arc<dyn Provider>, question: Question) -> Option<String> {

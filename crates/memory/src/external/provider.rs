@@ -12,8 +12,8 @@ use super::error::ProviderError;
 
 /// An external memory.
 ///
-/// [`External`](super::External) owns it and is the only caller. It asks `recall` before a turn and stops waiting
-/// when its limit passes; it calls `deliver` for one errand after the other, in order, and again later when that
+/// [`External`](super::External) owns it and is the only caller. It calls `begin` once for a conversation, behind its
+/// first message, where `manner` wants that. It asks `recall` before a turn and stops waiting when its limit passes; it calls `deliver` for one errand after the other, in order, and again later when that
 /// failed for a passing reason; `call` is made for tools of `tools`. Everything may be dropped at any moment. A
 /// provider retries nothing that may have taken effect.
 pub trait Provider: Send + Sync {
@@ -30,6 +30,11 @@ pub trait Provider: Send + Sync {
 
     /// Its own tools.
     fn tools(&self) -> Vec<ToolSpec>;
+
+    /// Makes ready for a conversation. What fails here is tried again when it is needed.
+    fn begin<'a>(&'a self, _: &'a Scene) -> BoxFuture<'a, Result<(), ProviderError>> {
+        Box::pin(async { Ok(()) })
+    }
 
     /// What is known that bears on a question. Nothing is no failure.
     fn recall<'a>(
@@ -55,6 +60,8 @@ pub trait Provider: Send + Sync {
 /// How a provider wants to be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Manner {
+    /// Whether it is told that a conversation began.
+    pub begins: bool,
     /// Whether it is asked before turns at all.
     pub recalls: bool,
     /// Whether it is asked for the next turn behind the last one; at the message otherwise.
@@ -70,6 +77,7 @@ pub struct Manner {
 impl Default for Manner {
     fn default() -> Self {
         Self {
+            begins: false,
             recalls: true,
             ahead: false,
             hold: 1,

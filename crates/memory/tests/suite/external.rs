@@ -62,7 +62,7 @@ impl Place {
         known(name)?.make(&Setup {
             home: self.folder.path(),
             root: self.folder.path(),
-            user_home: None,
+            user_home: Some(&self.folder.path().join("user")),
             profile,
             environment: &variables.iter().copied().collect::<Environment>(),
             client: client.build().unwrap(),
@@ -71,7 +71,11 @@ impl Place {
     }
 
     /// The same, kept as a program keeps it.
-    fn kept(&self, provider: Result<Arc<dyn Provider>, ProviderError>, name: &str) -> External {
+    pub(crate) fn kept(
+        &self,
+        provider: Result<Arc<dyn Provider>, ProviderError>,
+        name: &str,
+    ) -> External {
         let provider = std::sync::Mutex::new(Some(provider));
         External::new(ExternalOptions {
             name: name.to_owned(),

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::external::{Place, asked, scene};
 
-const KEY: &str = "hch-key-1234567890";
+pub(crate) const KEY: &str = "hch-key-1234567890";
 
 pub(crate) fn service() -> MemoryService {
     let service =

@@ -126,22 +126,16 @@ async fn keys_that_ask_for_something_in_vain_are_named() {
             .to_vec()
     };
     let all = json!({
-        "initOnSessionStart": true, "pinUserPeer": "ana",
-        "userPeerAliases": {"1": "ana"}, "runtimePeerPrefix": "tg",
+        "pinUserPeer": "ana", "userPeerAliases": {"1": "ana"}, "runtimePeerPrefix": "tg",
     });
     assert_eq!(
         unused(all),
-        [
-            "initOnSessionStart",
-            "pinUserPeer",
-            "userPeerAliases",
-            "runtimePeerPrefix"
-        ]
+        ["pinUserPeer", "userPeerAliases", "runtimePeerPrefix"]
     );
     let block =
         json!({"hosts": {"hermes": {"pinUserPeer": true}, "other": {"runtimePeerPrefix": "tg"}}});
     assert_eq!(unused(block), ["pinUserPeer"]);
-    let off = json!({"initOnSessionStart": false, "userPeerAliases": {}, "runtimePeerPrefix": ""});
+    let off = json!({"pinUserPeer": false, "userPeerAliases": {}, "runtimePeerPrefix": ""});
     assert!(unused(off).is_empty());
 }
 

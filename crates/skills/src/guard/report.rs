@@ -28,7 +28,7 @@ pub struct Finding {
     pub line: u32,
     /// The line itself, or what is wrong. Keys are masked.
     pub excerpt: String,
-    /// The hash of the line as it was judged.
+    /// The hash of what was judged: of the line, or of the bytes of what it is about. Empty where none were read.
     pub line_hash: String,
 }
 
@@ -51,7 +51,14 @@ impl Finding {
         }
     }
 
-    pub(super) fn of_file(id: &'static str, severity: Severity, file: &str, what: &str) -> Self {
+    /// One about a file or the whole skill. `judged` is the hash of the bytes it is about: others that would be
+    /// described in the same words are another matter.
+    pub(super) fn of_file(
+        (id, severity): (&'static str, Severity),
+        file: &str,
+        what: &str,
+        judged: String,
+    ) -> Self {
         Self {
             id,
             category: Category::Structural,
@@ -59,7 +66,7 @@ impl Finding {
             file: file.to_owned(),
             line: 0,
             excerpt: what.to_owned(),
-            line_hash: waiver::hash(what),
+            line_hash: judged,
         }
     }
 

@@ -21,8 +21,11 @@ pub const LARGEST_READ: u64 = 16 * 1024 * 1024;
 const MOST_ENTRIES: usize = 2_000;
 /// How deep directories are followed.
 const DEEPEST: usize = 16;
-/// Most findings of one rule in one file; more say nothing more.
+/// Most findings of one rule and weight in one file; more say nothing more.
 const MOST_ALIKE: usize = 10;
+/// Most of those that a person accepts line by line, so that each of them has to be there. What goes beyond is more
+/// than anybody reads, and accepted by nobody.
+const MOST_ACCEPTED: usize = 1_000;
 const SKILL_FILE: &str = "SKILL.md";
 
 /// A file of a skill.
@@ -111,24 +114,58 @@ pub fn scan(entries: &[Entry<'_>], depth: Depth) -> Result<Report, ScanError> {
 /// The rules that the lines of a file break.
 fn broken(rules: &Rules, path: &str, words: &str, declared: &BTreeSet<String>) -> Vec<Finding> {
     let kind = Kind::of(path);
-    let mut alike: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut findings = Vec::new();
+    let mut kept = Kept::default();
     for line in text::lines(words, kind) {
         for rule in rules.broken_by(&line.text) {
             if rule.looks == Looks::InMarkdown && kind != Kind::Markdown {
                 continue;
             }
-            let seen = alike.entry(rule.id).or_default();
-            *seen += 1;
-            if *seen <= MOST_ALIKE {
-                findings.push(found(rule, path, &line, declared));
-            }
+            let severity = weight(rule, &line, declared);
+            kept.add(rule.id, severity, path, || {
+                let place = rules::place(rule, &line.text);
+                let about = (rule.id, rule.category, severity);
+                Finding::of_line(about, path, line.number, &line.text, place)
+            });
         }
     }
-    findings
+    kept.findings
 }
 
-fn found(rule: &Rule, path: &str, line: &Line, declared: &BTreeSet<String>) -> Finding {
+/// Findings of one file, of which as many alike are kept as can matter. Those of another weight count by themselves:
+/// ten that weigh little must not hide one that weighs much.
+#[derive(Default)]
+struct Kept {
+    findings: Vec<Finding>,
+    alike: BTreeMap<(&'static str, Severity), usize>,
+}
+
+impl Kept {
+    fn add(
+        &mut self,
+        id: &'static str,
+        severity: Severity,
+        path: &str,
+        finding: impl FnOnce() -> Finding,
+    ) {
+        let seen = self.alike.entry((id, severity)).or_default();
+        *seen += 1;
+        let most = match severity {
+            Severity::High => MOST_ACCEPTED,
+            Severity::Critical | Severity::Medium | Severity::Low => MOST_ALIKE,
+        };
+        if *seen <= most {
+            self.findings.push(finding());
+        } else if severity == Severity::High && *seen == most + 1 {
+            let what = format!("more than {most} lines that break {id}");
+            let about = ("too_many_findings", Severity::Critical);
+            self.findings
+                .push(Finding::of_file(about, path, &what, String::new()));
+        }
+    }
+}
+
+/// How much a line that breaks a rule weighs where it stands.
+fn weight(rule: &Rule, line: &Line, declared: &BTreeSet<String>) -> Severity {
     let mut severity = rule.severity;
     if line.fenced && rule.category.is_milder_in_fences() {
         severity = severity.lowered();
@@ -137,9 +174,7 @@ fn found(rule: &Rule, path: &str, line: &Line, declared: &BTreeSet<String>) -> F
     if rule.reads_variable && reads_only(&line.text, declared) {
         severity = severity.min(Severity::Medium);
     }
-    let place = rules::place(rule, &line.text);
-    let about = (rule.id, rule.category, severity);
-    Finding::of_line(about, path, line.number, &line.text, place)
+    severity
 }
 
 /// Whether every name of a secret in a line is one the skill asks for.
@@ -171,21 +206,24 @@ fn hidden(path: &str, text: &str) -> Vec<Finding> {
     if text.is_ascii() {
         return Vec::new();
     }
-    (1_u32..)
-        .zip(text.lines())
-        .filter_map(|(number, line)| {
-            let character = invisible::hidden(line, number == 1)?;
-            let about = ("invisible_unicode", Category::Injection, Severity::High);
+    let (id, severity) = ("invisible_unicode", Severity::High);
+    let mut kept = Kept::default();
+    for (number, line) in (1_u32..).zip(text.lines()) {
+        let Some(character) = invisible::hidden(line, number == 1) else {
+            continue;
+        };
+        kept.add(id, severity, path, || {
+            let about = (id, Category::Injection, severity);
             let mut finding = Finding::of_line(about, path, number, line, None);
             finding.excerpt = format!(
                 "a character nobody sees (U+{:04X}) in: {}",
                 u32::from(character),
                 finding.excerpt
             );
-            Some(finding)
-        })
-        .take(MOST_ALIKE)
-        .collect()
+            finding
+        });
+    }
+    kept.findings
 }
 
 /// Looks at a directory as it is on the disk. Links are named, never followed out of it.

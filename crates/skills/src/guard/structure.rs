@@ -4,6 +4,7 @@ use super::report::Finding;
 use super::rule::Severity;
 use super::scan::{Content, Entry};
 use super::text;
+use super::waiver::{hash_of_all, hash_of_bytes};
 
 /// More files than a skill needs.
 pub const MOST_FILES: usize = 50;
@@ -61,22 +62,14 @@ pub(super) fn look(entries: &[Entry<'_>]) -> Vec<Finding> {
     let count = entries.len();
     if count > MOST_FILES {
         let what = format!("{count} files, more than {MOST_FILES}");
-        found.push(Finding::of_file(
-            "too_many_files",
-            Severity::Medium,
-            "",
-            &what,
-        ));
+        let about = ("too_many_files", Severity::Medium);
+        found.push(Finding::of_file(about, "", &what, hash_of_all(entries)));
     }
     let total: u64 = entries.iter().map(|entry| entry.content.size()).sum();
     if total > LARGEST_TOTAL {
         let what = format!("{total} bytes in all, more than {LARGEST_TOTAL}");
-        found.push(Finding::of_file(
-            "oversized_skill",
-            Severity::High,
-            "",
-            &what,
-        ));
+        let about = ("oversized_skill", Severity::High);
+        found.push(Finding::of_file(about, "", &what, hash_of_all(entries)));
     }
     for entry in entries {
         found.extend(one(entry));
@@ -92,7 +85,11 @@ fn one(entry: &Entry<'_>) -> Vec<Finding> {
     let has = |endings: &[&str]| ending.as_deref().is_some_and(|own| endings.contains(&own));
     let mut found = Vec::new();
     let mut add = |id, severity, what: &str| {
-        found.push(Finding::of_file(id, severity, path, what));
+        let judged = match &entry.content {
+            Content::File { bytes, .. } => hash_of_bytes(bytes),
+            Content::Link { .. } | Content::Unread { .. } => String::new(),
+        };
+        found.push(Finding::of_file((id, severity), path, what, judged));
     };
     match &entry.content {
         Content::Link { escapes: true } => {

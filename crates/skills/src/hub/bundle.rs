@@ -244,17 +244,28 @@ impl Bundle {
         scan(&entries, depth)
     }
 
-    /// The same skill under another name, in its `SKILL.md` too: lists show the name that stands there.
-    #[must_use]
-    pub fn renamed(mut self, name: SkillName) -> Self {
-        let text = with_name(&self.text(), name.as_str());
+    /// The same skill under another name, in its `SKILL.md` too: lists show the name that stands there, and commands
+    /// are made of it.
+    pub(super) fn renamed(mut self, name: SkillName) -> Result<Self, HubError> {
+        let own = self.text();
+        // A number is a name only in quotes.
+        let written = [name.to_string(), format!("\"{name}\"")];
+        let mut texts = written.iter().map(|written| with_name(&own, written));
+        // There are more ways to write a name in YAML than are looked for: what counts is how it is read.
+        let bears = |text: &String| {
+            check_head(text).is_ok() && Skill::parse(text, "").name == name.as_str()
+        };
+        let text = texts.find(bears).ok_or_else(|| HubError::BadHead {
+            identifier: self.origin.identifier.to_string(),
+            fault: HeadFault::StubbornName,
+        })?;
         if let Some(file) = self.files.all.get_mut(&FilePath::skill()) {
             let total = self.files.total.saturating_sub(file.bytes.len());
             file.bytes = text.into_bytes();
             self.files.total = total.saturating_add(file.bytes.len());
         }
         self.name = name;
-        self
+        Ok(self)
     }
 }
 
@@ -275,29 +286,39 @@ fn check_head(text: &str) -> Result<(), HeadFault> {
     Ok(())
 }
 
-/// A `SKILL.md` with another name in it; everything else stays as it is written.
+/// A `SKILL.md` with another name in it, and with no other; everything else stays as it is written.
 fn with_name(text: &str, name: &str) -> String {
     let read = Frontmatter::parse(text);
     let line = format!("name: {name}\n");
     if read.head.is_empty() {
         return format!("---\n{line}---\n\n{text}");
     }
-    let mut replaced = false;
-    let mut head: String = read
-        .head
-        .split_inclusive('\n')
-        .map(|old| {
-            if !replaced && old.starts_with("name:") {
+    let mut head = String::new();
+    let (mut replaced, mut dropping) = (false, false);
+    for old in read.head.split_inclusive('\n') {
+        let continues = old.starts_with([' ', '\t']);
+        if !continues && !old.trim().is_empty() {
+            dropping = gives_name(old);
+            if dropping && !replaced {
                 replaced = true;
-                return line.as_str();
+                head.push_str(&line);
             }
-            old
-        })
-        .collect();
+        }
+        // The lines below a name belong to it; a blank one does no harm.
+        if !dropping || old.trim().is_empty() {
+            head.push_str(old);
+        }
+    }
     if !replaced {
         head.insert_str(0, &line);
     }
     text.replacen(read.head, &head, 1)
+}
+
+/// Whether a line at the head gives the name, with or without quotes and spaces around the key.
+fn gives_name(line: &str) -> bool {
+    let key = line.split_once(':').map(|(key, _)| key.trim());
+    key.is_some_and(|key| key.trim_matches(['"', '\'']) == "name")
 }
 
 #[cfg(test)]
@@ -377,5 +398,19 @@ mod tests {
             "---\nname: new\na: b\n---\nx"
         );
         assert_eq!(with_name("x", "new"), "---\nname: new\n---\n\nx");
+        for old in [
+            "\"name\": old\n",
+            "'name' : old\n",
+            "name : old\nname: older\n",
+            "name: >\n  old\n  and more\n",
+        ] {
+            assert_eq!(
+                with_name(
+                    &format!("---\na: b\n{old}# name: c\nnames: d\n---\nx"),
+                    "new"
+                ),
+                "---\na: b\nname: new\n# name: c\nnames: d\n---\nx"
+            );
+        }
     }
 }

@@ -100,6 +100,8 @@ pub enum HeadFault {
     NotYaml,
     #[error("does not give its {0}")]
     Missing(&'static str),
+    #[error("gives its name in a way that cannot be replaced by another")]
+    StubbornName,
 }
 
 /// Why the hub did not do what was asked.
@@ -224,6 +226,13 @@ impl HubError {
             Self::NotASkill { .. } => "nothing was installed".to_owned(),
             Self::SecondSkill { .. } => {
                 "nothing was installed; a skill is installed under its own name, so its author has to offer them one by one"
+                    .to_owned()
+            }
+            Self::BadHead {
+                fault: HeadFault::StubbornName,
+                ..
+            } => {
+                "nothing was installed; the name has to stand on one line of its own as name: NAME, which its author can mend"
                     .to_owned()
             }
             Self::BadHead { .. } => {

@@ -123,7 +123,7 @@ impl Hub {
         let called = command_name(&bundle.skill().name);
         let bundle = match bundle.name == name && called == command_name(name.as_str()) {
             true => bundle,
-            false => bundle.renamed(name),
+            false => bundle.renamed(name)?,
         };
         target(&self.state, &install_path)?;
         let staged = Staged::write(

@@ -79,6 +79,21 @@ impl Readiness {
         }
     }
 
+    /// The same where no file with credentials reaches the commands of a skill.
+    #[must_use]
+    pub fn without_files(self, skill: &Skill) -> Self {
+        let files = skill.credential_files.clone();
+        let status = match self.status {
+            Status::Available if !files.is_empty() => Status::SetupNeeded,
+            other => other,
+        };
+        Self {
+            status,
+            files,
+            ..self
+        }
+    }
+
     /// What is missing, in a sentence; nothing when all is there.
     pub fn note(&self) -> Option<String> {
         let names: Vec<&str> = self

@@ -198,6 +198,81 @@ fn a_skill_may_read_the_key_it_asks_for_openly_and_no_other() {
 
 // LN-33
 #[test]
+fn harmless_lines_do_not_hide_a_dangerous_one_behind_them() {
+    let head = "---\nname: x\ndescription: y\nrequired_environment_variables: [NOTION_API_KEY]\n---\n\ntext\n";
+    let read = |name: &str| format!("key = os.environ.get(\"{name}\")\n");
+    let script = format!(
+        "{}{}",
+        read("NOTION_API_KEY").repeat(10),
+        read("OPENAI_API_KEY")
+    );
+    let report = scanned(&[("SKILL.md", head), ("a.py", &script)]);
+    assert_eq!(report.verdict(), Verdict::Dangerous);
+    assert_eq!(report.findings[0].place(), "a.py:11");
+    // An example weighs less than the same line where it is meant.
+    let fenced = "```sh\nsudo apt install jq\n```\n".repeat(10);
+    let report = scanned(&[("SKILL.md", &format!("{HEAD}{fenced}sudo apt install jq\n"))]);
+    assert_eq!(report.verdict(), Verdict::Caution);
+    assert_eq!(places(&report)[0], "high sudo_usage SKILL.md:36");
+}
+
+// LN-33
+#[test]
+fn what_is_accepted_line_by_line_is_found_line_by_line() {
+    let lines = |count: usize| -> String {
+        let lines = (0..count).map(|number| format!("sudo rm -r /opt/{number}\n"));
+        lines.collect()
+    };
+    let accepted = scanned(&[("a.sh", &lines(30))]);
+    assert_eq!(accepted.findings.len(), 30);
+    let waivers = accepted.waivers();
+    assert_eq!(
+        scanned(&[("a.sh", &lines(30))]).without(&waivers).findings,
+        []
+    );
+    let more = scanned(&[("a.sh", &lines(31))]).without(&waivers);
+    assert_eq!(places(&more), ["high sudo_usage a.sh:31"]);
+    let hidden = scanned(&[("SKILL.md", &format!("{HEAD}{}", "a\u{202e}b\n".repeat(12)))]);
+    assert_eq!(hidden.findings.len(), 12, "{:?}", places(&hidden));
+    // More than anybody reads is accepted by nobody.
+    let flood = scanned(&[("a.sh", &lines(1_001))]);
+    assert_eq!(places(&flood)[0], "critical too_many_findings a.sh");
+    assert_eq!(flood.verdict(), Verdict::Dangerous);
+}
+
+// LN-33
+#[test]
+fn a_file_nobody_can_read_is_accepted_for_its_bytes() {
+    let looked_at = |bytes: &[u8]| {
+        let table = Entry {
+            path: "table.xlsx".to_owned(),
+            content: Content::File {
+                bytes,
+                executable: false,
+            },
+        };
+        scan(&[table], Depth::Usual).unwrap()
+    };
+    let one = b"PK\x03\x04\0\0";
+    let waivers = looked_at(one).waivers();
+    assert_eq!(looked_at(one).without(&waivers).verdict(), Verdict::Safe);
+    let other = looked_at(b"PK\x03\x04\0\x01").without(&waivers);
+    assert_eq!(places(&other), ["high unreadable_file table.xlsx"]);
+    // The same for a skill that is too large as a whole: as many bytes are not the same ones.
+    let large = |letter: &str| {
+        let text = letter.repeat(250 * 1024);
+        let files: Vec<String> = (0..5).map(|number| format!("{number}.md")).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|path| (&**path, &*text)).collect();
+        scanned(&files)
+    };
+    let waivers = large("a").waivers();
+    assert_eq!(large("a").without(&waivers).verdict(), Verdict::Safe);
+    let other = large("b").without(&waivers);
+    assert_eq!(places(&other), ["high oversized_skill the skill"]);
+}
+
+// LN-33
+#[test]
 fn a_directory_is_looked_at_as_it_lies_there() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("skill");

@@ -96,4 +96,15 @@ fn known_secrets_stay_out_of_the_journal() {
     let whole = format!("{entry:?}");
     assert!(!whole.contains("hunter2"), "{whole}");
     assert!(whole.contains("the key is"), "{whole}");
+    assert!(entry.tells_all_of_before(), "there was nothing before");
+    // Whoever would put it back is told that this is not what was there.
+    for (before, whole) in [("plain", true), ("it is hunter2-hunter2-hunter2", false)] {
+        let mut gone = change(JournalOrigin::Foreground, "memory", "");
+        gone.before = Some(before.to_owned());
+        let id = fixture.store.append_journal(gone).wait().unwrap();
+        let entry = fixture.store.journal_entry(id).wait().unwrap().unwrap();
+        assert_eq!(entry.tells_all_of_before(), whole, "{before}");
+        let shown = serde_json::to_string(&entry).unwrap();
+        assert!(!shown.contains("sha256"), "{shown}");
+    }
 }

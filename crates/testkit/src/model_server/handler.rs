@@ -43,6 +43,9 @@ pub(super) async fn serve(State(ledger): State<Arc<Ledger>>, request: Request) -
     };
     match step {
         Some(step) => {
+            if let Some(gate) = &step.held {
+                gate.passed().await;
+            }
             let response = play(step, &request).await;
             ledger.answered(request.number);
             response

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
+use super::gate::Gate;
 use super::record::RecordedRequest;
 use super::reply::{Failure, RawReply, Reply};
 use super::request::ModelRequest;
@@ -28,6 +29,9 @@ pub struct Step {
     /// Stays available after use. Put such a step last: it hides what follows it.
     #[serde(default)]
     pub repeat: bool,
+    /// What the answer waits for, before its status line and before any pause. Only in code.
+    #[serde(skip)]
+    pub held: Option<Gate>,
 }
 
 /// Conditions on a request; all that are set must hold.
@@ -94,6 +98,7 @@ impl Step {
             headers: BTreeMap::new(),
             timing: Timing::default(),
             repeat: false,
+            held: None,
         }
     }
 
@@ -166,6 +171,12 @@ impl Step {
     /// Pauses before the status line.
     pub fn delay(mut self, pause: Duration) -> Self {
         self.timing.before_headers = pause;
+        self
+    }
+
+    /// Holds the answer back until `gate` is opened; the request is on record before.
+    pub fn held(mut self, gate: &Gate) -> Self {
+        self.held = Some(gate.clone());
         self
     }
 

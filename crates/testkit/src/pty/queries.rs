@@ -17,7 +17,7 @@ pub(super) struct Queries {
     pub(super) copied: Vec<String>,
     /// Pictures that were drawn as a whole, and whether one is being drawn.
     pub(super) pictures: u32,
-    drawing: bool,
+    pub(super) drawing: bool,
 }
 
 impl Queries {

@@ -78,7 +78,7 @@ fn a_timeout_kills_the_whole_group_and_shows_the_output() {
     let started = Instant::now();
     let error = sh(&home, "echo before; sleep 100 & sleep 100")
         .env("MARKER", &marker)
-        .timeout(Duration::from_millis(200))
+        .timeout(Duration::from_secs(2))
         .run()
         .unwrap_err()
         .to_string();
@@ -99,7 +99,7 @@ fn a_timeout_kills_the_whole_group_and_shows_the_output() {
 fn a_descendant_that_holds_the_output_is_named_not_waited_for() {
     let home = TempHome::new().unwrap();
     let error = sh(&home, "sleep 100 & exit 0")
-        .timeout(Duration::from_millis(200))
+        .timeout(Duration::from_secs(2))
         .run()
         .unwrap_err()
         .to_string();

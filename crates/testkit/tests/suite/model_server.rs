@@ -1,7 +1,9 @@
 //! The scripted server answers in order, in the vendor's format, and remembers everything.
 
+use std::time::Duration;
+
 use hermes_testkit::model_server::{
-    ModelServer, Outcome, Scenario, Step, ToolCall, Usage, error, text, tool_call,
+    Gate, ModelServer, Outcome, Scenario, Step, ToolCall, Usage, error, text, tool_call,
 };
 use serde_json::{Value, json};
 
@@ -241,6 +243,28 @@ fn scenario_files_hold_the_same_types() {
     }
     let broken = serde_json::from_str::<Scenario>(r#"{"steps": [{"reply": {"anwser": {}}}]}"#);
     assert!(broken.unwrap_err().to_string().contains("anwser"));
+}
+
+#[test]
+fn a_held_answer_waits_for_its_gate() {
+    let gate = Gate::new();
+    let scenario = Scenario::new()
+        .reply(Step::new(text("at last")).when_user("first").held(&gate))
+        .reply(Step::new(text("at once")).when_user("second"));
+    let server = ModelServer::start(scenario).unwrap();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| chat(&server.base_url(), &ask("first")));
+        server
+            .wait_for_requests(1, Duration::from_secs(10))
+            .unwrap();
+        // Others are answered meanwhile.
+        let second = chat(&server.base_url(), &ask("second"));
+        assert!(second.text().contains("at once"));
+        let requests = server.requests();
+        assert!(requests[0].answered_at.is_none() && !first.is_finished());
+        gate.open();
+        assert!(first.join().unwrap().text().contains("at last"));
+    });
 }
 
 #[test]

@@ -106,6 +106,23 @@ fn a_failed_wait_shows_the_screen() {
 }
 
 #[test]
+fn half_a_picture_is_not_looked_at() {
+    let home = TempHome::new().unwrap();
+    // Clears and fills the screen, with a pause between the two.
+    let script = r"while :; do printf '\033[?2026h\033[2J\033[H'; sleep 0.02; printf 'filled\033[?2026l'; sleep 0.01; done";
+    let command = home.command("/bin/sh").args(["-c", script]);
+    let terminal = Terminal::spawn(&command, 60, 10).unwrap();
+    terminal.wait_for_text("filled", LIMIT).unwrap();
+    for _ in 0..50 {
+        assert!(terminal.screen().contains("filled"));
+        assert!(terminal.everything().iter().any(|row| row == "filled"));
+        let seen = Some(terminal.received());
+        let screen = terminal.wait_past(seen, |_| true, LIMIT).unwrap();
+        assert!(screen.contains("filled"), "{screen}");
+    }
+}
+
+#[test]
 fn dropping_it_ends_the_program() {
     let home = TempHome::new().unwrap();
     let terminal = shell(&home);

@@ -121,8 +121,8 @@ impl ExecuteCode {
         confined: Confined,
         context: &ToolContext,
     ) -> Result<Outcome, String> {
-        let scratch = self.place.backend.scratch();
-        let (ran, made) = self.once(code, &confined, &scratch, context).await?;
+        let scratch = &self.place.scratch;
+        let (ran, made) = self.once(code, &confined, scratch, context).await?;
         let inside = Outcome {
             ran,
             made,

@@ -139,7 +139,7 @@ async fn compile(
     if let Confined::Refused(_) = confined {
         return Ok(Verdict::Unknown("there is no sandbox to run the check in"));
     }
-    let scratch = place.backend.scratch().display().to_string();
+    let scratch = place.scratch.display().to_string();
     let (start, ending) = program.start();
     let words = ["/bin/sh", "-c", start, program.name(), &scratch, ending];
     let words = words.iter().chain(arguments).map(|word| (*word).to_owned());

@@ -1,9 +1,10 @@
 //! What is asked of the guard, and what it answers.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use hermes_core::Reach;
-use hermes_policy::{Leaving, Typed};
+use hermes_policy::{Leaving, Reviewed, Typed};
 
 /// Something a tool wants to do.
 pub(crate) struct Action<'a> {
@@ -74,6 +75,23 @@ impl<'a> Action<'a> {
             tool,
             text: typed.text,
             kind: Kind::Typed(typed, directory),
+        }
+    }
+
+    /// What a reviewing model is shown of it.
+    pub(super) fn reviewed(&self) -> (Reviewed, Cow<'a, str>) {
+        match self.kind {
+            Kind::Script | Kind::ScriptOutside(_) => (Reviewed::Script, self.text.into()),
+            // What a text does depends on who reads it, and on the line that it ends.
+            Kind::Typed(typed, _) => {
+                let (command, line) = (typed.command, typed.line());
+                let shown =
+                    format!("{command}\n\nTyped into the program that this started:\n{line}");
+                (Reviewed::Typed, shown.into())
+            }
+            Kind::Command | Kind::Outside(_) | Kind::Change(_) => {
+                (Reviewed::Command, self.text.into())
+            }
         }
     }
 

@@ -37,19 +37,23 @@ impl Guard {
                         judge_in(action.text, &around, &definitions)
                     }
                 };
-                match &self.tirith {
-                    Some(tirith) if around.isolation != Isolation::Full => {
-                        let more = tirith.check(action.text, context).await;
-                        judgement.with(more)
-                    }
-                    _ => judgement,
-                }
+                let more = self.scanned(action.text, &around, context).await;
+                judgement.with(more)
             }
             // The same eyes look at a script as at one handed to an interpreter in a command.
             Kind::Script => judge_script(action.text, &around),
             Kind::Typed(typed, directory) => {
                 let cwd = directory.display().to_string();
-                judge_typed(&typed, &Surroundings { cwd, ..around })
+                let around = Surroundings { cwd, ..around };
+                let judgement = judge_typed(&typed, &around);
+                let line = typed.line();
+                if line.trim().is_empty() || !typed.is_read_as_commands(&around) {
+                    return judgement;
+                }
+                let more = self.scanned(&line, &around, context).await.into_iter();
+                // The line may have begun before the text, which is all that is shown.
+                let span = whole(action.text);
+                judgement.with(more.map(|found| Finding { span, ..found }).collect())
             }
             Kind::Outside(line) => {
                 judge(action.text, &around).with(vec![outside(action.text, line)])
@@ -76,6 +80,23 @@ impl Guard {
                 };
                 Judgement::of(vec![found], around.isolation)
             }
+        }
+    }
+}
+
+impl Guard {
+    /// What the scanner finds, where there is one and something to protect.
+    async fn scanned(
+        &self,
+        command: &str,
+        around: &Surroundings,
+        context: &ToolContext,
+    ) -> Vec<Finding> {
+        match &self.tirith {
+            Some(tirith) if around.isolation != Isolation::Full => {
+                tirith.check(command, context).await
+            }
+            Some(_) | None => Vec::new(),
         }
     }
 }

@@ -1,15 +1,12 @@
 //! Asking a person for what a skill lacks. What is typed goes to the file of secrets and nowhere else.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use hermes_core::{Answer, Question, QuestionId, QuestionKind, ToolContext, ToolError};
 use hermes_skills::{RequiredVariable, Viewed};
 
 use super::{SkillServices, blocking};
 
-/// How long a person may take for one value; silence means not now.
-const PATIENCE: Duration = Duration::from_secs(120);
 /// Most values one skill asks for.
 const MOST: usize = 8;
 
@@ -38,7 +35,8 @@ pub(super) async fn capture(
             kind: QuestionKind::Secret {
                 prompt: prompt(viewed, variable),
             },
-            deadline: PATIENCE,
+            // Silence means not now.
+            deadline: services.patience,
         };
         let reply = context.asker.ask(question, context.cancel.clone()).await;
         if context.cancel.is_cancelled() {

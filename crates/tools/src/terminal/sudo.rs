@@ -1,15 +1,10 @@
 //! The password for `sudo`: from the settings, or from the person, kept for the session.
 
-use std::time::Duration;
-
 use hermes_core::{Answer, Question, QuestionId, QuestionKind, ToolContext};
 use hermes_exec::{sudo_count, sudo_rejected};
 use hermes_secrets::Secret;
 
 use crate::workplace::Workplace;
-
-/// How long a person may take to type it.
-const PATIENCE: Duration = Duration::from_secs(45);
 
 /// What is known for one command.
 pub(super) enum Password {
@@ -59,7 +54,7 @@ pub(super) async fn password(place: &Workplace, command: &str, context: &ToolCon
         kind: QuestionKind::Secret {
             prompt: "A command uses sudo. Your password, or nothing to run it without:".to_owned(),
         },
-        deadline: PATIENCE,
+        deadline: place.sudo.patience,
     };
     let reply = context.asker.ask(question, context.cancel.clone()).await;
     match reply.answer {

@@ -124,6 +124,7 @@ pub(super) fn workplace(backend: &Arc<dyn Backend>, directory: &str, folder: &Pa
     );
     Workplace {
         backend: backend.clone(),
+        scratch: backend.scratch(),
         shell: shell(backend, directory, backend.scratch()),
         outside: shell(backend, directory, backend.scratch()),
         defined: Defined::default(),

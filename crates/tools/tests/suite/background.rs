@@ -24,6 +24,7 @@ struct Desk {
     process: Process,
     context: ToolContext,
     backend: Arc<dyn Backend>,
+    place: Arc<Workplace>,
     _folder: tempfile::TempDir,
     _server: Sshd,
 }
@@ -47,7 +48,8 @@ impl Desk {
         });
         Self {
             terminal: Terminal::new(place.clone()),
-            process: Process::new(place),
+            process: Process::new(place.clone()),
+            place,
             context: context("one", Path::new("/")),
             backend,
             _folder: folder,
@@ -243,6 +245,46 @@ async fn what_is_typed_into_a_shell_passes_the_rules_for_commands() {
     assert_eq!(typed("submit", "").await.0, "ok");
     assert_eq!(typed("submit", "echo $((40+2)) are left").await.0, "ok");
     desk.polled(&id, "42 are left").await;
+    desk.act("kill", &id, json!({})).await;
+    desk.backend.close().await.unwrap();
+}
+
+// EX-52, EX-58: what was typed stays with the process, whoever typed it; the tool is made anew for every turn.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_another_tool_typed_before_counts() {
+    let mut desk = Desk::new();
+    desk.context.mode = RunMode::Manual;
+    desk.context.attended = false;
+    let id = desk.start("exec bash", false).await;
+    let wrote = desk.act("write", &id, json!({"data": "r"})).await;
+    assert_eq!(wrote["status"], "ok", "{wrote}");
+    let place = desk.place.clone();
+    let other = context("two", Path::new("/"));
+    for context in [&desk.context, &other] {
+        let asked = json!({"action": "submit", "session_id": id, "data": "m -rf /"});
+        let answer = Process::new(place.clone())
+            .call(asked, context)
+            .await
+            .unwrap();
+        let answer: Json = serde_json::from_str(&answer.content).unwrap();
+        assert_eq!(answer["status"], "blocked", "{answer}");
+        assert!(
+            answer["error"].as_str().unwrap().contains("never runs"),
+            "{answer}"
+        );
+    }
+    desk.act("kill", &id, json!({})).await;
+    // Nor is the beginning of a line forgotten because much follows it.
+    let id = desk.start("exec bash", false).await;
+    let spaces = format!("echo {}", " ".repeat(40 << 10));
+    for _ in 0..2 {
+        let wrote = desk.act("write", &id, json!({ "data": spaces })).await;
+        assert_eq!(wrote["status"], "ok", "{wrote}");
+    }
+    let ends = desk.act("submit", &id, json!({"data": "x"})).await;
+    assert_eq!(ends["status"], "blocked", "{ends}");
+    let told = ends["error"].as_str().unwrap();
+    assert!(told.contains("No person refused it"), "{told}");
     desk.act("kill", &id, json!({})).await;
     desk.backend.close().await.unwrap();
 }

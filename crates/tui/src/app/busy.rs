@@ -17,7 +17,7 @@ impl WhileBusy {
     /// What the empty composer says meanwhile.
     pub(super) fn hint(self) -> &'static str {
         match self {
-            Self::Interrupt => "a message stops the agent and is next; Esc only stops",
+            Self::Interrupt => "a message stops it and is next; Esc only stops",
             Self::Queue => "a message waits for the end; Esc stops",
             Self::Steer => "a message is a remark for the agent; Esc stops",
         }

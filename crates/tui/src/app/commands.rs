@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use super::busy::WhileBusy;
-use super::input::MOST_WAITING;
 use super::{App, Effect, Mouse, Outgoing, Sections, StatusBar, Then, ToolLines};
 use crate::cells::Level;
 use crate::composer::Message;
@@ -61,14 +60,11 @@ impl App {
                     attachments: Vec::new(),
                     instead: false,
                     skills: None,
+                    rows: Vec::new(),
                 };
-                if self.waiting.len() >= MOST_WAITING {
-                    return self.refuse_more(message, effects);
-                }
-                self.waiting.push_back(message);
-                self.send_waiting(now, effects);
+                self.line_up(message, now, effects);
             }
-            "steer" if !rest.is_empty() => self.steer(rest.to_owned(), effects),
+            "steer" if !rest.is_empty() => effects.push(Effect::Remark(rest.to_owned())),
             "busy" => match rest.parse::<WhileBusy>() {
                 Ok(mode) => {
                     self.settings.busy = mode;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hermes_core::{Event, Question, SessionId, TurnEnd};
 
 use super::turn::{Held, Turn, Written, tool_cell};
-use super::{App, Effect, Mode, Tag, ToolLines};
+use super::{App, Effect, Mode, Occasion, Tag, ToolLines};
 use crate::cells::{self, Cell, Failure, Fold, Level, ToolState};
 use crate::diff::Diff;
 use crate::panels::{Finished, Panel, Verdict};
@@ -251,7 +251,7 @@ impl App {
             self.asked_at = Some(now);
         }
         if self.panels.push(tag, panel, Some(question.deadline)) {
-            effects.push(Effect::Ring);
+            effects.push(Effect::Ring(Occasion::Asks));
         }
     }
 
@@ -352,7 +352,7 @@ impl App {
         self.took = Some(took);
         self.ended_at = Some(now);
         if self.settings.ring && took >= LONG_TURN {
-            effects.push(Effect::Ring);
+            effects.push(Effect::Ring(Occasion::Done));
         }
         self.ask_for_sessions(effects);
         self.send_waiting(now, effects);

@@ -7,7 +7,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::{Line, Span};
 
 use super::sidebar::{Picked, Where};
-use super::{App, Effect, Mode, Record};
+use super::{App, Effect, Mode, Record, ToolLines};
 use crate::host::SessionRow;
 use crate::screen::Live;
 use crate::text::cut;
@@ -39,7 +39,9 @@ impl App {
         let (mut input, ruled) = self.input_lines(columns, most.saturating_sub(1).max(1));
         let cut_off = input.lines.len().saturating_sub(most);
         input.lines.drain(..cut_off);
-        let mut above = self.moving_lines(now, width);
+        let ends = matches!(&self.record, Record::Full(transcript) if transcript.is_at_end());
+        let carded = ends && self.settings.tools != ToolLines::Off;
+        let mut above = self.moving_lines(now, width, carded);
         let room = most.saturating_sub(input.lines.len() + 1);
         above.drain(..above.len().saturating_sub(room));
         let height = most - input.lines.len() - above.len();

@@ -6,7 +6,7 @@ use crossterm::event::{KeyEvent, KeyEventKind};
 use hermes_core::Op;
 
 use super::busy::WhileBusy;
-use super::{App, Asked, Effect, Mode, Outgoing, Phase, Reply, Tag};
+use super::{App, Asked, Effect, Mode, Outgoing, Reply, Tag};
 use crate::cells::{Cell, Failure, Level};
 use crate::composer::keys::{Action, action};
 use crate::composer::{Attachment, MOST_ATTACHMENTS, Message, Outcome, Pasted};
@@ -14,8 +14,6 @@ use crate::panels::QueueOutcome;
 
 /// A second Ctrl+C within this time ends the program.
 const TWICE: Duration = Duration::from_secs(2);
-/// Messages that wait for the end of a turn.
-pub(super) const MOST_WAITING: usize = 50;
 /// Keys that come this soon after a question came up were meant for the draft.
 const TOO_SOON: Duration = Duration::from_millis(300);
 
@@ -108,7 +106,7 @@ impl App {
     }
 
     /// Adds a picture to what is being written, as long as there is room.
-    fn attach(&mut self, picture: Attachment) {
+    pub(super) fn attach(&mut self, picture: Attachment) {
         let name = picture.label.clone();
         if !self.composer.attach(picture) {
             self.show_beside(Cell::Failure(Failure {
@@ -205,7 +203,7 @@ impl App {
         self.stop_turn(effects);
     }
 
-    fn stop_turn(&mut self, effects: &mut Vec<Effect>) {
+    pub(super) fn stop_turn(&mut self, effects: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else {
             return;
         };
@@ -225,6 +223,7 @@ impl App {
             attachments,
             instead: false,
             skills: None,
+            rows: Vec::new(),
         };
         self.say(message, now, effects);
     }
@@ -236,77 +235,10 @@ impl App {
         let is_command = message.skills.is_some();
         let only_words = message.attachments.is_empty() && !is_command;
         if busy && self.settings.busy == WhileBusy::Steer && only_words {
-            return self.steer(message.text, effects);
-        }
-        if self.waiting.len() >= MOST_WAITING {
-            return self.refuse_more(message, effects);
+            return effects.push(Effect::Remark(message.text));
         }
         message.instead = busy && !is_command && self.settings.busy == WhileBusy::Interrupt;
-        if message.instead {
-            // It is next, whatever was queued before.
-            let place = self.waiting.iter().take_while(|one| one.instead).count();
-            self.waiting.insert(place, message);
-            self.stop_turn(effects);
-        } else {
-            self.waiting.push_back(message);
-        }
-        self.send_waiting(now, effects);
-    }
-
-    /// A remark for the agent. It stands behind the paragraph that is being written.
-    pub(super) fn steer(&mut self, text: String, effects: &mut Vec<Effect>) {
-        let cell = self.user_cell(text.clone());
-        self.show_beside(cell);
-        effects.push(Effect::Send(Op::Steer { text }));
-    }
-
-    /// Too much waits already: a message stays where it can be sent later.
-    pub(super) fn refuse_more(&mut self, message: Outgoing, effects: &mut Vec<Effect>) {
-        self.back_to_draft(message, effects);
-        self.show_beside(Cell::Failure(Failure {
-            message: format!("{MOST_WAITING} messages wait already; this one stays in the input"),
-            next: Some("send it when some were answered, or stop the agent with Esc".to_owned()),
-        }));
-    }
-
-    /// Sends what waited, when nothing runs any more. What interrupted the turn goes as one message, what was
-    /// queued one after the other.
-    pub(super) fn send_waiting(&mut self, now: Duration, effects: &mut Vec<Effect>) {
-        if self.turn.is_some() || self.phase != Phase::Open {
-            return;
-        }
-        let Some(mut message) = self.waiting.pop_front() else {
-            return;
-        };
-        while message.instead
-            && self.waiting.front().is_some_and(|more| more.instead)
-            && let Some(more) = self.waiting.pop_front()
-        {
-            message.text = format!("{}\n\n{}", message.text, more.text);
-            message.attachments.extend(more.attachments);
-        }
-        self.show_user(message.text.clone());
-        self.begin_turn(now);
-        effects.push(Effect::Message(message));
-    }
-
-    /// A message could not be sent: its turn is none, and it is there to be sent again.
-    fn unsent(&mut self, message: Outgoing, effects: &mut Vec<Effect>) {
-        self.turn = None;
-        self.interrupted_at = None;
-        self.back_to_draft(message, effects);
-    }
-
-    /// Puts a message in front of what is being written.
-    pub(super) fn back_to_draft(&mut self, message: Outgoing, effects: &mut Vec<Effect>) {
-        let names = self.settings.paste_names.clone();
-        let kept = self
-            .composer
-            .bring_back(&message.text, |number| names.of(number));
-        effects.extend(kept.map(Effect::Keep));
-        for picture in message.attachments {
-            self.attach(picture);
-        }
+        self.line_up(message, now, effects);
     }
 
     pub(super) fn replied(&mut self, reply: Reply, now: Duration, effects: &mut Vec<Effect>) {
@@ -352,6 +284,7 @@ impl App {
                 attachments: self.composer.take_attachments(),
                 instead: false,
                 skills: Some(called),
+                rows: Vec::new(),
             };
             self.say(message, now, effects);
         }

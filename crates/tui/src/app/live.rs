@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratatui::text::{Line, Span};
 
-use super::{App, Mode, StatusBar};
+use super::{App, Mode, Occasion, Outgoing, Phase, StatusBar, ToolLines};
 use crate::composer::View;
 use crate::panels::Panel;
 use crate::screen::Live;
@@ -24,6 +24,22 @@ const PART_TO_ANSWER: usize = 2;
 const FEWEST_ROWS: usize = 6;
 
 impl App {
+    /// What calls the user.
+    pub(crate) fn call(&self, occasion: Occasion) -> String {
+        let agent = &self.theme.agent_name;
+        self.settings.call.bytes(agent, occasion)
+    }
+
+    /// How long the picture stays right while nothing happens: until the clock of the session has its next whole
+    /// second, or whatever else the settings say. None when it does not follow the time.
+    pub(crate) fn until_refresh(&self, now: Duration) -> Option<Duration> {
+        let every = self.settings.refresh?.as_nanos().max(1);
+        let gone = now.saturating_sub(self.opened_at).as_nanos() % every;
+        Some(Duration::from_nanos(
+            u64::try_from(every - gone).unwrap_or(u64::MAX),
+        ))
+    }
+
     /// What is to be seen at this time: the live area in no more than the rows there are, or all of the screen.
     pub fn live(&mut self, now: Duration) -> Live {
         match self.settings.mode {
@@ -49,7 +65,7 @@ impl App {
             let part = usize::from(rows) / PART_TO_ANSWER;
             above = above.min(part.saturating_sub(input.lines.len()));
         }
-        let mut lines = self.above(now, width);
+        let mut lines = self.above(now, width, above);
         let start = lines.len().saturating_sub(above);
         lines.drain(..start);
         let most = room.max(2).min(usize::from(rows));
@@ -88,30 +104,40 @@ impl App {
         }
     }
 
-    fn above(&self, now: Duration, width: usize) -> Vec<Line<'static>> {
+    fn above(&self, now: Duration, width: usize, room: usize) -> Vec<Line<'static>> {
         let turn = self.turn.as_ref();
         let mut lines = turn.map_or_else(Vec::new, |turn| {
             let most = (usize::from(self.size.1) / PART_OF_ROWS).max(1);
             turn.lines(now, width, most, &self.settings, &self.theme)
         });
-        lines.extend(self.moving_lines(now, width));
+        let carded = self.settings.tools != ToolLines::Off && lines.len() < room;
+        lines.extend(self.moving_lines(now, width, carded));
         lines
     }
 
     /// The line that moves while the agent works, and what waits for it.
-    pub(super) fn moving_lines(&self, now: Duration, width: usize) -> Vec<Line<'static>> {
+    ///
+    /// `carded` says that calls under way are to be seen above it.
+    pub(super) fn moving_lines(
+        &self,
+        now: Duration,
+        width: usize,
+        carded: bool,
+    ) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         if let Some(turn) = &self.turn {
             let elapsed = now.saturating_sub(turn.started);
             if turn.answer.is_none() || !turn.tools.is_empty() {
-                let activity = turn.activity();
+                let activity = turn.activity(carded);
                 let indicator = self.settings.indicator;
                 let (ticks, theme) = (self.ticks, &self.theme);
                 lines.push(activity.line_with(indicator, ticks, elapsed, width, theme));
             }
         }
         lines.extend(self.carrying_line(now, width));
-        for message in &self.waiting {
+        // What has no row yet is on its way to one; before there is a session, there is none to be had.
+        let told = |message: &&Outgoing| self.phase == Phase::Opening || !message.rows.is_empty();
+        for message in self.waiting.iter().filter(told) {
             let waits = cut(&format!("⋯ {}", clean_line(&message.text)), width);
             lines.push(Line::from(Span::styled(waits, self.theme.faint)));
         }

@@ -40,7 +40,7 @@ impl Lines {
 }
 
 impl Record {
-    pub(super) fn new(settings: &Settings, theme: &Theme, columns: usize) -> Self {
+    pub(super) fn new(settings: &Settings, theme: &Theme, size: (u16, u16)) -> Self {
         match settings.mode {
             Mode::Inline => Self::Inline(Lines::default()),
             Mode::Full => {
@@ -49,7 +49,9 @@ impl Record {
                     sections: settings.sections,
                     stamps: settings.stamps.clone().filter(|_| settings.timestamps),
                 };
-                Self::Full(Box::new(Transcript::new(look, columns)))
+                let mut transcript = Transcript::new(look, usize::from(size.0));
+                transcript.resize(usize::from(size.0), usize::from(size.1));
+                Self::Full(Box::new(transcript))
             }
         }
     }

@@ -9,6 +9,7 @@ use super::busy::WhileBusy;
 use crate::cells::{Cell, Fold, Marks};
 pub use crate::composer::paste::PasteTexts;
 use crate::spinner::Indicator;
+use crate::text::clean_line;
 
 /// How much of the terminal is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -155,13 +156,27 @@ pub enum Call {
     Both,
 }
 
+/// What the user is called for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// A long turn is over.
+    Done,
+    /// Something is asked.
+    Asks,
+}
+
 impl Call {
-    /// What the terminal is told.
-    pub(crate) fn bytes(self) -> &'static str {
+    /// What the terminal is told; `agent` is what the skin calls the agent.
+    pub(crate) fn bytes(self, agent: &str, occasion: Occasion) -> String {
+        let agent = clean_line(agent);
+        let said = match occasion {
+            Occasion::Done => format!("{agent} is done"),
+            Occasion::Asks => format!("{agent} has a question"),
+        };
         match self {
-            Self::Bell => "\x07",
-            Self::Notification => "\x1b]9;Hermes needs you\x1b\\",
-            Self::Both => "\x07\x1b]9;Hermes needs you\x1b\\",
+            Self::Bell => "\x07".to_owned(),
+            Self::Notification => format!("\x1b]9;{said}\x1b\\"),
+            Self::Both => format!("\x07\x1b]9;{said}\x1b\\"),
         }
     }
 }

@@ -194,7 +194,7 @@ fn an_answer_to_a_question_leaves_a_line_or_none() {
             deadline: 60 * SECOND,
         };
         let effects = app.update(Input::Event(Event::Ask(question)), SECOND);
-        assert_eq!(effects, [Effect::Ring]);
+        assert_eq!(effects, [Effect::Ring(Occasion::Asks)]);
         let escape = KeyEvent::from(KeyCode::Esc);
         let effects = app.update(Input::Key(escape), 3 * SECOND);
         assert_eq!(effects.len(), 1, "it is answered");
@@ -235,8 +235,11 @@ fn the_status_bar_is_above_below_or_nowhere() {
 
 #[test]
 fn the_user_is_called_with_a_bell_a_notification_or_both() {
-    let (bell, note) = (Call::Bell.bytes(), Call::Notification.bytes());
-    assert_eq!(bell, "\x07");
-    assert!(note.starts_with("\x1b]9;") && note.ends_with("\x1b\\") && !note.contains('\x07'));
-    assert_eq!(Call::Both.bytes(), format!("{bell}{note}"));
+    let told = |call: Call, occasion| call.bytes("Ares\x07", occasion);
+    let note = told(Call::Notification, Occasion::Asks);
+    assert_eq!(note, "\x1b]9;Ares has a question\x1b\\");
+    assert_eq!(told(Call::Bell, Occasion::Asks), "\x07");
+    assert_eq!(told(Call::Both, Occasion::Asks), format!("\x07{note}"));
+    let note = told(Call::Notification, Occasion::Done);
+    assert_eq!(note, "\x1b]9;Ares is done\x1b\\");
 }

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crossterm::event::{KeyEvent, MouseEvent};
-use hermes_core::{Event, Op, SessionId};
+use hermes_core::{Event, InboxId, Op, SessionId};
 
+use super::settings::Occasion;
 use crate::banner::Heading;
 use crate::cells::{Cell, Failure};
 use crate::composer::Attachment;
@@ -39,6 +40,20 @@ pub enum Input {
         /// What could be meant.
         candidates: Vec<Candidate>,
     },
+    /// A message has its row and waits, or could not be kept.
+    LinedUp {
+        /// The message.
+        message: Box<Outgoing>,
+        /// Its row.
+        row: Result<InboxId, Failure>,
+    },
+    /// A remark is on its way to the agent, or could not be kept.
+    Remarked {
+        /// The remark.
+        text: String,
+        /// Why it is not.
+        failed: Option<Failure>,
+    },
     /// A command was carried out.
     Replied(Reply),
     /// How things stand, as the program sees it.
@@ -71,6 +86,8 @@ pub struct Outgoing {
     pub instead: bool,
     /// The skills it calls for; `text` is the whole line then, as it was written.
     pub skills: Option<Box<Called>>,
+    /// The rows it waits in; none when it goes at once, or is not kept yet.
+    pub rows: Vec<InboxId>,
 }
 
 /// Skills that a message calls for.
@@ -103,6 +120,8 @@ pub struct Opened {
     pub directory: String,
     /// The turn that is under way in it.
     pub running: Option<Box<UnderWay>>,
+    /// What waits in it to be said.
+    pub waiting: Vec<Outgoing>,
 }
 
 /// A turn that began before its session came to the front.
@@ -175,6 +194,12 @@ pub enum Effect {
     Send(Op),
     /// Send a message.
     Message(Outgoing),
+    /// Keep a message that waits for its turn.
+    LineUp(Outgoing),
+    /// Forget messages that wait: they are taken back.
+    Withdraw(Vec<InboxId>),
+    /// Make a remark to the agent.
+    Remark(String),
     /// Carry out a command of the conversation.
     Command(String),
     /// Give up what is being carried out.
@@ -199,7 +224,7 @@ pub enum Effect {
     /// Find the sessions that can be taken up.
     Sessions,
     /// Call the user.
-    Ring,
+    Ring(Occasion),
     /// Hand the terminal to the shell for a while.
     Suspend,
     /// Draw everything again.

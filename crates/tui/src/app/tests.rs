@@ -1,10 +1,11 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hermes_core::{
-    Answer, CallId, Event, Op, Question, QuestionKind, Reach, SessionId, TurnEnd, TurnId,
+    Answer, CallId, Event, InboxId, Op, Question, QuestionKind, Reach, SessionId, TurnEnd, TurnId,
 };
 use ratatui::text::Line;
 
 use super::*;
+use crate::cells::Failure;
 use crate::status::{Cost, Mcp};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -40,7 +41,27 @@ fn send(app: &mut App, text: &str, now: Duration) -> Vec<Effect> {
     for letter in text.chars() {
         press(app, KeyCode::Char(letter), KeyModifiers::NONE, now);
     }
-    press(app, KeyCode::Enter, KeyModifiers::NONE, now)
+    let effects = press(app, KeyCode::Enter, KeyModifiers::NONE, now);
+    keep(app, &effects, now);
+    effects
+}
+
+/// Keeps what is to wait, as a host does.
+pub(super) fn keep(app: &mut App, effects: &[Effect], now: Duration) {
+    for (number, effect) in (1..).zip(effects) {
+        match effect {
+            Effect::LineUp(message) => {
+                let message = Box::new(message.clone());
+                let row = Ok(InboxId(number));
+                app.update(Input::LinedUp { message, row }, now);
+            }
+            Effect::Remark(text) => {
+                let (text, failed) = (text.clone(), None);
+                app.update(Input::Remarked { text, failed }, now);
+            }
+            _ => {}
+        }
+    }
 }
 
 fn text(lines: &[Line<'_>]) -> Vec<String> {
@@ -134,7 +155,7 @@ fn a_message_while_busy_interrupts_waits_or_steers() {
     three.update(started(), SECOND);
     let effects = send(&mut three, "not there", SECOND);
     let words = "not there".to_owned();
-    assert!(effects.contains(&Effect::Send(Op::Steer { text: words })));
+    assert!(effects.contains(&Effect::Remark(words)));
 
     // A remark and what a command says stand behind the paragraph, not between its head and its words.
     for delta in ["Slowly", " it is", " told.\n\n", "Then"] {
@@ -285,6 +306,71 @@ fn what_is_written_before_the_session_is_there_is_sent_when_it_is() {
     };
     let effects = app.update(Input::Opened(Box::new(opened)), SECOND);
     assert_eq!(messages(&effects), ["early"]);
+}
+
+// AG-34: nothing is shown as waiting, and nothing that waits is said, before it has its row.
+#[test]
+fn what_waits_is_kept_before_it_is_shown_and_said() {
+    let mut app = app(Settings {
+        busy: WhileBusy::Queue,
+        ..Settings::default()
+    });
+    let shown = |app: &mut App| text(&app.live(SECOND).lines).join("\n");
+    let lined_up = |app: &mut App, effects: &[Effect], row: Result<i64, Failure>| {
+        let message = effects.iter().find_map(|effect| match effect {
+            Effect::LineUp(message) => Some(Box::new(message.clone())),
+            _ => None,
+        });
+        let (message, row) = (message.unwrap(), row.map(InboxId));
+        app.update(Input::LinedUp { message, row }, SECOND)
+    };
+    let enter = |app: &mut App, text: &str| {
+        app.composer.set_text(text);
+        press(app, KeyCode::Enter, KeyModifiers::NONE, SECOND)
+    };
+    enter(&mut app, "first");
+    app.update(started(), SECOND);
+    let second = enter(&mut app, "second");
+    let third = enter(&mut app, "third");
+    assert!(!shown(&mut app).contains("⋯"));
+    lined_up(&mut app, &third, Ok(7));
+    let now = shown(&mut app);
+    assert!(now.contains("⋯ third") && !now.contains("second"), "{now}");
+    // The turn ends before the second has its row: nobody overtakes it.
+    assert!(messages(&app.update(finished(TurnEnd::Done), SECOND)).is_empty());
+    let effects = lined_up(&mut app, &second, Ok(6));
+    assert_eq!(messages(&effects), ["second"]);
+    assert!(effects.iter().any(|effect| matches!(
+        effect,
+        Effect::Message(message) if message.rows == [InboxId(6)]
+    )));
+    // What cannot be kept does not wait.
+    let fourth = enter(&mut app, "fourth");
+    let failure = Failure {
+        message: "no space left".to_owned(),
+        next: None,
+    };
+    lined_up(&mut app, &fourth, Err(failure));
+    assert_eq!(app.composer.text(), "fourth");
+    // Another conversation comes to the front: what waited is there to be sent, and nowhere else.
+    let effects = app.update(Input::Opened(Box::default()), SECOND);
+    assert!(effects.contains(&Effect::Withdraw(vec![InboxId(7)])));
+    assert!(app.composer.text().starts_with("third"));
+    // It brings what waited in it.
+    let waited = |text: &str, row: i64| Outgoing {
+        text: text.to_owned(),
+        attachments: Vec::new(),
+        instead: false,
+        skills: None,
+        rows: vec![InboxId(row)],
+    };
+    let opened = Opened {
+        waiting: vec![waited("fifth", 8), waited("sixth", 9)],
+        ..Opened::default()
+    };
+    let effects = app.update(Input::Opened(Box::new(opened)), SECOND);
+    assert_eq!(messages(&effects), ["fifth"]);
+    assert!(shown(&mut app).contains("⋯ sixth"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hermes_core::{CallId, Event, Op, TurnEnd, TurnId};
 
+use super::tests::keep;
 use super::*;
 use crate::cells::Failure;
 use crate::composer::{Attachment, MOST_ATTACHMENTS};
@@ -27,7 +28,9 @@ fn send(app: &mut App, text: &str) -> Vec<Effect> {
     for letter in text.chars() {
         key(app, KeyCode::Char(letter), KeyModifiers::NONE, SECOND);
     }
-    key(app, KeyCode::Enter, KeyModifiers::NONE, SECOND)
+    let effects = key(app, KeyCode::Enter, KeyModifiers::NONE, SECOND);
+    keep(app, &effects, SECOND);
+    effects
 }
 
 fn started(app: &mut App) {
@@ -113,7 +116,8 @@ fn a_call_for_a_skill_waits_for_the_turn_whatever_messages_do() {
         });
         started(&mut app);
         let effects = app.update(Input::Replied(called("/bake a cake")), SECOND);
-        assert_eq!(effects, [], "{busy:?}");
+        assert!(matches!(effects[..], [Effect::LineUp(_)]), "{effects:?}");
+        keep(&mut app, &effects, SECOND);
         assert!(seen(&mut app, SECOND).contains("⋯ /bake a cake"));
         let effects = finished(&mut app);
         assert_eq!(sent(&effects).len(), 1, "{busy:?}");
@@ -128,12 +132,12 @@ fn too_many_waiting_messages_are_refused_and_stay_in_the_input() {
         ..Settings::default()
     });
     started(&mut app);
-    for number in 0..input::MOST_WAITING {
+    for number in 0..waiting::MOST_WAITING {
         send(&mut app, &format!("message {number}"));
         assert!(app.composer.is_empty());
     }
     send(&mut app, "one too many");
-    assert_eq!(app.waiting.len(), input::MOST_WAITING);
+    assert_eq!(app.waiting.len(), waiting::MOST_WAITING);
     assert_eq!(app.composer.text(), "one too many");
     let said: Vec<String> = app
         .take_finished()
@@ -154,7 +158,7 @@ fn too_many_waiting_messages_are_refused_and_stay_in_the_input() {
         }),
         SECOND,
     );
-    assert_eq!(app.waiting.len(), input::MOST_WAITING);
+    assert_eq!(app.waiting.len(), waiting::MOST_WAITING);
     assert_eq!(app.composer.text(), "another");
 }
 

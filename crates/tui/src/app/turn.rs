@@ -151,8 +151,10 @@ impl Turn {
     }
 
     /// What the agent is busy with, in one line.
-    pub(super) fn activity(&self) -> Activity {
+    /// What goes on; a call that is to be seen anyway is not named once more.
+    pub(super) fn activity(&self, carded: bool) -> Activity {
         match (self.tools.first(), &self.preparing, &self.reasoning) {
+            (Some(_), ..) if carded => Activity::Working,
             (Some(running), ..) => Activity::Tool {
                 name: running.cell.name.clone(),
                 label: format!("{} {}", running.cell.verb, running.cell.preview),

@@ -110,15 +110,14 @@ impl Composer {
             spans.extend(paint(shown, row, room, style));
             lines.push(Line::from(spans));
         }
-        let (label, style) = match search.failed() {
-            true => ("nothing sent before has ", theme.warn),
-            false => ("search: ", theme.label),
+        // The cursor stands behind what is searched for, also where a quote closes it.
+        let (asked, close, style) = match search.failed() {
+            true => ("nothing sent before has “", "”", theme.warn),
+            false => ("search: ", "", theme.label),
         };
-        let asked = cut(
-            &format!("{label}{}", search.query()),
-            width.saturating_sub(1),
-        );
+        let asked = format!("{asked}{}", search.query());
         let x = columns(&asked).min(width - 1);
+        let asked = cut(&format!("{asked}{close}"), width.saturating_sub(1));
         lines.push(Line::styled(asked, style));
         let y = lines.len() - 1;
         View {

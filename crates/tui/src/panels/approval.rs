@@ -233,7 +233,10 @@ impl Approval {
         let start = lines.len();
         lines.extend(end);
         if lines.len() < frame.height {
-            lines.push(frame.hint("Number, or arrows and Enter. Esc denies."));
+            lines.push(frame.hint(match self.stage {
+                Stage::Reason(_) => "Enter denies with this reason, Esc goes back.",
+                _ => "Number, or arrows and Enter. Esc denies.",
+            }));
         }
         frame.view(lines, cursor.map(|(x, y)| (x, y + start)))
     }

@@ -102,7 +102,10 @@ impl Clarify {
         let start = lines.len();
         lines.extend(end);
         if lines.len() < frame.height {
-            lines.push(frame.hint("Enter answers, Esc leaves it to the agent."));
+            lines.push(frame.hint(match &self.writing {
+                Some(_) if !self.choices.is_empty() => "Enter answers, Esc goes back.",
+                _ => "Enter answers, Esc leaves it to the agent.",
+            }));
         }
         frame.view(lines, cursor.map(|(x, y)| (x, y + start)))
     }

@@ -208,7 +208,6 @@ impl Screen {
         drop(self.watch.take());
         let mut ticks = tokio::time::interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let refresh = self.app.settings().refresh;
         self.keys();
         while ended.is_none() {
             // While the window changes, nothing is drawn: each picture would be for a size that is gone.
@@ -224,6 +223,7 @@ impl Screen {
             }
             let rests = self.rests;
             let moving = self.app.is_moving();
+            let refresh = self.app.until_refresh(self.start.elapsed());
             let keys = self.keys();
             let (input, cause) = tokio::select! {
                 biased;
@@ -388,6 +388,22 @@ impl Screen {
                     let sent = host.message(message);
                     jobs.add(async move { Input::Replied(sent.await) });
                 }
+                Effect::LineUp(message) => {
+                    let kept = host.line_up(message.clone());
+                    let message = Box::new(message);
+                    jobs.add(async move {
+                        let row = kept.await;
+                        Input::LinedUp { message, row }
+                    });
+                }
+                Effect::Withdraw(rows) => host.withdraw(rows),
+                Effect::Remark(text) => {
+                    let kept = host.remark(text.clone());
+                    jobs.add(async move {
+                        let failed = kept.await;
+                        Input::Remarked { text, failed }
+                    });
+                }
                 Effect::Command(line) => {
                     let command = host.command(line);
                     jobs.add_command(async move { Input::Replied(command.await) });
@@ -429,9 +445,9 @@ impl Screen {
                     rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
                     self.take_back()?;
                 }
-                Effect::Ring => {
+                Effect::Ring(occasion) => {
                     let mut out = io::stdout();
-                    out.write_all(self.app.settings().call.bytes().as_bytes())?;
+                    out.write_all(self.app.call(occasion).as_bytes())?;
                     out.flush()?;
                 }
                 Effect::Repaint => {

@@ -153,6 +153,11 @@ impl Transcript {
         }
     }
 
+    /// Whether the newest is seen, and stays so.
+    pub(crate) fn is_at_end(&self) -> bool {
+        matches!(self.place, Place::End)
+    }
+
     /// Moves so many rows towards the beginning.
     pub(crate) fn scroll_back(&mut self, rows: usize) {
         let spot = self.back(self.here(), rows);

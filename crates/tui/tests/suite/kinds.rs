@@ -30,19 +30,30 @@ fn pictures(panel: &Panel) -> &'static [&'static str] {
             "panels__approval-short",
             "panels__question-waits",
             "kinds__screen-approval",
+            "kinds__screen-approval-urgent",
         ],
         Panel::Clarify(_) => &[
             "screens__clarify",
             "panels__clarify-words",
             "kinds__clarify-free",
+            "kinds__screen-clarify",
         ],
-        Panel::Secret(_) => &["screens__secret", "panels__secret-empty"],
-        Panel::Confirm(_) => &["screens__confirm", "kinds__confirm-price"],
+        Panel::Secret(_) => &[
+            "screens__secret",
+            "panels__secret-empty",
+            "kinds__screen-secret",
+        ],
+        Panel::Confirm(_) => &[
+            "screens__confirm",
+            "kinds__confirm-price",
+            "kinds__screen-confirm",
+        ],
         Panel::Form(_) => &[
             "screens__form",
             "screens__form-wrong",
             "panels__form-several",
             "kinds__form-empty",
+            "kinds__screen-form",
         ],
         Panel::Picker(_) => &[
             "screens__picker",
@@ -204,13 +215,24 @@ fn what_the_program_asks_for_itself() {
 #[test]
 fn panels_stand_in_the_full_screen_below_what_they_are_about() {
     let shown = |steps: &[Input]| look(|columns, theme| screen(columns, theme, steps));
-    let ask = Input::Event(Event::Ask(Question {
-        id: QuestionId(1),
-        session: SessionId::try_from("Tests".to_owned()).unwrap(),
-        kind: approval(),
-        deadline: Duration::from_secs(60),
-    }));
-    assert_snapshot!("screen-approval", shown(&[ask]));
+    let ask = |kind, seconds| {
+        Input::Event(Event::Ask(Question {
+            id: QuestionId(1),
+            session: SessionId::try_from("Tests".to_owned()).unwrap(),
+            kind,
+            deadline: Duration::from_secs(seconds),
+        }))
+    };
+    assert_snapshot!("screen-approval", shown(&[ask(approval(), 60)]));
+    // The time that is left is told in another colour when there is little of it.
+    assert_snapshot!("screen-approval-urgent", shown(&[ask(approval(), 9)]));
+    assert_snapshot!("screen-clarify", shown(&[ask(free(), 60)]));
+    let secret = QuestionKind::Secret {
+        prompt: "Password of sudo".into(),
+    };
+    assert_snapshot!("screen-secret", shown(&[ask(secret, 60)]));
+    assert_snapshot!("screen-form", shown(&[ask(yes_or_no(), 60)]));
+    assert_snapshot!("screen-confirm", shown(&[asked(Panel::Confirm(price()))]));
     assert_snapshot!("screen-picker", shown(&[asked(Panel::Picker(models()))]));
     assert_snapshot!("screen-help", shown(&[asked(Panel::Help(help()))]));
 }

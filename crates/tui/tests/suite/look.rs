@@ -49,7 +49,8 @@ fn texts(lines: &[Line<'_>]) -> Vec<String> {
 fn marks(dark: &Line<'_>, light: &Line<'_>, letters: &mut Vec<(Style, Style)>) -> String {
     let mut out = String::new();
     for (a, b) in dark.spans.iter().zip(&light.spans) {
-        let pair = (a.style, b.style);
+        // As it is drawn: what the line says, and what its part says about that.
+        let pair = (dark.style.patch(a.style), light.style.patch(b.style));
         let index = letters
             .iter()
             .position(|known| *known == pair)

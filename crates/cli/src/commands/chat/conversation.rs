@@ -21,6 +21,7 @@ use super::prompts::{Aside, Prompt, Prompts};
 use super::questions::{self, Questions};
 use super::recap::{self, Recap};
 use super::standing::RouteInUse;
+use super::waiting::{Waited, Waiting};
 use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
@@ -37,15 +38,21 @@ pub(super) struct Conversation {
     /// What was left and works on.
     pub(super) away: Away,
     questions: Questions,
+    /// What waits for its turn.
+    pub(super) waiting: Waiting,
     manner: RefCell<Manner>,
     /// Something else is in front, or there is one more beside it.
     changed: Notify,
     /// Another conversation is in front and nobody has shown it yet: what it says waits.
     held: Cell<bool>,
+    /// What is unsafe.
+    pub(super) warning: Option<String>,
     /// What somebody at the terminal should know before the first word.
     pub(super) notes: Vec<String>,
     /// What was said before, in a conversation that is taken up again.
     pub(super) recap: Option<Recap>,
+    /// What waited in it.
+    pub(super) waited: Vec<Waited>,
     pub(super) began: Timestamp,
     /// Whether the session in front is deleted at the end.
     pub(super) forgotten: Cell<bool>,
@@ -81,6 +88,7 @@ impl Conversation {
             resumed,
             mut notes,
         } = House::open(run, attended, loaded, runtime, context)?;
+        let warning = notes::warning(&house).filter(|_| attended);
         if attended {
             notes.extend(notes::at_first(&house, &manner, context));
         }
@@ -97,6 +105,13 @@ impl Conversation {
                 (place.directory, Some(recap))
             }
         };
+        let waiting = Waiting::default();
+        let waited = match resumed && attended {
+            true => runtime.block_on(waiting.bring_back(&house, &id))?,
+            // Who asks one question has it answered, and nothing else.
+            false => Vec::new(),
+        };
+        notes.extend(still_waiting(waited.len()));
         let _entered = runtime.enter();
         let session = house.begin(Begin {
             id,
@@ -113,11 +128,14 @@ impl Conversation {
             prompts: Prompts::default(),
             away: Away::default(),
             questions: Questions::default(),
+            waiting,
             manner: RefCell::new(manner),
             changed: Notify::new(),
             held: Cell::new(false),
+            warning,
             notes,
             recap,
+            waited,
             began: house.clock.now(),
             forgotten: Cell::new(false),
             careful: Cell::new(careful),
@@ -239,15 +257,17 @@ impl Conversation {
         self.check_room()?;
         let place = taken_up(&self.house, &id).await?;
         let mut recap = recap::of(&self.house, &id).await?;
-        let (note, running) = match self.away.take(&id) {
+        let (note, running, waited) = match self.away.take(&id) {
             Some(front) => {
                 let running = front.under_way();
                 self.show(front);
-                (None, running)
+                // Remarks that its turn has not heard yet are on their way to it.
+                (None, running, Vec::new())
             }
             None => {
+                let waited = self.waiting.bring_back(&self.house, &id).await?;
                 self.put_in_front(id, place.directory, true).await;
-                (place.note, None)
+                (place.note, None, waited)
             }
         };
         // What is under way is shown as it goes, not as something that was.
@@ -259,6 +279,7 @@ impl Conversation {
             recap,
             note,
             running,
+            waited,
         })
     }
 
@@ -377,6 +398,17 @@ pub(super) struct Arrived {
     pub(super) note: Option<String>,
     /// The turn under way in it.
     pub(super) running: Option<UnderWay>,
+    /// What waited in it.
+    pub(super) waited: Vec<Waited>,
+}
+
+/// What is said about messages that waited when their conversation was left.
+pub(super) fn still_waiting(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("One message waited here; it is said now.".to_owned()),
+        more => Some(format!("{more} messages waited here; they are said now.")),
+    }
 }
 
 struct Place {

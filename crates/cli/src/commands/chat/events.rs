@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use hermes_core::{Event, Op, TurnEnd, Usage};
 use hermes_store::Session;
+use hermes_tui::{Cleaner, clean_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::conversation::Conversation;
 use crate::complaint::Outcome;
-use crate::output::{Output, Style, printable};
+use crate::output::{Output, Style, cleaned, printable};
 
 /// How much of a turn is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +80,8 @@ pub(super) struct Watch<'o> {
     output: &'o mut Output,
     busy: ProgressBar,
     answer: LastSaid,
+    /// Makes the answer harmless as it comes.
+    cleaner: Cleaner,
     usage: Usage,
     calls: u32,
     mid_line: bool,
@@ -105,6 +108,7 @@ impl<'o> Watch<'o> {
             output,
             busy,
             answer: LastSaid::default(),
+            cleaner: Cleaner::prose(),
             usage: Usage::default(),
             calls: 0,
             mid_line: false,
@@ -167,10 +171,10 @@ impl<'o> Watch<'o> {
                 name, arguments, ..
             } => {
                 self.answer.calls_follow();
-                self.busy.set_message(name.clone());
+                self.busy.set_message(clean_line(&name));
                 let shown: String = arguments.to_string().chars().take(100).collect();
                 if self.shown == Shown::Everything {
-                    self.note(&format!("┊ {name} {}", printable(&shown)))?;
+                    self.note(&format!("┊ {name} {shown}"))?;
                 }
             }
             Event::ToolFinished {
@@ -178,8 +182,7 @@ impl<'o> Watch<'o> {
             } => {
                 self.busy.set_message("thinking");
                 if failed && self.shown == Shown::Everything {
-                    let line = first_line(&summary);
-                    self.note(&format!("┊ failed: {}", printable(&line)))?;
+                    self.note(&format!("┊ failed: {}", first_line(&summary)))?;
                 }
             }
             Event::Usage { turn, .. } => {
@@ -191,7 +194,7 @@ impl<'o> Watch<'o> {
                     "the conversation was shortened: {before} → {after} tokens"
                 ))?;
             }
-            Event::Notice { text } => self.note(&printable(&text))?,
+            Event::Notice { text } => self.note(&text)?,
             // Nobody is asked in a run of one question.
             Event::Ask(_)
             | Event::TurnStarted { .. }
@@ -210,9 +213,17 @@ impl<'o> Watch<'o> {
         let piece = self.answer.push(text);
         if self.shown == Shown::Everything && !piece.is_empty() {
             self.busy.set_draw_target(ProgressDrawTarget::hidden());
-            write!(self.output, "{}", printable(text))?;
+            let mut shown = String::new();
+            match self.output.is_terminal() {
+                true => self.cleaner.push(text, &mut shown),
+                // A program may need the tabs.
+                false => shown = printable(text),
+            }
+            write!(self.output, "{shown}")?;
             self.output.flush()?;
-            self.mid_line = !text.ends_with('\n');
+            if let Some(last) = shown.chars().next_back() {
+                self.mid_line = last != '\n';
+            }
         }
         Ok(())
     }
@@ -223,7 +234,7 @@ impl<'o> Watch<'o> {
             self.output.line("")?;
         }
         self.output.flush()?;
-        let line = self.output.paint(Style::Faint, text);
+        let line = self.output.paint(Style::Faint, &cleaned(text));
         let printed = self.busy.suspend(|| writeln!(std::io::stderr(), "{line}"));
         Ok(printed?)
     }

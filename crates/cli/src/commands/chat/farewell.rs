@@ -13,6 +13,8 @@ const MOST_ROWS: u32 = 10_000;
 pub(super) struct Farewell {
     lines: Vec<String>,
     facts: String,
+    /// Messages that were not said yet.
+    waiting: usize,
 }
 
 /// Looks at the conversation before the store is closed. Nothing when nothing was said, or it is to be forgotten.
@@ -47,7 +49,12 @@ pub(super) async fn of(
         row.tool_call_count,
         span(seconds)
     );
-    Ok(Some(Farewell { lines, facts }))
+    let waiting = store.waiting(&id).await?.len();
+    Ok(Some(Farewell {
+        lines,
+        facts,
+        waiting,
+    }))
 }
 
 impl Farewell {
@@ -59,6 +66,13 @@ impl Farewell {
                 "        or:"
             };
             output.line(format!("{before} {line}"))?;
+        }
+        match self.waiting {
+            0 => {}
+            1 => output.line("One message was not said yet; it is when you go on.")?,
+            more => output.line(format!(
+                "{more} messages were not said yet; they are when you go on."
+            ))?,
         }
         Ok(output.line(output.paint(Style::Faint, &self.facts))?)
     }

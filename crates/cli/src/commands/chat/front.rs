@@ -129,8 +129,12 @@ impl Front {
 
     /// Says something to the session.
     pub(super) fn send(&self, op: Op) {
+        let said = match &op {
+            Op::FromInbox { said, .. } => said,
+            said => said,
+        };
         let turn = matches!(
-            op,
+            said,
             Op::UserMessage { .. }
                 | Op::UseSkills { .. }
                 | Op::Retry
@@ -140,13 +144,13 @@ impl Front {
                 | Op::PreviewCompact { .. }
         );
         if turn && !self.busy.replace(true) {
-            let asked = asked(&op);
+            let asked = asked(said);
             if let Some(text) = &asked {
                 self.asked.replace(text.clone());
             }
             self.turn.replace(Some(SoFar::new(asked)));
         }
-        if matches!(op, Op::UserMessage { .. } | Op::UseSkills { .. }) {
+        if matches!(said, Op::UserMessage { .. } | Op::UseSkills { .. }) {
             self.talked.set(true);
         }
         self.session.send(op);

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::conversation::Conversation;
 use crate::commands::checkpoints::{list, told};
 use crate::complaint::{Complaint, Outcome};
-use crate::output::{Output, printable};
+use crate::output::{Output, cleaned};
 
 /// Lines of a comparison that are shown.
 const MOST_OF_DIFF: usize = 80;
@@ -93,7 +93,7 @@ fn advised(error: CheckpointError) -> Complaint {
 
 /// As much of a comparison as is shown.
 pub(super) fn shortened(diff: &str) -> String {
-    let diff = printable(diff.trim_end());
+    let diff = cleaned(diff.trim_end());
     let lines: Vec<&str> = diff.lines().collect();
     match lines.len().checked_sub(MOST_OF_DIFF) {
         None | Some(0) => diff,

@@ -12,14 +12,18 @@ const LEFTOVERS: [&str; 3] = [".openclaw", ".clawdbot", ".moltbot"];
 /// The hint about it, as it is remembered to have been shown.
 const LEFTOVER_HINT: &str = "openclaw_residue_cleanup";
 
-/// All of it, in the order it is said.
-pub(super) fn at_first(house: &House, manner: &Manner, context: &Context) -> Vec<String> {
+/// What is unsafe, which is said before all the rest.
+pub(super) fn warning(house: &House) -> Option<String> {
     let config = &house.models.loaded.config;
-    let unmasked = (!config.security.redact_secrets).then(|| {
+    (!config.security.redact_secrets).then(|| {
         "Warning: security.redact_secrets is off, so only keys that Hermes knows are masked in what tools read and \
          print."
             .to_owned()
-    });
+    })
+}
+
+/// The rest, in the order it is said.
+pub(super) fn at_first(house: &House, manner: &Manner, context: &Context) -> Vec<String> {
     let preloaded = (!manner.skills.is_empty()).then(|| {
         let names = manner.skills.join(", ");
         format!(
@@ -27,7 +31,7 @@ pub(super) fn at_first(house: &House, manner: &Manner, context: &Context) -> Vec
             one_line(&names)
         )
     });
-    [unmasked, leftover(house, context), preloaded]
+    [leftover(house, context), preloaded]
         .into_iter()
         .flatten()
         .collect()

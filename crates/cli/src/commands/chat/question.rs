@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use hermes_config::Environment;
 use hermes_core::{FailureKind, Media, MediaSource};
 use hermes_store::Blobs;
 
@@ -50,9 +51,27 @@ pub(super) fn pictures(paths: &[PathBuf], blobs: &Blobs) -> Outcome<Vec<Media>> 
     stored(&kinds(paths)?, blobs)
 }
 
-/// Whether models take a picture of this name.
-pub(super) fn is_picture(path: &Path) -> bool {
-    kind(path).is_ok()
+/// The picture a path names, or why there is none. `~` is where the user is at home.
+pub(super) fn picture(
+    path: &str,
+    directory: &Path,
+    environment: &Environment,
+) -> Result<PathBuf, String> {
+    let path = directory.join(expanded(path, environment));
+    match (path.is_file(), kind(&path).is_ok()) {
+        (true, true) => Ok(path),
+        (true, false) => Err(format!("{} is no picture that models take", path.display())),
+        (false, _) => Err(format!("there is no file {}", path.display())),
+    }
+}
+
+/// A path as the shell takes it.
+fn expanded(path: &str, environment: &Environment) -> PathBuf {
+    let home = environment.filled("HOME");
+    match (path.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => Path::new(home).join(rest),
+        _ => PathBuf::from(path),
+    }
 }
 
 fn kinds(paths: &[PathBuf]) -> Outcome<Vec<(PathBuf, &'static str)>> {

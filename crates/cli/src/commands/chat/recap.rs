@@ -7,7 +7,7 @@ use hermes_store::Record;
 
 use super::house::House;
 use crate::complaint::Outcome;
-use crate::output::{Output, Style, printable};
+use crate::output::{Output, Style, cleaned};
 
 /// Rows that are looked at for the exchanges that are shown.
 const MOST_ROWS: u32 = 400;
@@ -119,9 +119,17 @@ impl Recap {
         }
     }
 
+    /// What it is called, and how long it is.
+    pub(super) fn heading(&self) -> String {
+        match self.messages {
+            1 => format!("{} (1 message)", self.title),
+            more => format!("{} ({more} messages)", self.title),
+        }
+    }
+
     /// Prints it where there is no screen.
     pub(super) fn print(&self, output: &mut Output) -> Outcome {
-        let head = format!("↻ {} ({} messages)", printable(&self.title), self.messages);
+        let head = format!("↻ {}", cleaned(&self.heading()));
         output.line(output.paint(Style::Strong, &head))?;
         for exchange in &self.exchanges {
             output.line(format!("● {}", indented(&exchange.asked)))?;
@@ -132,7 +140,7 @@ impl Recap {
 }
 
 fn indented(text: &str) -> String {
-    printable(text).replace('\n', "\n  ")
+    cleaned(text).replace('\n', "\n  ")
 }
 
 #[cfg(test)]

@@ -7,18 +7,21 @@ use std::io::Write;
 use std::time::Duration;
 
 use hermes_core::{Event, Op};
+use hermes_tui::composer::paste::leading_path;
 
 use super::ask;
 use super::commands::{self, Next, Opening, Place};
-use super::conversation::{Conversation, Heard};
+use super::conversation::{Conversation, Heard, still_waiting};
 use super::farewell;
+use super::question::{picture, pictures};
+use super::waiting::Waited;
 use super::{profile, servers};
 use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::models::tell;
-use crate::output::{Output, Style, printable};
-use crate::typed::Typed;
+use crate::output::{Output, Style, cleaned, one_line};
+use crate::typed::{Line, Typed};
 use follow::{aside, follow, switched};
 
 /// How long the end of a conversation waits for its title.
@@ -33,6 +36,7 @@ pub(super) fn run(
     let runtime = super::runtime()?;
     let loaded = super::settings(args, context)?;
     let conversation = Conversation::open(args, true, loaded, &runtime, context)?;
+    tell(conversation.warning.as_slice());
     tell(&conversation.notes);
     greet(&conversation, output)?;
     if let Some(recap) = &conversation.recap {
@@ -85,7 +89,15 @@ async fn talk(
 ) -> Outcome {
     let mut lines = Typed::new();
     let settings = servers::Watch::new(conversation, context)?;
-    let mut first = first.map(str::to_owned);
+    waits(&conversation.waited, &mut lines, output)?;
+    let mut first = first.map(|first| Line::from(first.to_owned()));
+    if !conversation.waited.is_empty() {
+        // It comes behind what was said before it.
+        first
+            .take()
+            .into_iter()
+            .for_each(|first| lines.later(first));
+    }
     loop {
         let line = match first.take() {
             Some(line) => Some(line),
@@ -98,7 +110,15 @@ async fn talk(
         let Some(line) = line else {
             return Ok(output.line("")?);
         };
-        let mut text = line.trim().to_owned();
+        if let Some(row) = line.row {
+            output.line(cleaned(&line.text))?;
+            settings.look(output).await?;
+            if conversation.take_up(vec![row]) {
+                follow(conversation, context, &mut lines, output).await?;
+            }
+            continue;
+        }
+        let mut text = line.text.trim().to_owned();
         // What was chosen from a list is the next command.
         while !text.is_empty() {
             let next = match text.starts_with('/') {
@@ -127,10 +147,23 @@ async fn talk(
     }
 }
 
+/// Shows what waited in a conversation that was taken up, and has it said.
+fn waits(waited: &[Waited], lines: &mut Typed, output: &mut Output) -> Outcome {
+    for one in waited {
+        let text = one_line(&one.text);
+        output.line(output.paint(Style::Faint, &format!("⋯ {text}")))?;
+        lines.later(Line {
+            text: one.text.clone(),
+            row: Some(one.row),
+        });
+    }
+    Ok(())
+}
+
 /// What came of waiting for a line.
 enum Turn {
     /// A line, or the end of them.
-    Line(Option<String>),
+    Line(Option<Line>),
     /// Something else happened.
     Heard,
     /// The conversation is over.
@@ -161,7 +194,7 @@ async fn typed(
             follow(conversation, context, lines, output).await?;
         }
         Some(Heard::Front(Event::Notice { text })) => {
-            output.line(format!("\n{}", printable(&text)))?;
+            output.line(format!("\n{}", cleaned(&text)))?;
         }
         Some(Heard::Front(_)) => {}
         Some(Heard::Aside(news)) => aside(news, conversation, lines, output).await?,
@@ -180,16 +213,23 @@ async fn command(
     let done = commands::carry_out(line, Place::Prompt, conversation, context, output).await;
     conversation.release();
     match done {
-        Err(Complaint::Failed(failure)) => {
-            let message = printable(&failure.to_string());
-            output.line(output.paint(Style::Bad, &format!("error: {message}")))?;
-            if let Some(hint) = &failure.hint {
-                output.line(format!("hint: {}", printable(hint)))?;
-            }
-            Ok(Next::Nothing)
-        }
-        other => other,
+        Err(complaint) => complain(complaint, output).map(|()| Next::Nothing),
+        Ok(next) => Ok(next),
     }
+}
+
+/// Says what went wrong; what is no failure but an end ends the conversation.
+fn complain(complaint: Complaint, output: &mut Output) -> Outcome {
+    let failure = match complaint {
+        Complaint::Failed(failure) => failure,
+        other => return Err(other),
+    };
+    let message = cleaned(&failure.to_string());
+    output.line(output.paint(Style::Bad, &format!("error: {message}")))?;
+    if let Some(hint) = &failure.hint {
+        output.line(format!("hint: {}", cleaned(hint)))?;
+    }
+    Ok(())
 }
 
 struct Room<'a> {
@@ -206,7 +246,7 @@ impl Room<'_> {
         match next {
             // What only the screen can do was refused before.
             Next::Nothing | Next::OnScreen(..) | Next::Ask(_) | Next::Leave => Ok(()),
-            Next::Opened(opening) => opened(&opening, conversation, output),
+            Next::Opened(opening) => opened(&opening, conversation, self.lines, output),
             Next::Copy(text) => Ok(write!(output, "{}", super::screen::to_clipboard(&text))?),
             Next::Send(op @ Op::SetModel { .. }, _) => {
                 conversation.send(op);
@@ -217,7 +257,7 @@ impl Room<'_> {
                 conversation.send(op);
                 follow(conversation, self.context, self.lines, output).await?;
                 match draft {
-                    Some(draft) => Ok(output.line(printable(&draft))?),
+                    Some(draft) => Ok(output.line(cleaned(&draft))?),
                     None => Ok(()),
                 }
             }
@@ -228,13 +268,42 @@ impl Room<'_> {
     async fn say(&mut self, text: String, output: &mut Output) -> Outcome {
         let conversation = self.conversation;
         self.settings.look(output).await?;
-        let media = Vec::new();
-        conversation.send(Op::UserMessage { text, media });
+        match message(text, conversation, self.context) {
+            Ok(message) => {
+                tell_pictures(&message, output)?;
+                conversation.send(message);
+            }
+            Err(complaint) => return complain(complaint, output),
+        }
         follow(conversation, self.context, self.lines, output).await
     }
 }
 
-fn opened(opening: &Opening, conversation: &Conversation, output: &mut Output) -> Outcome {
+/// What a line says that is no command, with the picture it begins with.
+fn message(text: String, conversation: &Conversation, context: &Context) -> Outcome<Op> {
+    let directory = conversation.front().directory.clone();
+    let named = |path: String| picture(&path, &directory, &context.environment).ok();
+    let path = leading_path(&text).and_then(|(path, _)| named(path));
+    let paths: Vec<_> = path.into_iter().collect();
+    let media = pictures(&paths, conversation.house.store.blobs())?;
+    Ok(Op::UserMessage { text, media })
+}
+
+fn tell_pictures(message: &Op, output: &mut Output) -> Outcome {
+    if let Op::UserMessage { media, .. } = message {
+        for name in media.iter().filter_map(|one| one.name.as_deref()) {
+            output.line(format!("[with the picture {}]", one_line(name)))?;
+        }
+    }
+    Ok(())
+}
+
+fn opened(
+    opening: &Opening,
+    conversation: &Conversation,
+    lines: &mut Typed,
+    output: &mut Output,
+) -> Outcome {
     let id = conversation.front().id();
     match opening {
         Opening::Fresh { .. } => output.line(format!("This is a new conversation: {id}"))?,
@@ -244,6 +313,10 @@ fn opened(opening: &Opening, conversation: &Conversation, output: &mut Output) -
             if let Some(note) = &arrived.note {
                 output.line(output.paint(Style::Faint, note))?;
             }
+            if let Some(note) = still_waiting(arrived.waited.len()) {
+                output.line(output.paint(Style::Faint, &note))?;
+            }
+            waits(&arrived.waited, lines, output)?;
         }
     }
     Ok(())

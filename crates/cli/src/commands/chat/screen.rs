@@ -128,11 +128,11 @@ fn thresholds(config: &Config) -> Thresholds {
 
 /// What is said below it at first.
 fn greeting(conversation: &Conversation) -> Vec<Cell> {
-    let mut greeting: Vec<Cell> = conversation
-        .notes
-        .iter()
-        .map(|note| notice(Level::Info, note))
-        .collect();
+    let warning = conversation.warning.iter();
+    let warning = warning.map(|warning| notice(Level::Warn, warning));
+    let notes = conversation.notes.iter();
+    let notes = notes.map(|note| notice(Level::Info, note));
+    let mut greeting: Vec<Cell> = warning.chain(notes).collect();
     if conversation.house.course.route().is_embedded() {
         greeting.push(notice(
             Level::Warn,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use hermes_agent::{MERGE_TASK, Merge, Routes as _};
 use hermes_core::{SessionId, SystemRandom};
@@ -113,6 +114,8 @@ fn tried(
                 // Whoever gave the command has said yes.
                 approval: AtomicBool::new(false),
                 seen: Seen::default(),
+                // Nobody is asked for a key here.
+                patience: Duration::ZERO,
             }),
             spill: home.cache_dir().join("tool-results"),
             models,

@@ -84,6 +84,17 @@ fn put_back(
     store: &Store,
     context: &Context,
 ) -> Outcome<String> {
+    if !entry.tells_all_of_before() {
+        let message = format!(
+            "what change {} replaced held a secret, which the log does not keep",
+            entry.id
+        );
+        let hint = format!(
+            "change {} by hand; it was left as it is, and hermes learning log --json shows the rest of what was there",
+            path.display()
+        );
+        return Err(Complaint::new(FailureKind::Refused, message).hint(hint));
+    }
     let config = context.settings()?.config;
     let library = library_at(context, &config, context.home()?);
     let (before, after) = (entry.before.as_deref(), entry.after.as_deref());

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::{entry, runtime};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::network;
 use crate::output::Output;
 use crate::servers::{AtTerminal, logins};
 
@@ -77,7 +78,9 @@ pub(super) fn sign_in(
     output: &mut Output,
 ) -> Outcome {
     let name = server.name();
-    let logins = logins(context, loaded, Some(Arc::new(AtTerminal::default())))?;
+    let network = network::settings(loaded)?;
+    let person = Arc::new(AtTerminal::default());
+    let logins = logins(context, loaded, network, Some(person))?;
     let signed = runtime()?.block_on(async {
         let cancel = CancellationToken::new();
         let login = async { logins.of(server).await?.login(&cancel).await };

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use hermes_config::{Loaded, McpServer};
 use hermes_core::{Effect, FailureKind};
-use hermes_mcp::{RecoveryPolicy, Server, State, View, unresolved};
+use hermes_mcp::{Change, Memory, RecoveryPolicy, Server, State, View, unresolved};
 use hermes_store::Store;
 use serde_json::{Value as Json, json};
 
@@ -24,6 +24,8 @@ const WIDEST: usize = 80;
 pub(super) struct Found {
     pub(super) view: View,
     pub(super) took: Duration,
+    /// That its tools describe themselves differently than before, if so.
+    change: Option<Change>,
 }
 
 /// Connects once, without trying again, and lets the server go. What it offers is remembered.
@@ -51,9 +53,11 @@ pub(super) async fn connect(
         None => None,
     };
     let took = started.elapsed();
+    let mut change = None;
     if let Some(view) = view.as_ref().filter(|view| view.is_ready()) {
         // Under the settings as they are written, so that the next conversation finds it.
-        wiring.memory.note(server, &view.catalog).await;
+        wiring.memory.keep(server, &view.catalog).await;
+        change = compared(&wiring, name).await;
     }
     let refused = wiring
         .fleet
@@ -63,13 +67,21 @@ pub(super) async fn connect(
         .next();
     wiring.close().await;
     match view {
-        Some(view) if view.is_ready() => Ok(Found { view, took }),
+        Some(view) if view.is_ready() => Ok(Found { view, took, change }),
         Some(view) => Err(failed(server, &view, loaded)),
         None => Err(Complaint::new(
             FailureKind::Refused,
             format!("{name} is not started: {}", refused.unwrap_or_default()),
         )),
     }
+}
+
+/// How the tools of a server differ from what was known of them.
+async fn compared(wiring: &Wiring, name: &str) -> Option<Change> {
+    let handle = wiring.fleet.handle(name)?;
+    let looked_at = |view: &View| view.restated.is_some() || !view.is_ready();
+    handle.wait_for(PATIENCE, looked_at).await;
+    wiring.fleet.restated().into_iter().next()
 }
 
 fn failed(server: &Server, view: &View, loaded: &Loaded) -> Complaint {
@@ -120,19 +132,39 @@ pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Out
     let _entered = runtime.enter();
     let found = runtime.block_on(connect(&server, context, &loaded, &store))?;
     let auth = list::auth(&server, context.home()?.path());
-    if as_json {
-        return Ok(output.json(&described(&server, &auth, &found))?);
+    match as_json {
+        true => output.json(&described(&server, &auth, &found))?,
+        false => show(&server, &auth, &found, context, &loaded, output)?,
     }
+    // It was seen, so it is no news to the next conversation.
+    if let Some(change) = &found.change {
+        let memory = Memory::new(store);
+        runtime.block_on(memory.accept(name, &change.restated))?;
+    }
+    Ok(())
+}
+
+fn show(
+    server: &Server,
+    auth: &str,
+    found: &Found,
+    context: &Context,
+    loaded: &Loaded,
+    output: &mut Output,
+) -> Outcome {
     output.line(format!("transport  {}", server.kind().word()))?;
     output.line(format!(
         "where      {}",
-        list::place(&server, &loaded, &context.redactor)
+        list::place(server, loaded, &context.redactor)
     ))?;
     output.line(format!("auth       {auth}"))?;
     if let Some(info) = &found.view.server_info {
         output.line(format!("server     {}", one_line(info)))?;
     }
     output.line(format!("connected  in {:.1} s", found.took.as_secs_f64()))?;
+    if let Some(change) = &found.change {
+        output.line(output.paint(Style::Warning, &change.told))?;
+    }
     tools(&found.view, output)
 }
 
@@ -154,8 +186,15 @@ fn described(server: &Server, auth: &str, found: &Found) -> Json {
         "tools": tools.collect::<Vec<_>>(),
         "resources": catalog.resources,
         "prompts": catalog.prompts,
-        "warning": catalog.cut,
+        "warning": warning(found),
     })
+}
+
+fn warning(found: &Found) -> Option<String> {
+    let told = found.change.as_ref().map(|change| change.told.as_str());
+    let parts = [found.view.catalog.cut.as_deref(), told];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// What a server offers, for people.

@@ -1,6 +1,6 @@
 //! Models that can be chosen, with what is known of each. Nobody is asked: providers answered earlier, or not at all.
 
-use hermes_core::Usage;
+use hermes_core::{CacheLife, Usage};
 use hermes_llm::{Route, metadata};
 
 use super::list::rows;
@@ -63,7 +63,7 @@ pub(in crate::commands) fn priced(models: &Models, chosen: &Chosen) -> Option<Of
 
 /// Dollars for a million tokens in, and out.
 fn price(route: &Route) -> Option<(f64, f64)> {
-    let of = |usage: Usage| metadata::cost(&usage, route, None).usd;
+    let of = |usage: Usage| metadata::cost(&usage, route, CacheLife::Short, None).usd;
     let input = of(Usage {
         input_tokens: MILLION,
         ..Usage::default()

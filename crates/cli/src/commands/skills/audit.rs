@@ -62,9 +62,7 @@ fn print(reports: &[(String, Report)], everything: bool, output: &mut Output) ->
         };
         output.line(format!("{} {name}", output.paint(style, verdict.word())))?;
         let weighty = report.findings.iter().filter(|one| one.severity >= least);
-        for finding in weighty {
-            show::line(finding, output)?;
-        }
+        show::lines(weighty, output)?;
     }
     let count = |wanted| {
         reports

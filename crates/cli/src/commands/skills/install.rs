@@ -6,10 +6,14 @@ use hermes_skills::hub::{Bundle, Choice, Consent, Plan, SkillName, Standing};
 use super::ground::Ground;
 use super::{Ended, show};
 use crate::args::skills::InstallArgs;
-use crate::complaint::Outcome;
+use crate::complaint::{Complaint, Outcome};
 use crate::output::{Output, one_line};
 
+/// What makes a folder a skill.
+const SKILL_FILE: &str = "SKILL.md";
+
 pub(super) fn run(args: &InstallArgs, ground: &Ground<'_>, output: &mut Output) -> Outcome<Ended> {
+    refuse_folder(&args.skill, ground)?;
     let hub = ground.hub()?;
     let choice = Choice {
         name: args.name.as_deref().map(SkillName::new).transpose()?,
@@ -24,6 +28,31 @@ pub(super) fn run(args: &InstallArgs, ground: &Ground<'_>, output: &mut Output) 
         yes: args.yes,
     };
     one(bundle, &choice, wishes, ground, output)
+}
+
+/// A skill that lies on this machine needs no hub: it is put where skills are. What is written like a path cannot be
+/// anything else.
+fn refuse_folder(text: &str, ground: &Ground<'_>) -> Outcome {
+    let is_path = text.starts_with(['.', '/', '~']);
+    let folder = ground.context.directory().unwrap_or_default().join(text);
+    let folder = match folder.ends_with(SKILL_FILE) {
+        true => folder.parent().unwrap_or(&folder).to_owned(),
+        false => folder,
+    };
+    if !is_path || !folder.join(SKILL_FILE).is_file() {
+        return Ok(());
+    }
+    // `.` and `..` say nothing about where it is.
+    let folder = folder.canonicalize().unwrap_or(folder);
+    let above = folder.parent().unwrap_or(&folder);
+    let message = format!("{text} is a folder of yours, and skills are installed from elsewhere");
+    let hint = format!(
+        "cp -r {} {} makes it a skill here; or add {} to skills.external_dirs, where it stays yours to change",
+        folder.display(),
+        ground.library()?.own().display(),
+        above.display(),
+    );
+    Err(Complaint::bad_request(message).hint(hint))
 }
 
 /// What the user said in advance.

@@ -37,6 +37,7 @@ pub(super) fn services(ground: &Ground<'_>) -> Outcome<SkillServices> {
         staging: staging(ground)?,
         approval: AtomicBool::new(config.skills.write_approval),
         seen: Seen::default(),
+        patience: SkillServices::patience(config.approvals.timeout),
     })
 }
 

@@ -23,13 +23,7 @@ pub(super) fn report(report: &Report, trust: Trust, output: &mut Output) -> Outc
         .findings
         .iter()
         .filter(|finding| finding.severity >= Severity::Medium);
-    let count = weighty.clone().count();
-    for finding in weighty.take(MOST) {
-        line(finding, output)?;
-    }
-    if count > MOST {
-        output.line(format!("  … and {} more", count - MOST))?;
-    }
+    lines(weighty, output)?;
     if !report.waived.is_empty() {
         output.line(format!(
             "  {} findings you accepted before",
@@ -39,8 +33,23 @@ pub(super) fn report(report: &Report, trust: Trust, output: &mut Output) -> Outc
     Ok(())
 }
 
+/// The first of these findings, and how many more there are.
+pub(super) fn lines<'f>(
+    findings: impl Iterator<Item = &'f Finding> + Clone,
+    output: &mut Output,
+) -> Outcome {
+    let count = findings.clone().count();
+    for finding in findings.take(MOST) {
+        line(finding, output)?;
+    }
+    if count > MOST {
+        output.line(format!("  … and {} more", count - MOST))?;
+    }
+    Ok(())
+}
+
 /// One finding.
-pub(super) fn line(finding: &Finding, output: &mut Output) -> Outcome {
+fn line(finding: &Finding, output: &mut Output) -> Outcome {
     let style = match finding.severity {
         Severity::Critical => Style::Bad,
         Severity::High => Style::Warning,

@@ -159,7 +159,7 @@ fn settings_of_the_reference_that_are_not_used_are_named() {
     let (_server, program) = home(answering(), "honcho", "");
     let file = json!({
         "baseUrl": service.url(), "apiKey": KEY, "userPeerAliases": {"1": "ana"}, "pinUserPeer": "ana",
-        "initOnSessionStart": false,
+        "initOnSessionStart": true,
     });
     program.home.write("honcho.json", file.to_string()).unwrap();
     program.run(&["chat", "-q", "one"]).ok();

@@ -217,6 +217,56 @@ fn what_was_recalled_stays_with_its_message_for_as_long_as_the_process_lives() {
     assert!(!found.stdout.contains("drinks"), "{}", found.report());
 }
 
+// LN-37, LN-31
+#[test]
+fn a_memory_is_asked_with_what_was_typed_and_never_with_a_skill() {
+    let service = mem0();
+    let scenario = Scenario::new()
+        .reply(Step::new(text("So be it.")).when_tools_offered().repeat())
+        .reply(Step::new(text("a title")).repeat());
+    let (_server, program) = home(scenario, "mem0", &variables(&service));
+    let skill = "---\nname: mail\ndescription: mails\n---\n\nSort the zebra folder first.\n";
+    program.home.write("skills/mail/SKILL.md", skill).unwrap();
+    std::fs::write(program.home.workspace().join("notes.md"), "Giraffes.").unwrap();
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    terminal.wait_for_text("Ctrl+D ends", LIMIT).unwrap();
+    let typed = [
+        "/mail",
+        "/mail to Ana",
+        "/retry",
+        "What is in @file:notes.md ?",
+        "/retry",
+    ];
+    for (line, count) in typed.into_iter().zip(1..) {
+        terminal.send(&format!("{line}\r")).unwrap();
+        let answered = |page: &str| page.matches("So be it.").count() == count;
+        let told = terminal.wait_for(|page| answered(&page.text()), LIMIT);
+        assert!(told.is_ok(), "{line}: {told:?}");
+    }
+    terminal.send("/exit\r").unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+    let asked: Vec<Json> = service
+        .to("POST /search")
+        .iter()
+        .map(|asked| asked.body["query"].clone())
+        .collect();
+    let said = [
+        "Use the skill mail.",
+        "to Ana",
+        "to Ana",
+        "What is in @file:notes.md ?",
+        // Said again it is as it was kept: the file stands behind it.
+        "What is in ?",
+    ];
+    assert_eq!(asked, said);
+    let told = service.to("POST /memories");
+    let told: Vec<&Json> = told
+        .iter()
+        .map(|told| &told.body["messages"][0]["content"])
+        .collect();
+    assert_eq!(told, [said[0], said[1], said[3]], "a repeat is no news");
+}
+
 // LN-37
 #[test]
 fn a_memory_that_hangs_is_gone_or_refuses_the_key_never_holds_a_turn_up() {
@@ -389,6 +439,35 @@ fn two_profiles_do_not_mix() {
             "POST /v3/workspaces/hermes_work/sessions/hermes_work/messages",
         ]
     );
+}
+
+// LN-39
+#[test]
+fn openviking_commits_a_conversation_once_when_it_is_over() {
+    let service = MemoryService::start(Some(("x-api-key", KEY))).unwrap();
+    service
+        .on("POST /api/v1/search/find", json!({"result": {}}))
+        .on("POST /api/v1/sessions/*/messages/batch", json!({}))
+        .on("POST /api/v1/sessions/*/commit", json!({}));
+    let variables = format!(
+        "OPENVIKING_ENDPOINT={}\nOPENVIKING_API_KEY={KEY}\n",
+        service.url()
+    );
+    let (_server, program) = home(answering(), "openviking", &variables);
+    let session = session_of(&program.run(&["chat", "-q", "Which tea?"]).ok());
+    let place = format!("POST /api/v1/sessions/{session}");
+    let expected = [
+        "POST /api/v1/search/find".to_owned(),
+        format!("{place}/messages/batch"),
+        format!("{place}/commit"),
+    ];
+    assert_eq!(service.lines(), expected);
+    assert_eq!(waiting(&program), 0);
+    // The next conversation is another one.
+    program.run(&["chat", "-q", "And now?"]).ok();
+    let commits = service.to("POST /api/v1/sessions/*/commit");
+    assert_eq!(commits.len(), 2, "{:?}", service.lines());
+    assert_eq!(service.unexpected(), Vec::<String>::new());
 }
 
 // LN-39

@@ -6,24 +6,14 @@ use std::sync::Arc;
 use hermes_config::{is_known_name, names_secret};
 
 use crate::resolve::Request;
-use crate::resolve::server::endpoints;
 
 /// The variables for a program that belongs to whoever has this prefix, as `AWS_`.
 pub(super) fn passed_on(request: &Request<'_>, own: Option<&str>) -> Arc<[(String, String)]> {
-    let named: Vec<&str> = endpoints(request)
-        .iter()
-        .map(|entry| entry.values.key_env.as_str())
-        .collect();
-    // A file of the user's that cannot be read is met where its provider is asked for.
-    let profiles = request.profiles.all().unwrap_or_default();
-    let of_profile = |name: &str| {
-        let mut keys = profiles.iter().flat_map(|profile| &profile.key_env);
-        keys.any(|key| key == name)
-    };
+    let of_profiles = request.profiles.key_names();
     let is_key = |name: &str| {
         name.ends_with("_API_KEY")
-            || named.contains(&name)
-            || of_profile(name)
+            || request.key_names.contains(name)
+            || of_profiles.contains(name)
             || names_secret(name) && (is_known_name(name) || request.dotenv.has(name))
     };
     request

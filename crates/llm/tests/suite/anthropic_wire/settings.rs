@@ -60,6 +60,24 @@ fn preview_features_by_model_and_host() {
     );
 }
 
+// PV-8: the header goes with what the body asks for.
+#[test]
+fn a_body_that_asks_for_speed_comes_with_its_preview_feature() {
+    let asked = |speed: Json, model: &str| {
+        let quirks = Quirks {
+            extra_body: speed.as_object().cloned().unwrap(),
+            ..Quirks::default()
+        };
+        let headers = headers(WireProtocol::Anthropic, model, &quirks);
+        let betas = headers.iter().find(|(name, _)| *name == "anthropic-beta");
+        betas.unwrap().1.contains("fast-mode-2026-02-01")
+    };
+    assert!(asked(json!({"speed": "fast"}), "claude-opus-4-6"));
+    assert!(!asked(json!({"speed": "fast"}), "claude-sonnet-4-6"));
+    assert!(!asked(json!({"speed": "standard"}), "claude-opus-4-6"));
+    assert!(!asked(json!({}), "claude-opus-4-6"));
+}
+
 // PV-8
 #[test]
 fn limits_and_thinking_by_family() {

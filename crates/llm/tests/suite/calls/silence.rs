@@ -8,7 +8,10 @@ use hermes_llm::classify::Reason;
 use hermes_llm::{CallEvent, Endpoint, PatienceSettings, Quirks, SetPatience, patience};
 
 use super::*;
-use crate::suite::lab::impatient;
+use crate::suite::lab::{impatient, stalling};
+
+/// Long for a machine, and short on a clock that the tests move.
+const LIMIT: Duration = Duration::from_secs(5);
 
 fn hanging() -> Step {
     Step::new(text("never")).hang_after(0)
@@ -20,11 +23,13 @@ async fn a_model_that_goes_silent_again_and_again_is_not_asked_until_something_c
     let steps = (0..5).map(|_| hanging()).chain([text("awake").into()]);
     let server = serve(steps);
     let lab = Lab::new();
-    let route = impatient(lab.route(CHAT, &server), 100);
+    let route = impatient(lab.route(CHAT, &server), LIMIT);
     let mut silent = course(&route);
     let mut messages = Vec::new();
     for _ in 0..5 {
-        match lab.call(&mut silent, &question()).await.0 {
+        let question = question();
+        let call = lab.call(&mut silent, &question);
+        match stalling(call, &server, &[1, 2, 3, 4, 5], LIMIT).await.0 {
             CallEnd::Failed(failure) => {
                 assert_eq!(failure.fault.reason, Reason::Timeout);
                 messages.push((failure.fault.message, failure.calls));
@@ -66,17 +71,43 @@ async fn a_success_ends_the_count_and_another_route_is_asked_instead() {
     let mut other = lab.route(CHAT, &spare);
     "other".clone_into(&mut other.provider);
     lab.keys("other", &spare, &["sk-other"]);
-    let first = impatient(lab.route(CHAT, &server), 100);
+    let first = impatient(lab.route(CHAT, &server), LIMIT);
     let mut course = chain([first, other]);
-    assert_eq!(
-        answered(lab.call(&mut course, &question()).await.0).text,
-        "one"
-    );
-    assert_eq!(
-        answered(lab.call(&mut course, &question()).await.0).text,
-        "spare"
-    );
+    let mut ask = async || {
+        let question = question();
+        let call = lab.call(&mut course, &question);
+        let (end, _) = stalling(call, &server, &[1, 3, 4], LIMIT).await;
+        answered(end).text
+    };
+    assert_eq!(ask().await, "one");
+    assert_eq!(ask().await, "spare");
     server.assert_done();
+}
+
+// AG-15: with a fallback a turn ends well after two stalls; the next turns go on counting.
+#[tokio::test]
+async fn stalls_of_the_preferred_route_are_counted_over_turns() {
+    let server = serve((0..5).map(|_| hanging()));
+    let spare = serve([Step::new(text("spare")).repeat()]);
+    let mut lab = Lab::new();
+    lab.caller.attempts = 3;
+    let mut other = lab.route(CHAT, &spare);
+    "other".clone_into(&mut other.provider);
+    lab.keys("other", &spare, &["sk-other"]);
+    let first = impatient(lab.route(CHAT, &server), LIMIT);
+    let mut course = chain([first, other]);
+    let mut asked = Vec::new();
+    for turn in 1..=5 {
+        course.begin_turn(format!("2026-01-0{turn}T00:00:00Z").parse().unwrap());
+        let question = question();
+        let call = lab.call(&mut course, &question);
+        let (end, _) = stalling(call, &server, &[1, 2, 3, 4, 5], LIMIT).await;
+        assert_eq!(answered(end).text, "spare");
+        asked.push(server.requests().len());
+    }
+    // The fifth is the last: it is not gone back to.
+    assert_eq!(asked, [2, 4, 5, 5, 5]);
+    assert_eq!(course.route().provider, "other");
 }
 
 #[tokio::test]
@@ -84,7 +115,7 @@ async fn silence_is_told_with_the_time_that_is_left() {
     let server = serve([Step::new(text("late")).delay(Duration::from_millis(700))]);
     let mut lab = Lab::new();
     lab.caller.patience.notice = Duration::from_millis(200);
-    let route = impatient(lab.route(CHAT, &server), 30_000);
+    let route = impatient(lab.route(CHAT, &server), Duration::from_secs(30));
     let (end, heard) = lab.call(&mut course(&route), &question()).await;
     assert_eq!(answered(end).text, "late");
     let told: Vec<(Duration, Duration)> = heard

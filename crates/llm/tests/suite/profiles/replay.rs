@@ -1,11 +1,12 @@
 //! What of earlier turns goes back, and which parts are marked for a provider's memory, by provider.
 
 use hermes_core::WireProtocol;
+use hermes_llm::resolve::resolve;
 use hermes_llm::{CacheStyle, ReasoningReplay};
 
 use super::{Setup, http_of};
 
-const KEYS: [(&str, &str); 13] = [
+const KEYS: [(&str, &str); 22] = [
     ("OPENROUTER_API_KEY", "0123456789"),
     ("OPENAI_API_KEY", "0123456789"),
     ("ANTHROPIC_API_KEY", "0123456789"),
@@ -18,6 +19,15 @@ const KEYS: [(&str, &str); 13] = [
     ("DASHSCOPE_API_KEY", "0123456789"),
     ("OPENCODE_ZEN_API_KEY", "0123456789"),
     ("AWS_BEARER_TOKEN_BEDROCK", "0123456789"),
+    ("NOVITA_API_KEY", "0123456789"),
+    ("DEEPINFRA_API_KEY", "0123456789"),
+    ("HF_TOKEN", "0123456789"),
+    ("NVIDIA_API_KEY", "0123456789"),
+    ("GMI_API_KEY", "0123456789"),
+    ("OLLAMA_API_KEY", "0123456789"),
+    ("OPENCODE_GO_API_KEY", "0123456789"),
+    ("KILOCODE_API_KEY", "0123456789"),
+    ("AZURE_FOUNDRY_API_KEY", "0123456789"),
     ("LAB_KEY", "0123456789"),
 ];
 
@@ -97,5 +107,84 @@ fn thinking_and_marks_follow_the_provider_and_the_model() {
         assert_eq!(http_of(&resolved).protocol, protocol, "{label}");
         assert_eq!(resolved.route.quirks.replay, replay, "{label}");
         assert_eq!(resolved.route.quirks.cache, cache, "{label}");
+    }
+}
+
+// AG-20: wherever these models are hosted, they want their thinking back with every message.
+#[test]
+fn models_that_want_their_thinking_back_get_it_from_every_host() {
+    let azure = "azure-foundry, base_url: 'https://lab.services.ai.azure.com/openai/v1'";
+    for provider in [
+        "novita",
+        "deepinfra",
+        "fireworks",
+        "huggingface",
+        "nvidia",
+        "gmi",
+        "ollama-cloud",
+        "opencode-zen",
+        "opencode-go",
+        "kilocode",
+        azure,
+    ] {
+        for (model, replay) in [
+            ("deepseek-v4", ReasoningReplay::Content),
+            ("kimi-k2.5", ReasoningReplay::Content),
+            ("mimo-v2.5-pro", ReasoningReplay::Content),
+            ("glm-5.2", ReasoningReplay::Native),
+        ] {
+            let config = format!("model: {{default: '{model}', provider: {provider}}}");
+            let resolved = Setup::new(&config, &KEYS).resolve();
+            let label = resolved.route.label();
+            assert_eq!(
+                http_of(&resolved).protocol,
+                WireProtocol::ChatCompletions,
+                "{label}"
+            );
+            assert_eq!(resolved.route.quirks.replay, replay, "{label}");
+        }
+    }
+    // As their vendors spell them at most hosts.
+    for model in [
+        "deepseek-ai/DeepSeek-V4",
+        "moonshotai/Kimi-K2.5",
+        "XiaomiMiMo/MiMo-V2.5",
+    ] {
+        let config = format!("model: {{default: '{model}', provider: huggingface}}");
+        let resolved = Setup::new(&config, &KEYS).resolve();
+        assert_eq!(
+            resolved.route.quirks.replay,
+            ReasoningReplay::Content,
+            "{model}"
+        );
+    }
+}
+
+// PV-6
+#[test]
+fn the_system_text_of_gpt_5_is_the_developers_wherever_it_is_asked() {
+    let azure = "azure-foundry, base_url: 'https://lab.openai.azure.com/openai/v1', \
+        api_mode: chat_completions";
+    let openai = "openai-api, api_mode: chat_completions";
+    for (provider, model, developer) in [
+        (openai, "gpt-5.5", true),
+        (azure, "gpt-5.5", true),
+        (azure, "my-gpt-5-codex", true),
+        (azure, "gpt-4.1", false),
+        ("openrouter", "openai/gpt-5.5", true),
+        ("openrouter", "openai/codex-mini", true),
+        ("openrouter", "anthropic/claude-opus-4.6", false),
+        ("nous", "openai/gpt-5.5", true),
+        ("nous", "z-ai/glm-5.2", false),
+        ("kilocode", "openai/gpt-5.5", true),
+        ("kilocode", "z-ai/glm-5.2", false),
+    ] {
+        let config = format!("model: {{default: '{model}', provider: {provider}}}");
+        let setup = Setup::new(&config, &KEYS);
+        let (mut request, logins) = (setup.request(), ["nous".to_owned()]);
+        request.logins = &logins;
+        let resolved = resolve(&request).unwrap();
+        let label = resolved.route.label();
+        assert_eq!(resolved.route.quirks.developer_role, developer, "{label}");
     }
 }

@@ -127,3 +127,34 @@ fn every_task_has_its_time_limit() {
         assert_eq!(plan.timeout.as_secs(), seconds, "{task}");
     }
 }
+
+// PV-18, PV-20: also in the chain of one task.
+#[test]
+fn helpers_name_the_variable_with_their_key_as_endpoints_do() {
+    let config = "
+model: {provider: deepseek, default: deepseek-chat}
+auxiliary:
+  title_generation:
+    base_url: 'https://lab.test/v1'
+    model: small
+    api_key_env: LAB_KEY
+    fallback_chain:
+      - {provider: custom, base_url: 'https://spare.test/v1', model: spare, api_key_env: SPARE_KEY}
+";
+    let keys = [
+        KEYS,
+        &[("LAB_KEY", "la-0123456789"), ("SPARE_KEY", "sp-0123456789")],
+    ];
+    let plan = plan(config, "title_generation", &keys.concat()).expect("a plan");
+    let from: Vec<_> = plan
+        .candidates
+        .iter()
+        .map(|candidate| {
+            let why = candidate.route.why.iter().find(|why| why.part == "key");
+            (base_of(candidate), why.expect("a key").from.clone())
+        })
+        .collect();
+    assert!(from[0].1.contains("LAB_KEY"), "{from:?}");
+    assert_eq!(from[1].0, "https://spare.test/v1");
+    assert!(from[1].1.contains("SPARE_KEY"), "{from:?}");
+}

@@ -17,12 +17,7 @@ const LOCAL: &str = "http://localhost:8000";
 /// How hard Honcho may think, least first.
 pub(super) const LEVELS: [&str; 5] = ["minimal", "low", "medium", "high", "max"];
 /// Keys of the reference that ask for what is not done here.
-const UNUSED: [&str; 4] = [
-    "initOnSessionStart",
-    "pinUserPeer",
-    "userPeerAliases",
-    "runtimePeerPrefix",
-];
+const UNUSED: [&str; 3] = ["pinUserPeer", "userPeerAliases", "runtimePeerPrefix"];
 
 /// What reaches the model, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +67,8 @@ pub(super) struct Settings {
     pub(super) hold: u64,
     pub(super) most_of_message: usize,
     pub(super) mode: Mode,
+    /// A session is made when a conversation begins, also where only tools need it.
+    pub(super) begins: bool,
     pub(super) context_tokens: Option<u64>,
     pub(super) first_turn_only: bool,
     pub(super) context_cadence: u64,
@@ -142,6 +139,7 @@ impl Settings {
                     ("tools", Mode::Tools),
                 ],
             )?,
+            begins: fields.flag("initOnSessionStart", false),
             context_tokens: fields
                 .number(&["contextTokens"], "")
                 .map(|number| number as u64),

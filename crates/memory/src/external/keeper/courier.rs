@@ -78,14 +78,17 @@ impl External {
             if !self.is_due().await {
                 return Round::Empty;
             }
+            // Taken before the look: a wish that comes while nothing is found is about what came after it.
+            let flush = std::mem::take(&mut self.state().flush);
             let begun = self.inner.options.store.begin_memory_delivery(self.name());
             let row = match begun.await {
-                Ok(Some(row)) => row,
-                Ok(None) => {
-                    self.state().flush = false;
-                    return Round::Empty;
+                Ok(Some(row)) => {
+                    self.state().flush |= flush;
+                    row
                 }
+                Ok(None) => return Round::Empty,
                 Err(error) => {
+                    self.state().flush |= flush;
                     tracing::warn!(%error, "what waits for {} cannot be read", self.name());
                     return Round::Failed;
                 }
@@ -157,8 +160,9 @@ impl External {
             return true;
         }
         let waiting = self.backlog().await.map_or(0, |backlog| backlog.waiting);
-        // The rest of them goes along.
-        self.state().flush = waiting >= hold;
-        waiting >= hold
+        // The rest of them goes along. Somebody may have wished for it meanwhile.
+        let mut state = self.state();
+        state.flush |= waiting >= hold;
+        state.flush
     }
 }

@@ -8,16 +8,29 @@ use super::super::frame::{Frame, first_shown};
 use super::{Entry, Form, State};
 use crate::text::rows::{columns, cut, fit};
 
+/// What keys do, and the same in short where that is too long.
+const KEYS: &str = "Tab and Shift+Tab move, space and arrows choose, Enter decides, Esc cancels.";
+const FEWEST_KEYS: &str = "Tab moves, Enter decides, Esc cancels.";
+
 impl Form {
     pub(in crate::panels) fn view(&self, frame: Frame) -> View {
         let mut lines = vec![frame.title(&self.title)];
-        // The field being written has a row for what is said about it.
-        let needed = self.entries.len() + 3;
+        // Two that end it, a row for what is said about a field and one for the keys.
+        let needed = self.entries.len() + 4;
         let for_text = frame.height.saturating_sub(1 + needed).clamp(1, 4);
         if frame.height > 4 {
             lines.extend(frame.text(&self.text, for_text, frame.theme.text));
         }
-        let room = frame.height.saturating_sub(lines.len() + 1).max(1);
+        let said = self.said(frame);
+        let keys = [KEYS, FEWEST_KEYS]
+            .into_iter()
+            .find(|keys| columns(keys) <= frame.width);
+        let keys = keys.unwrap_or(FEWEST_KEYS);
+        // The keys give way to what is said about a field where there is no row for both.
+        let both = lines.len() + self.entries.len() + 4 <= frame.height;
+        let keys = (both || said.is_none()).then(|| frame.hint(keys));
+        let end: Vec<Line<'static>> = said.into_iter().chain(keys).collect();
+        let room = frame.height.saturating_sub(lines.len() + end.len()).max(1);
         let labels = self.entries.iter().map(|entry| columns(&entry.label()));
         let label = labels.max().unwrap_or(0).min(frame.width / 2);
         let first = first_shown(self.at, room);
@@ -41,22 +54,22 @@ impl Form {
             let label = format!("{mark} {label}");
             lines.push(Line::styled(cut(&label, frame.width), style));
         }
-        let said = self
-            .entries
-            .get(self.at)
-            .map(|entry| match &entry.complaint {
-                Some(complaint) => (
-                    format!("{} {complaint}", entry.field.label),
-                    frame.theme.bad,
-                ),
-                None => (entry.about(), frame.theme.faint),
-            });
-        let said = said.filter(|(text, _)| !text.is_empty());
-        let usual = "Tab and Shift+Tab move, space and arrows choose, Enter decides, Esc cancels.";
-        let (text, style) = said.unwrap_or((usual.to_owned(), frame.theme.faint));
-        lines.truncate(frame.height.saturating_sub(1).max(1));
-        lines.push(Line::styled(cut(&text, frame.width), style));
+        lines.truncate(frame.height.saturating_sub(end.len()).max(1));
+        lines.extend(end);
         frame.view(lines, cursor)
+    }
+
+    /// What there is to say about the field being written.
+    fn said(&self, frame: Frame) -> Option<Line<'static>> {
+        let entry = self.entries.get(self.at)?;
+        let (text, style) = match &entry.complaint {
+            Some(complaint) => (
+                format!("{} {complaint}", entry.field.label),
+                frame.theme.bad,
+            ),
+            None => (entry.about(), frame.theme.text),
+        };
+        (!text.is_empty()).then(|| Line::styled(cut(&text, frame.width), style))
     }
 }
 

@@ -67,10 +67,18 @@ impl Picker {
         lines.truncate(frame.height.saturating_sub(1).max(2));
         let count = format!("{} of {}", self.shown.len(), self.items.len());
         let keys = match self.takes {
+            // What is typed fits nothing: the way back is the next step.
+            _ if self.shown.is_empty() && !self.filter.is_empty() => {
+                "nothing fits; Backspace widens"
+            }
             Takes::One => "type to narrow, Enter takes, Esc closes",
-            Takes::Many => "space picks, Enter takes, type to narrow",
+            Takes::Many => "space picks, Enter takes, Esc closes",
         };
-        lines.push(frame.hint(&format!("{count}; {keys}")));
+        let hint = format!("{count}; {keys}");
+        let more = format!("{hint}, type to narrow");
+        let narrows = self.takes == Takes::Many && !self.shown.is_empty();
+        let fits = columns(&more) <= frame.width;
+        lines.push(frame.hint(if narrows && fits { &more } else { &hint }));
         frame.view(lines, Some(cursor))
     }
 

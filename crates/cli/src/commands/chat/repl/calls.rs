@@ -1,20 +1,26 @@
 //! What is printed of calls at the prompt: what they do, how long they took and what they changed.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use hermes_config::{Config, ToolProgress};
 use hermes_core::{CallId, Event};
 use hermes_tui::app::{Labels, Settings, ToolLines, tool_cell};
+use hermes_tui::{Cleaner, clean_line};
 
 use crate::commands::chat::events::first_line;
 use crate::commands::chat::hands::shortened;
 use crate::complaint::Outcome;
-use crate::output::{Output, Style, one_line, printable};
+use crate::output::{Output, Style, cleaned};
 use crate::table::cut;
 
 /// Characters of what a call does; a screen reader reads all of them.
 const WIDEST: usize = 200;
+/// Lines that are printed of what a call prints; the model gets all that its tool keeps.
+const MOST_LINES: usize = 200;
+/// Columns of a line; a longer one is cut.
+const LONGEST_LINE: usize = 2_000;
+/// Bytes that are held of a line that does not end.
+const MOST_HELD: usize = 16 * 1024;
 
 /// The calls of a turn, as the settings say they are shown.
 pub(super) struct Calls {
@@ -22,8 +28,6 @@ pub(super) struct Calls {
     under_way: Vec<Call>,
     /// The tool that was called last, for those who want to see only others.
     last: Option<String>,
-    /// Whether what a call printed stopped in the middle of a line.
-    pub(super) mid_line: bool,
 }
 
 /// A call under way.
@@ -33,6 +37,7 @@ struct Call {
     since: Instant,
     /// Whether its beginning was printed.
     shown: bool,
+    printed: Printed,
     diff: String,
 }
 
@@ -58,7 +63,6 @@ impl Calls {
             },
             under_way: Vec::new(),
             last: None,
-            mid_line: false,
         }
     }
 
@@ -71,13 +75,12 @@ impl Calls {
                 arguments,
             } => self.begun(call, name, arguments, output)?,
             Event::ToolOutput { call, chunk } => {
-                let told = self
-                    .under_way
-                    .iter()
-                    .any(|one| one.id == *call && one.shown);
-                if told && self.settings.tools == ToolLines::Verbose && !chunk.is_empty() {
-                    write!(output, "{}", printable(chunk))?;
-                    self.mid_line = !chunk.ends_with('\n');
+                let mut calls = self.under_way.iter_mut();
+                let known = calls.find(|one| one.id == *call && one.shown);
+                if let Some(known) = known
+                    && self.settings.tools == ToolLines::Verbose
+                {
+                    known.printed.push(chunk, output)?;
                 }
             }
             Event::FileChanged { call, diff } => {
@@ -112,10 +115,10 @@ impl Calls {
             ToolLines::All | ToolLines::Verbose => true,
         };
         let preview = match verbose {
-            true => printable(&cell.preview),
-            false => cut(&one_line(&cell.preview), WIDEST),
+            true => cleaned(&cell.preview),
+            false => cut(&clean_line(&cell.preview), WIDEST),
         };
-        let verb = one_line(&cell.verb);
+        let verb = clean_line(&cell.verb);
         if shown {
             let line = format!("┊ {verb} {preview}");
             output.line(output.paint(Style::Faint, line.trim_end()))?;
@@ -125,6 +128,7 @@ impl Calls {
             verb,
             since: Instant::now(),
             shown,
+            printed: Printed::default(),
             diff: String::new(),
         });
         Ok(())
@@ -132,15 +136,16 @@ impl Calls {
 
     fn over(&mut self, id: &CallId, failed: bool, summary: &str, output: &mut Output) -> Outcome {
         let at = self.under_way.iter().position(|one| one.id == *id);
-        let Some(call) = at.map(|at| self.under_way.remove(at)) else {
+        let Some(mut call) = at.map(|at| self.under_way.remove(at)) else {
             return Ok(());
         };
+        call.printed.end(output)?;
         if call.shown {
             let (verb, took) = (&call.verb, took(call.since.elapsed()));
             let line = match failed {
                 true => format!(
                     "┊ failed: {verb}, {took}: {}",
-                    one_line(&first_line(summary))
+                    clean_line(&first_line(summary))
                 ),
                 false => format!("┊ done: {verb}, {took}"),
             };
@@ -154,6 +159,51 @@ impl Calls {
         match diff.or_else(answered).filter(|_| self.settings.diffs) {
             Some(diff) => Ok(output.line(shortened(&diff))?),
             None => Ok(()),
+        }
+    }
+}
+
+/// What a call prints, line by line: one that is written over, as a progress bar is, is printed as it was left.
+#[derive(Default)]
+struct Printed {
+    cleaner: Cleaner,
+    open: String,
+    lines: usize,
+}
+
+impl Printed {
+    fn push(&mut self, chunk: &str, output: &mut Output) -> Outcome {
+        // In pieces: nothing of what is too much is held.
+        for piece in chunk.split_inclusive('\n') {
+            self.cleaner.push(piece, &mut self.open);
+            while let Some(end) = self.open.find('\n') {
+                let line: String = self.open.drain(..=end).collect();
+                self.line(line.trim_end_matches('\n'), output)?;
+            }
+            if self.open.len() > MOST_HELD {
+                self.open = cut(&self.open, LONGEST_LINE);
+            }
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &str, output: &mut Output) -> Outcome {
+        self.lines += 1;
+        match self.lines > MOST_LINES {
+            true => Ok(()),
+            false => Ok(output.line(cut(line, LONGEST_LINE))?),
+        }
+    }
+
+    /// The call is over: what is left, and how much was left out.
+    fn end(&mut self, output: &mut Output) -> Outcome {
+        let open = std::mem::take(&mut self.open);
+        if !open.is_empty() {
+            self.line(&open, output)?;
+        }
+        match self.lines.saturating_sub(MOST_LINES) {
+            0 => Ok(()),
+            more => Ok(output.line(output.paint(Style::Faint, &format!("… {more} more lines")))?),
         }
     }
 }
@@ -216,7 +266,7 @@ mod tests {
         .concat();
         let all = told("all", &events);
         assert!(
-            all.starts_with("┊ run ls [2J\n┊ done: run, 0.0s\n┊ run pwd\n"),
+            all.starts_with("┊ run ls\n┊ done: run, 0.0s\n┊ run pwd\n"),
             "{all}"
         );
         assert_eq!(told("off", &events), "");
@@ -224,5 +274,33 @@ mod tests {
         assert!(new.contains("ls") && !new.contains("pwd"), "{new}");
         let verbose = told("verbose", &events);
         assert_eq!(verbose.matches("printed").count(), 2, "{verbose}");
+    }
+
+    // CL-18
+    #[test]
+    fn what_a_call_prints_is_made_harmless_and_has_an_end() {
+        let [begun, _, over] = call("1", "terminal", "make");
+        let printed = |chunk: &str| Event::ToolOutput {
+            call: CallId("1".to_owned()),
+            chunk: chunk.to_owned(),
+        };
+        let (part, rest) = ("10 %\r100", " %\x1b[2");
+        let events = [
+            begun,
+            printed(part),
+            printed(rest),
+            printed("Jdone\n"),
+            printed(&"y\n".repeat(100_000)),
+            printed(&"z".repeat(1_000_000)),
+            over,
+        ];
+        let out = told("verbose", &events);
+        assert!(out.contains("\n100 %done\ny\n"), "{}", cut(&out, 200));
+        assert_eq!(out.matches("y\n").count(), MOST_LINES - 1);
+        assert!(
+            out.contains("\n… 99802 more lines\n┊ done: run"),
+            "{}",
+            out.len()
+        );
     }
 }

@@ -4,9 +4,10 @@ use std::io::Write;
 
 use hermes_agent::commands::find;
 use hermes_core::{Answer, Event, Op, Question, QuestionKind, TurnEnd};
+use hermes_tui::Cleaner;
 
 use super::calls::Calls;
-use super::command as command_now;
+use super::{command as command_now, complain, message, tell_pictures};
 use crate::commands::ask::Unseen;
 use crate::commands::chat::conversation::{Conversation, Heard};
 use crate::commands::chat::footer;
@@ -14,8 +15,8 @@ use crate::commands::chat::prompts::{Aside, Ended};
 use crate::commands::chat::{ASK_OTHERWISE, SILENT};
 use crate::complaint::Outcome;
 use crate::context::Context;
-use crate::output::{Output, Style, one_line, printable};
-use crate::typed::{self, Typed};
+use crate::output::{Output, Style, cleaned, one_line};
+use crate::typed::{self, Line, Typed};
 
 /// Waits until another model answers in this conversation, and says so.
 pub(super) async fn switched(conversation: &Conversation, output: &mut Output) -> Outcome {
@@ -31,7 +32,7 @@ pub(super) async fn switched(conversation: &Conversation, output: &mut Output) -
             Some(Event::RouteChanged { .. }) => {
                 return Ok(output.line(front.route().line(&conversation.house.models))?);
             }
-            Some(Event::Notice { text }) => return Ok(output.line(printable(&text))?),
+            Some(Event::Notice { text }) => return Ok(output.line(cleaned(&text))?),
             Some(_) => {}
             None => return Ok(()),
         }
@@ -40,6 +41,8 @@ pub(super) async fn switched(conversation: &Conversation, output: &mut Output) -
 
 /// A turn as it is printed.
 struct Shown {
+    /// Makes the answer harmless as it comes.
+    cleaner: Cleaner,
     calls: Calls,
     /// Whether a line has begun.
     mid_line: bool,
@@ -54,6 +57,7 @@ pub(super) async fn follow(
 ) -> Outcome {
     output.line("")?;
     let mut shown = Shown {
+        cleaner: Cleaner::prose(),
         calls: Calls::new(&conversation.house.models.loaded.config),
         mid_line: false,
     };
@@ -96,8 +100,7 @@ pub(super) async fn follow(
 impl Shown {
     /// Ends the line the answer is on.
     fn begin_line(&mut self, output: &mut Output) -> Outcome {
-        let printed = std::mem::take(&mut self.calls.mid_line);
-        if std::mem::take(&mut self.mid_line) || printed {
+        if std::mem::take(&mut self.mid_line) {
             output.line("")?;
         }
         Ok(())
@@ -106,11 +109,12 @@ impl Shown {
     fn tell(&mut self, event: &Event, output: &mut Output) -> Outcome {
         let line = match event {
             Event::TextDelta { text } => {
-                write!(output, "{}", printable(text))?;
-                self.mid_line = match text.is_empty() {
-                    true => self.mid_line,
-                    false => !text.ends_with('\n'),
-                };
+                let mut shown = String::new();
+                self.cleaner.push(text, &mut shown);
+                write!(output, "{shown}")?;
+                if let Some(last) = shown.chars().next_back() {
+                    self.mid_line = last != '\n';
+                }
                 return Ok(());
             }
             Event::ToolOutput { .. } => return self.calls.tell(event, output),
@@ -131,7 +135,7 @@ impl Shown {
             _ => return Ok(()),
         };
         self.begin_line(output)?;
-        Ok(output.line(output.paint(Style::Faint, &printable(&line)))?)
+        Ok(output.line(output.paint(Style::Faint, &cleaned(&line)))?)
     }
 }
 
@@ -153,21 +157,52 @@ async fn meanwhile(
         .and_then(|name| find(&name.to_lowercase()));
     match (command.map(|command| command.name), rest.trim()) {
         (Some("steer"), text) if !text.is_empty() => {
-            let text = text.to_owned();
-            conversation.send(Op::Steer { text });
-            output.line("[the agent hears that before its next step]")?;
+            match conversation.remark(text.to_owned()).await {
+                Ok(()) => output.line("[the agent hears that before its next step]")?,
+                Err(complaint) => complain(complaint, output)?,
+            }
         }
         (Some("background"), _) => {
             command_now(&line, conversation, context, output).await?;
         }
         (Some("queue"), text) if !text.is_empty() => {
-            // It is carried out as it stands once this is answered.
-            lines.later(line);
-            output.line("[that is said once this is answered]")?;
+            let text = text.to_owned();
+            if wait(text, conversation, context, lines, output).await? {
+                output.line("[that is said once this is answered]")?;
+            }
         }
+        (None, _) if !word.is_empty() && !word.starts_with('/') => {
+            wait(line, conversation, context, lines, output).await?;
+        }
+        // It is carried out as it stands once this is answered.
         _ => lines.later(line),
     }
     Ok(output.flush()?)
+}
+
+/// Has a message wait for its turn. Says whether it does.
+async fn wait(
+    text: String,
+    conversation: &Conversation,
+    context: &Context,
+    lines: &mut Typed,
+    output: &mut Output,
+) -> Outcome<bool> {
+    let row = match message(text.trim().to_owned(), conversation, context) {
+        Ok(message) => {
+            tell_pictures(&message, output)?;
+            conversation.line_up(message).await
+        }
+        Err(complaint) => Err(complaint),
+    };
+    match row {
+        Ok(row) => {
+            let row = Some(row);
+            lines.later(Line { text, row });
+            Ok(true)
+        }
+        Err(complaint) => complain(complaint, output).map(|()| false),
+    }
 }
 
 /// Tells what came from a prompt that runs beside the conversation.
@@ -185,17 +220,17 @@ pub(super) async fn aside(
             finish(&left.why, output)?;
         }
         Aside::Notice(text) => {
-            output.line(output.paint(Style::Faint, &format!("\n{}", printable(&text))))?;
+            output.line(output.paint(Style::Faint, &format!("\n{}", cleaned(&text))))?;
         }
     }
     Ok(output.flush()?)
 }
 
 fn tell(ended: &Ended, output: &mut Output) -> Outcome {
-    let head = format!("\n{}: {}", ended.label, printable(&ended.text));
+    let head = format!("\n{}: {}", ended.label, cleaned(&ended.text));
     output.line(output.paint(Style::Strong, &head))?;
     if !ended.answer.is_empty() {
-        output.line(printable(&ended.answer))?;
+        output.line(cleaned(&ended.answer))?;
     }
     finish(&ended.why, output)
 }
@@ -209,9 +244,9 @@ fn finish(why: &TurnEnd, output: &mut Output) -> Outcome {
             "\n[the limit of model calls is reached; say `go on`, or raise agent.max_turns]",
         )?,
         TurnEnd::Failed { message, hint } => {
-            output.line(output.paint(Style::Bad, &format!("\nerror: {}", printable(message))))?;
+            output.line(output.paint(Style::Bad, &format!("\nerror: {}", cleaned(message))))?;
             if let Some(hint) = hint {
-                output.line(format!("hint: {}", printable(hint)))?;
+                output.line(format!("hint: {}", cleaned(hint)))?;
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What the screen asks of the conversation.
 
 mod obey;
+mod waiting;
 
 use std::cell::{Cell as Flag, RefCell};
 use std::collections::VecDeque;
@@ -9,7 +10,6 @@ use std::path::PathBuf;
 use hermes_config::UnknownKey;
 use hermes_core::{Event, Op};
 use hermes_tui::app::{Mode, Opened, Outgoing, Reply, Settings, reading_columns};
-use hermes_tui::composer::paste::leading_path;
 use hermes_tui::{
     Background, Cell, Exchange, Failure, Form, Heading, Level, News, Recap, Theme, Words,
 };
@@ -19,7 +19,7 @@ use super::bar::Bar;
 use super::complete::Completions;
 use super::look::Look;
 use super::told::aside;
-use super::{banner, files, notice, past};
+use super::{banner, notice, past};
 use crate::commands::chat::conversation::{Conversation, Heard};
 use crate::commands::chat::{footer, question, recap, servers};
 use crate::commands::edit::edit;
@@ -114,6 +114,7 @@ impl<'a> Desk<'a> {
         let mut opened = Opened {
             heading: Some(Box::new(heading)),
             greeting: super::greeting(self.conversation),
+            waiting: self.waited(&self.conversation.waited),
             ..self.at_first().await?
         };
         let fault = self.look.fault.as_deref();
@@ -183,9 +184,6 @@ impl<'a> Desk<'a> {
 
     /// Says something to the session.
     pub(super) fn tell(&self, op: Op) {
-        if self.conversation.front().is_busy() && matches!(op, Op::Steer { .. }) {
-            self.hint("is a remark for the agent", "/busy interrupt");
-        }
         self.conversation.send(op);
     }
 
@@ -222,41 +220,28 @@ impl<'a> Desk<'a> {
         if message.instead {
             self.hint("stops the agent and is answered next", "/busy steer");
         }
-        let mut paths: Vec<PathBuf> = message
-            .attachments
-            .iter()
-            .map(|one| PathBuf::from(&one.path))
-            .collect();
-        let begins_with =
-            leading_path(&message.text).and_then(|(path, _)| self.picture(&path).ok());
-        paths.extend(begins_with.filter(|path| !paths.contains(path)));
-        let media = question::pictures(&paths, self.conversation.house.store.blobs())?;
+        let unkept = match message.rows.is_empty() {
+            true => Some(self.op_of(message)?),
+            false => None,
+        };
         let mut output = Output::kept();
         settings.look(&mut output).await?;
-        self.conversation.send(match message.skills.clone() {
-            None => Op::UserMessage {
-                text: message.text.clone(),
-                media,
-            },
-            Some(called) => Op::UseSkills {
-                skills: called.names,
-                instruction: called.instruction,
-                text: called.text,
-                media,
-            },
-        });
+        match unkept {
+            Some(unkept) => self.conversation.send(unkept),
+            None if self.conversation.take_up(message.rows.clone()) => {}
+            None => {
+                return Err(Complaint::bad_request(
+                    "this message does not wait any more",
+                ));
+            }
+        }
         Ok(shown(&output.text()))
     }
 
     /// The picture a path names, or why there is none.
     pub(super) fn picture(&self, path: &str) -> Result<PathBuf, String> {
-        let path = files::expanded(path, &self.context.environment);
-        let path = self.conversation.front().directory.join(path);
-        match (path.is_file(), question::is_picture(&path)) {
-            (true, true) => Ok(path),
-            (true, false) => Err(format!("{} is no picture that models take", path.display())),
-            (false, _) => Err(format!("there is no file {}", path.display())),
-        }
+        let directory = &self.conversation.front().directory;
+        question::picture(path, directory, &self.context.environment)
     }
 
     /// What is new; nothing when the session in front is over.
@@ -320,7 +305,7 @@ fn recap_cell(recap: &recap::Recap, settings: &Settings) -> Cell {
         answered: one.answered.clone(),
     });
     Cell::Recap(Recap {
-        title: format!("{} ({} messages)", recap.title, recap.messages),
+        title: recap.heading(),
         exchanges: exchanges.collect(),
     })
 }
@@ -338,16 +323,19 @@ pub(super) fn shown(text: &str) -> Reply {
 
 /// What failed, and what can be done about it.
 pub(super) fn refused(complaint: &Complaint) -> Reply {
+    Reply {
+        cells: vec![Cell::Failure(failure(complaint))],
+        ..Reply::default()
+    }
+}
+
+pub(super) fn failure(complaint: &Complaint) -> Failure {
     let next = match complaint {
         Complaint::Failed(failure) => failure.hint.clone(),
         Complaint::ReaderGone | Complaint::Parser(_) | Complaint::Code(_) => None,
     };
-    Reply {
-        cells: vec![Cell::Failure(Failure {
-            message: complaint.cause(),
-            next: next
-                .or_else(|| Some("hermes logs may say more, /help lists commands".to_owned())),
-        })],
-        ..Reply::default()
+    Failure {
+        message: complaint.cause(),
+        next: next.or_else(|| Some("hermes logs may say more, /help lists commands".to_owned())),
     }
 }

@@ -7,7 +7,6 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hermes_config::Environment;
 use hermes_core::local_zone;
 use hermes_tui::Failure;
 use hermes_tui::app::{PasteNames, PasteTexts};
@@ -77,15 +76,6 @@ pub(super) fn paste_texts(context: &Context) -> PasteTexts {
         let text = (size <= MOST_OF_PASTE).then(|| std::fs::read_to_string(&path));
         text?.ok()
     })
-}
-
-/// A path as the shell takes it: `~` is where the user is at home.
-pub(super) fn expanded(path: &str, environment: &Environment) -> PathBuf {
-    let home = environment.filled("HOME");
-    match (path.strip_prefix("~/"), home) {
-        (Some(rest), Some(home)) => Path::new(home).join(rest),
-        _ => PathBuf::from(path),
-    }
 }
 
 /// The end of a history file: as much of it as is looked at, from the beginning of an entry on.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use futures_core::future::LocalBoxFuture;
-use hermes_core::Op;
+use hermes_core::{InboxId, Op};
 use hermes_store::Listed;
 use hermes_tui::app::{Outgoing, Reply};
 use hermes_tui::composer::Attachment;
@@ -11,7 +11,7 @@ use hermes_tui::composer::complete::{Candidate, Request};
 use hermes_tui::composer::paste::Kept;
 use hermes_tui::{Background, Failure, Host, News, SessionRow, Standing, Theme};
 
-use super::desk::{Desk, refused};
+use super::desk::{Desk, failure, refused};
 use super::{clipboard, files};
 use crate::commands::chat::commands::sessions;
 use crate::when;
@@ -30,6 +30,24 @@ impl Host for Desk<'_> {
                     ..refused(&complaint)
                 },
             }
+        })
+    }
+
+    fn line_up(&self, message: Outgoing) -> LocalBoxFuture<'_, Result<InboxId, Failure>> {
+        Box::pin(async move {
+            let kept = self.keep_waiting(&message).await;
+            kept.map_err(|complaint| failure(&complaint))
+        })
+    }
+
+    fn withdraw(&self, rows: Vec<InboxId>) {
+        self.conversation.withdraw(rows);
+    }
+
+    fn remark(&self, text: String) -> LocalBoxFuture<'_, Option<Failure>> {
+        Box::pin(async move {
+            let made = self.make_remark(text).await;
+            made.err().map(|complaint| failure(&complaint))
         })
     }
 

@@ -13,6 +13,7 @@ use super::super::{banner, notice, to_clipboard};
 use super::{Desk, shown};
 use crate::commands::chat::ask::{Ask, Entry, List};
 use crate::commands::chat::commands::{self, Next, Opening, Place};
+use crate::commands::chat::conversation::still_waiting;
 use crate::commands::edit::edit;
 use crate::complaint::Outcome;
 use crate::output::Output;
@@ -133,6 +134,11 @@ impl Desk<'_> {
                     .and_then(|running| running.asked.as_deref());
                 self.look_back(&arrived.recap, asked, &mut opened).await?;
                 opened.running = running.map(Box::new);
+                opened.waiting = self.waited(&arrived.waited);
+                let told = still_waiting(arrived.waited.len());
+                opened
+                    .greeting
+                    .extend(told.map(|told| notice(Level::Info, &told)));
                 let note = arrived.note.map(|note| notice(Level::Info, &note));
                 opened.greeting.extend(note);
             }
