@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, SystemTime};
 
 use hermes_config::FileLock;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
 use crate::entries::{Aside, digest};
 use crate::error::MemoryError;
@@ -171,11 +173,11 @@ impl Held<'_> {
     /// Puts a draft in the place of what was found. Answers `false`, and leaves the file alone, when that is not
     /// there any more.
     pub(crate) fn replace(&self, found: &Found, draft: &Draft) -> Result<bool, MemoryError> {
-        if self.read()?.digest != found.digest {
+        let failed = |source| self.file.failed(source);
+        let unchanged = self.read()?.digest == found.digest;
+        if !unchanged || !draft.put_in_place(found).map_err(failed)? {
             return Ok(false);
         }
-        let failed = |source| self.file.failed(source);
-        fs::rename(&draft.temporary, &draft.target).map_err(failed)?;
         // Without this a crash may bring the old name back. Some file systems cannot sync a directory.
         let directory = draft.target.parent().unwrap_or(Path::new("."));
         match File::open(directory).and_then(|directory| directory.sync_all()) {
@@ -247,9 +249,83 @@ impl Held<'_> {
     }
 }
 
+impl Draft {
+    /// Says whether what was found was still there. Looking first is not enough: an editor may save between the look
+    /// and the change. So the two files change places in one step, and what came out is looked at.
+    fn put_in_place(&self, found: &Found) -> io::Result<bool> {
+        match self.rename(RenameFlags::EXCHANGE) {
+            Ok(()) => {
+                if digest(&fs::read(&self.temporary)?) == found.digest {
+                    return Ok(true);
+                }
+                self.rename(RenameFlags::EXCHANGE)?;
+                Ok(false)
+            }
+            Err(Errno::NOENT) => match self.rename(RenameFlags::NOREPLACE) {
+                Ok(()) => Ok(true),
+                Err(Errno::EXIST) => Ok(false),
+                Err(error) => Err(error.into()),
+            },
+            // Not every file system can do that.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                fs::rename(&self.temporary, &self.target).map(|()| true)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn rename(&self, how: RenameFlags) -> Result<(), Errno> {
+        renameat_with(CWD, &self.temporary, CWD, &self.target, how)
+    }
+}
+
 impl Drop for Draft {
     fn drop(&mut self) {
-        // Gone already when it was put in place.
+        // The draft, or what it took the place of.
         let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fixture() -> (tempfile::TempDir, MemoryFile) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = MemoryFile::new(folder.path().join("MEMORY.md"));
+        (folder, file)
+    }
+
+    // LN-8: an editor that saves after the look and before the change.
+    #[test]
+    fn what_was_saved_at_the_last_moment_stays() {
+        let (folder, file) = fixture();
+        fs::write(&file.path, "found").unwrap();
+        let held = file.hold().unwrap();
+        let found = held.read().unwrap();
+        let draft = held.draft("ours").unwrap();
+        fs::write(&file.path, "an editor's").unwrap();
+        assert!(!draft.put_in_place(&found).unwrap());
+        drop(draft);
+        assert_eq!(fs::read_to_string(&file.path).unwrap(), "an editor's");
+        let found = held.read().unwrap();
+        let draft = held.draft("ours").unwrap();
+        assert!(draft.put_in_place(&found).unwrap());
+        drop(draft);
+        assert_eq!(fs::read_to_string(&file.path).unwrap(), "ours");
+        let names = fs::read_dir(folder.path()).unwrap();
+        assert_eq!(names.count(), 2, "the file and its lock");
+    }
+
+    #[test]
+    fn a_file_that_came_at_the_last_moment_stays() {
+        let (_folder, file) = fixture();
+        let held = file.hold().unwrap();
+        let found = held.read().unwrap();
+        let draft = held.draft("ours").unwrap();
+        fs::write(&file.path, "an editor's").unwrap();
+        assert!(!draft.put_in_place(&found).unwrap());
+        drop(draft);
+        assert_eq!(fs::read_to_string(&file.path).unwrap(), "an editor's");
     }
 }
