@@ -6,7 +6,7 @@ mod stage;
 
 use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text};
 
 use super::conversation::{LONG, home_for};
@@ -26,8 +26,16 @@ const RATE: u64 = 200;
 const MESSAGES: usize = 5_000;
 /// Lines that were sent before, at every start that is timed.
 const ENTRIES: usize = 10_000;
-/// Pages that are turned back in it.
-const PAGES: usize = 40;
+/// Words of the first of them.
+const FIRST_WORDS: &str = "Message 0,";
+/// More pages it cannot have.
+const MOST_PAGES: usize = 10_000;
+/// Keys that turn to another place in it.
+const PAGE_UP: &str = "\x1b[5~";
+const BEGINNING: &str = "\x1b[1;5H";
+const END: &str = "\x1b[1;5F";
+/// 60 MB.
+const MOST_KIB: f64 = 58_593.0;
 
 fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
     let hermes = context
@@ -102,14 +110,16 @@ fn measure(act: &Act, context: &Context) -> anyhow::Result<(Vec<Figure>, f64)> {
         )
         .at_most(90.0),
         Figure::times(name("5,000 messages, the same"), &long.resized),
-        Figure::new(name("5,000 messages, memory afterwards"), long.after, "KiB").at_most(60_000.0),
-        Figure::new(name("5,000 messages, peak memory"), long.memory, "KiB").at_most(60_000.0),
+        Figure::new(name("5,000 messages, memory afterwards"), long.after, "KiB").at_most(MOST_KIB),
+        Figure::new(name("5,000 messages, peak memory"), long.memory, "KiB").at_most(MOST_KIB),
     ];
     if act.scrolls {
         let p99 = name("5,000 messages, a page up to repaint, p99");
         figures.push(worst(p99, &long.scrolled).at_most(16.0));
         let pages = name("5,000 messages, a page up to repaint");
         figures.push(Figure::times(pages, &long.scrolled));
+        let jumps = name("5,000 messages, first to last and back, p99");
+        figures.push(worst(jumps, &long.jumped).at_most(50.0));
     }
     Ok((figures, median(&starts.ready)))
 }
@@ -223,6 +233,8 @@ struct Long {
     ready: Vec<Duration>,
     resized: Vec<Duration>,
     scrolled: Vec<Duration>,
+    /// From the beginning to the end or back.
+    jumped: Vec<Duration>,
     /// Memory at the end, and the most there was, in KiB.
     after: f64,
     memory: f64,
@@ -240,6 +252,7 @@ fn long_conversation(act: &Act, runs: usize) -> anyhow::Result<Long> {
         ready: Vec::new(),
         resized: Vec::new(),
         scrolled: Vec::new(),
+        jumped: Vec::new(),
         after: 0.0,
         memory: 0.0,
     };
@@ -251,10 +264,19 @@ fn long_conversation(act: &Act, runs: usize) -> anyhow::Result<Long> {
             long.resized.push(stage.resize(columns)?);
         }
         if act.scrolls {
-            for _ in 0..PAGES {
-                long.scrolled.push(stage.page_up()?);
+            // Through all of it, so that whatever is kept of what was looked at is there.
+            for page in 0.. {
+                if stage.shows(FIRST_WORDS) {
+                    break;
+                }
+                ensure!(page < MOST_PAGES, "the first message was not reached");
+                long.scrolled.push(stage.turn_to(PAGE_UP)?);
             }
-            // Somewhere in the middle a new width is not only that of the end.
+            for (there, back) in [(END, BEGINNING), (END, BEGINNING)] {
+                long.jumped.push(stage.turn_to(there)?);
+                long.jumped.push(stage.turn_to(back)?);
+            }
+            // At the beginning a new width is not only that of the end.
             for columns in [80, 120, 100] {
                 long.resized.push(stage.resize(columns)?);
             }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
 use hermes_testkit::TempHome;
-use hermes_testkit::pty::Terminal;
+use hermes_testkit::pty::{Screen, Terminal};
 
 /// Longer nothing may take, on the slowest machine.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -29,6 +29,13 @@ pub(super) struct Act {
     pub(super) ready: &'static str,
     /// Whether it scrolls by itself, and not by its terminal.
     pub(super) scrolls: bool,
+}
+
+/// What stands on the screen but for its last row: the clock there goes on by itself.
+fn said(screen: &Screen) -> Vec<String> {
+    let mut rows = screen.rows();
+    rows.pop();
+    rows
 }
 
 /// A program that runs.
@@ -78,7 +85,7 @@ impl Stage {
             if draft.len() >= DRAFT {
                 draft.clear();
                 self.terminal.send("\x15")?;
-                let gone = |screen: &hermes_testkit::pty::Screen| !screen.contains("xyxy");
+                let gone = |screen: &Screen| !screen.contains("xyxy");
                 self.terminal.wait_for(gone, LIMIT)?;
             }
             let key = if number % 2 == 0 { 'x' } else { 'y' };
@@ -108,15 +115,19 @@ impl Stage {
         Ok(turned.elapsed())
     }
 
-    /// From a key to a picture of what was said before.
-    pub(super) fn page_up(&self) -> anyhow::Result<Duration> {
-        let before = self.terminal.screen().text();
-        let seen = self.terminal.received();
+    /// From a key to a picture of something else that was said.
+    pub(super) fn turn_to(&self, key: &str) -> anyhow::Result<Duration> {
+        let before = said(&self.terminal.screen());
         let pressed = Instant::now();
-        self.terminal.send("\x1b[5~")?;
+        self.terminal.send(key)?;
         self.terminal
-            .wait_past(Some(seen), |screen| screen.text() != before, LIMIT)?;
+            .wait_for(|screen| said(screen) != before, LIMIT)?;
         Ok(pressed.elapsed())
+    }
+
+    /// Whether these words are on the screen.
+    pub(super) fn shows(&self, words: &str) -> bool {
+        self.terminal.screen().contains(words)
     }
 
     /// What all its threads have used so far.

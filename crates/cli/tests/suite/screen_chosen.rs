@@ -120,6 +120,50 @@ fn a_model_is_picked_from_what_is_known_and_the_bar_follows() {
 
 // CL-21
 #[test]
+fn models_stand_with_their_prices_and_providers_lead_to_theirs() {
+    let server = echoing();
+    let providers = format!(
+        "providers: {{lab: {{name: Lab, base_url: '{}', api_key: test-key-1234567890, \
+         models: {{swift-model: {{context_length: 64000}}}}}}}}\n",
+        server.base_url()
+    );
+    let program = quiet(&server, &providers);
+    let key = "ANTHROPIC_API_KEY=key-1234567890\n";
+    program.home.write_env(key).unwrap();
+    let terminal = open(&program, 110, 40);
+    terminal.send("/model\r").unwrap();
+    let screen = terminal.wait_for_text("Answer with", LIMIT).unwrap();
+    let rows = screen.rows();
+    let sonnet = rows.iter().find(|row| row.contains("claude-sonnet-4-5"));
+    let sonnet = sonnet.unwrap_or_else(|| panic!("{}", screen.text()));
+    assert!(
+        sonnet.contains("200k") && sonnet.ends_with("3.00/15.00"),
+        "{sonnet}"
+    );
+    terminal.send("\x1b").unwrap();
+    terminal.wait_for_text(READY, LIMIT).unwrap();
+    // The list of providers leads to the models of one of them, also by its name in the settings.
+    terminal.send("/provider\r").unwrap();
+    let screen = terminal
+        .wait_for_text("Providers that are set up", LIMIT)
+        .unwrap();
+    assert!(screen.contains("anthropic") && screen.contains("custom:lab"));
+    for way in ["lab\r", "/provider lab\r"] {
+        terminal.send(way).unwrap();
+        let screen = terminal.wait_for_text("Answer with", LIMIT).unwrap();
+        assert!(
+            screen.contains("swift-model") && !screen.contains("claude"),
+            "{}",
+            screen.text()
+        );
+        terminal.send("\x1b").unwrap();
+        terminal.wait_for_text(READY, LIMIT).unwrap();
+    }
+    leave(&terminal);
+}
+
+// CL-21
+#[test]
 fn pages_tell_what_there_is_to_know() {
     let server = echoing();
     let program = quiet(&server, "");

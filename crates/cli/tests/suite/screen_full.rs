@@ -44,6 +44,29 @@ fn points() -> String {
         .collect()
 }
 
+// CL-20: what a terminal cut off while its window was narrow comes back with the width, however soon that is.
+#[test]
+fn a_window_that_is_narrow_for_a_moment_is_whole_again() {
+    let server = ModelServer::start(Scenario::new().reply(text("x".repeat(80)))).unwrap();
+    let program = quiet(&server, "");
+    let terminal = full(&program);
+    terminal.send("first question\r").unwrap();
+    let answered = terminal.wait_for_text(&"x".repeat(80), LIMIT).unwrap();
+    let before = terminal.wait_for_text(READY, LIMIT).unwrap().rows();
+    assert_eq!(before.len(), answered.rows().len());
+    for _ in 0..5 {
+        terminal.resize(50, 30).unwrap();
+        terminal.resize(120, 30).unwrap();
+        // The last row is the bar, whose clock goes on.
+        let whole = |screen: &Screen| {
+            let rows = screen.rows();
+            rows[..rows.len() - 1] == before[..before.len() - 1]
+        };
+        terminal.wait_for(whole, LIMIT).unwrap();
+    }
+    leave(&terminal);
+}
+
 // CL-31
 #[test]
 fn the_wheel_scrolls_and_a_click_in_the_list_goes_to_another_session() {

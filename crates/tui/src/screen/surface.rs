@@ -70,11 +70,15 @@ impl<W: Write> Surface<W> {
         }
     }
 
-    /// The terminal is being resized. A whole screen is drawn anew afterwards in any case.
+    /// The terminal is being resized. A whole screen is drawn anew afterwards, also for the size it had before: what
+    /// did not fit meanwhile was cut off.
     pub(super) fn hide(&mut self) -> io::Result<()> {
         match self {
             Self::Inline(inline) => inline.hide(),
-            Self::Full(_) => Ok(()),
+            Self::Full(full) => {
+                full.forget();
+                Ok(())
+            }
         }
     }
 

@@ -111,7 +111,11 @@ async fn pick(order: &Order<'_>, provider: Option<&str>, output: &mut Output) ->
         (route.provider.clone(), route.model.clone())
     };
     let mut found = offers(conversation, order.context).await?;
-    found.retain(|offer| provider.is_none_or(|provider| offer.provider == provider));
+    // Endpoints of one's own are known by the name they have in the settings, too.
+    let is_meant = |id: &str| {
+        provider.is_none_or(|meant| id == meant || id.strip_prefix("custom:") == Some(meant))
+    };
+    found.retain(|offer| is_meant(&offer.provider));
     if found.is_empty() {
         if let Some(provider) = provider {
             return Err(
