@@ -26,8 +26,8 @@ const RATE: u64 = 200;
 const MESSAGES: usize = 5_000;
 /// Lines that were sent before, at every start that is timed.
 const ENTRIES: usize = 10_000;
-/// Words of the first of them.
-const FIRST_WORDS: &str = "Message 0,";
+/// Words of the first of them, as they stand in the conversation and not in the list of sessions.
+const FIRST_WORDS: &str = "● Message 0,";
 /// More pages it cannot have.
 const MOST_PAGES: usize = 10_000;
 /// Keys that turn to another place in it.

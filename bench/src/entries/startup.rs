@@ -56,7 +56,11 @@ fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
         .of(runs),
     ];
     for peer in installed_peers().chain(context.peers.iter().cloned()) {
-        let command: Vec<&str> = peer.command.iter().map(String::as_str).collect();
+        let mut command: Vec<&str> = peer.command.iter().map(String::as_str).collect();
+        if command.len() == 1 {
+            // Other entries take a program alone; alone it would ask for a question.
+            command.push("--version");
+        }
         let outputs = repeat(&home, &command, context.count(20, 5))?;
         figures.push(Figure::times(peer.name.clone(), &times(&outputs)));
         let ratio = median(&outputs) / median(&version);

@@ -12,6 +12,9 @@ use serde_json::json;
 use super::fixture::{Done, Fixture, Scripted, finish, say, stop_once};
 use super::stopping::{full_house, route_to, too_long};
 
+/// How soon a turn that is stopped has nothing more to say.
+const SILENT_WITHIN: Duration = Duration::from_millis(300);
+
 const PROTOCOLS: [WireProtocol; 5] = [
     WireProtocol::ChatCompletions,
     WireProtocol::Responses,
@@ -54,8 +57,8 @@ async fn stop(session: &Session, wait: Duration) -> (Done, Duration) {
     (done, stopped.elapsed())
 }
 
-/// Stops so many turns of a session, each at another moment. All end, and most of them at once: a few may meet a slow
-/// disk or a busy machine.
+/// Stops so many turns of a session, each at another moment. All end, and all at once but for one in twenty, which may
+/// meet a slow disk or a busy machine.
 async fn trials(session: &Session, count: u32, random: &SeededRandom, place: &str) {
     let mut times = Vec::new();
     for trial in 0..count {
@@ -77,9 +80,8 @@ async fn trials(session: &Session, count: u32, random: &SeededRandom, place: &st
         let late = tokio::time::timeout(Duration::from_millis(3), session.next_event()).await;
         assert!(late.is_err(), "{place}: {late:?} follows the end");
     }
-    times.sort_unstable();
-    let median = times[times.len() / 2];
-    assert!(median < Duration::from_millis(300), "{place}: {times:?}");
+    let late = times.iter().filter(|took| **took >= SILENT_WITHIN).count();
+    assert!(late <= times.len().div_ceil(20), "{place}: {times:?}");
 }
 
 /// Stops a turn when its first request has come in, whenever that is: the random moments may all be earlier.
