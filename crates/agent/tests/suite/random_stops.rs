@@ -57,17 +57,14 @@ async fn stop(session: &Session, wait: Duration) -> (Done, Duration) {
     (done, stopped.elapsed())
 }
 
-/// Stops so many turns of a session, each at another moment. All end, and all at once but for one in twenty, which may
-/// meet a slow disk or a busy machine.
+/// Stops so many turns of a session, each at another moment.
 async fn trials(session: &Session, count: u32, random: &SeededRandom, place: &str) {
-    let mut times = Vec::new();
     for trial in 0..count {
         let wait = Duration::from_micros(random.below(40_000));
         let (done, took) = stop(session, wait).await;
         let place = format!("{place} {trial} after {wait:?}");
         assert_eq!(done.why, TurnEnd::Interrupted, "{place}: {done:?}");
-        assert!(took < Duration::from_secs(5), "{place}: {took:?}");
-        times.push(took);
+        assert!(took < SILENT_WITHIN, "{place}: {took:?}");
         // Nothing of an earlier turn comes late.
         let first = done.events.first();
         assert!(
@@ -80,8 +77,6 @@ async fn trials(session: &Session, count: u32, random: &SeededRandom, place: &st
         let late = tokio::time::timeout(Duration::from_millis(3), session.next_event()).await;
         assert!(late.is_err(), "{place}: {late:?} follows the end");
     }
-    let late = times.iter().filter(|took| **took >= SILENT_WITHIN).count();
-    assert!(late <= times.len().div_ceil(20), "{place}: {times:?}");
 }
 
 /// Stops a turn when its first request has come in, whenever that is: the random moments may all be earlier.
@@ -89,7 +84,7 @@ async fn stop_when_asked(fixture: &Fixture, session: &Session, place: &str) {
     let asked = |_: &Done| !fixture.requests().is_empty();
     let (done, took) = stop_once(session, "go", asked).await;
     assert_eq!(done.why, TurnEnd::Interrupted, "{place}: {done:?}");
-    assert!(took < Duration::from_secs(5), "{place}: {took:?}");
+    assert!(took < SILENT_WITHIN, "{place}: {took:?}");
 }
 
 /// A turn of another session over the same rows, with a model that takes legal histories only.

@@ -54,13 +54,10 @@ async fn a_stop_is_heard_while_the_model_is_read_and_while_somebody_else_reads_i
     let lab = Lab::new();
     let mut route = lab.route(PROTOCOLS[0], &server);
     route.endpoint = Endpoint::Embedded { file: file.clone() };
-    let mut times = Vec::new();
-    for _ in 0..3 {
-        times.push(stopped(&lab, &mut course(&route)).await);
+    for _ in 0..2 {
+        let took = stopped(&lab, &mut course(&route)).await;
+        assert!(took < Duration::from_millis(300), "{took:?}");
     }
-    // A stop that is not heard waits for ever; on a busy machine one of them may be late.
-    let quickest = times.iter().min().unwrap();
-    assert!(*quickest < Duration::from_millis(300), "{times:?}");
     // Whoever reads it is let go: what comes is no model, and the next question says so.
     let write = tokio::task::spawn_blocking(move || std::fs::write(file, "no model"));
     write.await.unwrap().unwrap();

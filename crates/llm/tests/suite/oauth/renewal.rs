@@ -370,8 +370,7 @@ async fn a_stop_is_heard_while_a_login_is_renewed() {
         let (end, since) = tokio::join!(call, stop);
         assert!(matches!(end, CallEnd::Stopped(_)), "{end:?}");
         let took = since.elapsed();
-        // A stop that is not heard waits for ever; how quickly one is heard is measured where the engine stops.
-        assert!(took < Duration::from_secs(5), "{took:?}");
+        assert!(took < Duration::from_millis(300), "{took:?}");
         drop(closed);
         answered(lab.call(&mut course, &question()).await.0);
         assert_eq!(shown(&server).pop().unwrap(), "Bearer access-1");
