@@ -163,3 +163,32 @@ fn a_test_says_which_work() {
     assert!(lines[2].contains("XAI_API_KEY"), "{}", lines[2]);
     assert_eq!(good.requests().len(), 1);
 }
+
+// PV-18 PV-32
+#[test]
+fn another_model_at_the_address_of_the_first_needs_no_address_of_its_own() {
+    let server = ModelServer::start(Scenario::new().reply(Step::new(text("ok")).repeat())).unwrap();
+    let program = Program::new();
+    let config = format!(
+        "model: {{provider: custom, base_url: '{}', api_key: key-of-my-own-1234, default: first, \
+         context_length: 100000, extra_headers: {{x-lab: '7'}}}}\n",
+        server.base_url()
+    );
+    program.home.write_config(&config).unwrap();
+    let add = ["fallback", "add", "second", "--provider", "custom"];
+    assert_eq!(program.run(&add).ok().stderr, "");
+    let output = program.run(&["fallback", "test"]).ok();
+    assert_eq!(output.stdout, "works  custom/second: answers\n");
+    let asked = server.requests().pop().unwrap();
+    assert_eq!(asked.expect_json()["model"], "second");
+    let key = asked.header("authorization");
+    assert_eq!(key, Some("Bearer key-of-my-own-1234"));
+    assert_eq!(asked.header("x-lab"), Some("7"));
+
+    // Without that address nobody knows where it is, and the words say where to write it.
+    let lost = "fallback_providers: [{provider: custom, model: second}]\n";
+    program.home.write_config(lost).unwrap();
+    let output = program.run(&["fallback", "test", "--dry-run"]).code(1);
+    let hint = "or `base_url` beside the provider in config.yaml";
+    assert!(output.stdout.contains(hint), "{}", output.stdout);
+}

@@ -179,7 +179,7 @@ impl ResolveError {
                 variables,
                 ..
             } => match variables.first() {
-                Some(variable) => format!("set {variable} in .env or `model.base_url` in config.yaml"),
+                Some(variable) => format!("set {variable} in .env, or `base_url` beside the provider in config.yaml"),
                 None => format!("set `providers.{provider}.base_url` in config.yaml"),
             },
             Self::BadAddress { .. } => "write it like https://host/v1".to_owned(),

@@ -12,6 +12,9 @@ use crate::alias::{self, Spoken};
 /// What `model.openai_runtime` says to have models run through the `codex` program.
 const CODEX_PROGRAM: &str = "codex_app_server";
 
+/// An address without a name.
+const CUSTOM: &str = "custom";
+
 /// A value and where it was said.
 #[derive(Debug, Clone)]
 pub(super) struct Said {
@@ -145,18 +148,17 @@ impl Wanted {
             key_env: &entry.key_env,
             api_mode: entry.api_mode,
         };
-        Self {
-            max_tokens: entry.max_tokens,
-            headers: entry.extra_headers.clone(),
-            ..Self::of(request, path, &slot)
-        }
+        let mut wanted = Self::of(request, path, &slot);
+        wanted.max_tokens = entry.max_tokens;
+        wanted.headers.extend(entry.extra_headers.clone());
+        wanted
     }
 
     /// An entry of the settings that can name everything.
     pub(super) fn of(request: &Request<'_>, path: &str, slot: &Slot<'_>) -> Self {
         let place = |key: &str| request.origin(&format!("{path}.{key}"));
         let said = |value: &str, key: &str| Said::filled(value, || place(key));
-        Self {
+        let mut wanted = Self {
             provider: named(slot.provider).map(|name| Said::new(name, place("provider"))),
             model: said(&alias::plain(slot.model), "model"),
             base_url: said(slot.base_url, "base_url"),
@@ -164,7 +166,31 @@ impl Wanted {
             key_env: said(slot.key_env, "key_env"),
             api_mode: mode(slot.api_mode, || place("api_mode")),
             ..Self::default()
+        };
+        let nameless = wanted
+            .provider
+            .as_ref()
+            .is_some_and(|it| it.value == CUSTOM);
+        if nameless && wanted.base_url.is_none() {
+            wanted.take_address(request, &request.config.model);
         }
+        wanted
+    }
+
+    /// The address of the conversation's model where that has no name either, and what opens it.
+    fn take_address(&mut self, request: &Request<'_>, settings: &Model) {
+        let url = Said::filled(&settings.base_url, || request.origin("model.base_url"));
+        if named(&settings.provider).is_none_or(|name| name != CUSTOM) || url.is_none() {
+            return;
+        }
+        self.base_url = url;
+        if self.key_env.is_none() && self.api_key.is_none() {
+            self.api_key = Written::filled(&settings.api_key, "model.api_key");
+        }
+        let own = || mode(settings.api_mode, || request.origin("model.api_mode"));
+        self.api_mode = self.api_mode.take().or_else(own);
+        self.default_headers = settings.default_headers.clone();
+        self.headers = settings.extra_headers.clone();
     }
 
     fn take_settings(&mut self, request: &Request<'_>, settings: &Model) {

@@ -283,7 +283,7 @@ fn a_mistake_is_one_line_and_a_next_step() {
     let error = resolve(&setup.request()).expect_err("no address");
     assert_eq!(
         error.hint(),
-        "set AZURE_FOUNDRY_BASE_URL in .env or `model.base_url` in config.yaml"
+        "set AZURE_FOUNDRY_BASE_URL in .env, or `base_url` beside the provider in config.yaml"
     );
 }
 
