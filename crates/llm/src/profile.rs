@@ -186,6 +186,9 @@ pub struct Rule {
     pub hosts: Vec<String>,
     /// Condition: the protocol that was decided on.
     pub protocol_is: Option<WireProtocol>,
+    /// Condition on another protocol: requests are signed with a key pair of AWS, and no guardrail is set, which
+    /// Converse alone reports on.
+    pub signed: bool,
     /// Another protocol.
     pub protocol: Option<WireProtocol>,
     /// Another way to authenticate.

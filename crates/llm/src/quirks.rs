@@ -37,6 +37,8 @@ pub struct Quirks {
     pub no_streaming: bool,
     /// The long window must be asked for (Anthropic's protocol only).
     pub long_context: bool,
+    /// Amazon Bedrock is in between: see `wire/anthropic/invoke.rs` (Anthropic's protocol only).
+    pub invoke: bool,
     /// Preview features that are turned down here (Anthropic's protocol only).
     pub refused_betas: Vec<String>,
     /// Ollama's own interface is spoken, and the model runs with this window (chat completions only).

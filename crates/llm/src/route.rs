@@ -209,6 +209,11 @@ impl Route {
         }
     }
 
+    /// Whether Amazon Bedrock serves it, whichever protocol is spoken.
+    pub fn is_at_bedrock(&self) -> bool {
+        self.quirks.invoke || self.protocol() == Some(WireProtocol::Converse)
+    }
+
     /// Whether the model runs inside this process.
     pub fn is_embedded(&self) -> bool {
         matches!(self.endpoint, Endpoint::Embedded { .. })

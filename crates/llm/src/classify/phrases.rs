@@ -62,6 +62,7 @@ pub(super) const LONG_CONTEXT_BETA: Phrases = &[
     "context-1m*not",
     "context-1m*incompatible",
     "unexpected value*context-1m",
+    "invalid beta flag",
 ];
 
 pub(super) const GRAMMAR: Phrases = &[

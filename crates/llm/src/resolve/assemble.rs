@@ -33,7 +33,8 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
         return of_file(request, &wanted, server, spelled, why);
     }
     let mut base = address::find(request, &wanted, &server)?;
-    let choice = protocol::choose(&wanted, &server, &base, &spelled)?;
+    let signed = !dress::guarded(request) && key::signs(request, &wanted, &server, &base);
+    let choice = protocol::choose(&wanted, &server, &base, &spelled, signed)?;
     let model = naming::finish(spelled, choice.protocol);
     let query = base.take_query();
     let dressed = dress::dress(

@@ -167,14 +167,19 @@ fn features(
                     json!([{"id": "pareto-router", "min_coding_score": score}]),
                 );
             }
-            Feature::Guardrail => fields.extend(guardrail(request)),
+            Feature::Guardrail if protocol == WireProtocol::Converse => {
+                fields.extend(guardrail(request));
+            }
             Feature::ServiceTier if speaks_openai(protocol) => {
                 let tier = request.config.agent.service_tier.trim();
                 if !tier.is_empty() {
                     fields.insert("service_tier".to_owned(), tier.into());
                 }
             }
-            Feature::ResponseCache | Feature::CodingRouter | Feature::ServiceTier => {}
+            Feature::ResponseCache
+            | Feature::CodingRouter
+            | Feature::Guardrail
+            | Feature::ServiceTier => {}
         }
     }
     fields
@@ -214,11 +219,17 @@ fn routing(request: &Request<'_>) -> Map<String, Json> {
     fields
 }
 
-fn guardrail(request: &Request<'_>) -> Map<String, Json> {
+/// Whether a guardrail of Bedrock watches what is said.
+pub(super) fn guarded(request: &Request<'_>) -> bool {
     let guardrail = &request.config.bedrock.guardrail;
-    if guardrail.guardrail_identifier.is_empty() {
+    !guardrail.guardrail_identifier.is_empty()
+}
+
+fn guardrail(request: &Request<'_>) -> Map<String, Json> {
+    if !guarded(request) {
         return Map::new();
     }
+    let guardrail = &request.config.bedrock.guardrail;
     let stream = match guardrail.stream_processing_mode {
         GuardrailStream::Async => "async",
         GuardrailStream::Sync => "sync",

@@ -123,6 +123,19 @@ fn minted(
     })
 }
 
+/// Whether a key pair of AWS signs the requests. A token that opens them comes first.
+pub(super) fn signs(
+    request: &Request<'_>,
+    wanted: &Wanted,
+    server: &Server<'_>,
+    base: &Base,
+) -> bool {
+    let pair = || aws::open(request, server, base).is_ok_and(|opened| opened.is_some());
+    server.profile.auth == AuthStyle::Aws
+        && value(request, wanted, server, base).is_none()
+        && pair()
+}
+
 /// The key that is set for a provider, wherever it stands.
 pub(super) fn value(
     request: &Request<'_>,

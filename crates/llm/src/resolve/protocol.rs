@@ -27,6 +27,7 @@ pub(super) fn choose(
     server: &Server<'_>,
     base: &Base,
     model: &str,
+    signed: bool,
 ) -> Result<Choice, ResolveError> {
     if wanted.codex_program && server.id == OPENAI {
         let instead = "remove `model.openai_runtime`, and use `openai-api` with a key";
@@ -41,7 +42,10 @@ pub(super) fn choose(
             from: from.to_owned(),
         })
     };
-    let says = |rule: &&Rule| rule.protocol_is.is_none() && rule.holds(model, &base.url);
+    let says = |rule: &&Rule| {
+        let applies = rule.protocol_is.is_none() && (signed || !rule.signed);
+        applies && rule.holds(model, &base.url)
+    };
     let rule = server.profile.rules.iter().rev().filter(says);
     if let Some(protocol) = rule.filter_map(|rule| rule.protocol).next() {
         return choice(protocol, "a rule of the provider");

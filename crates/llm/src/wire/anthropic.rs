@@ -3,6 +3,7 @@
 mod cache;
 mod decode;
 mod family;
+pub(super) mod invoke;
 mod media;
 mod messages;
 mod replay;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use hermes_core::{ModelRequest, ToolChoice, ToolSpec};
 use serde_json::{Map, Value as Json, json};
 
+use super::converse::cache::possible;
 use super::{Decoder, Dialect};
 use crate::quirks::{CacheStyle, SchemaTarget};
 use crate::wire::legal::legal_keeping;
@@ -37,7 +39,14 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
         system.push(media::text(&request.system));
     }
     match quirks.cache {
-        CacheStyle::Blocks => cache::write(&mut system, &mut messages, request.settings.cache),
+        CacheStyle::Blocks => {
+            let asked = request.settings.cache;
+            let life = match quirks.invoke {
+                true => possible(asked, &request.model),
+                false => asked,
+            };
+            cache::write(&mut system, &mut messages, life);
+        }
         CacheStyle::Automatic | CacheStyle::Envelope => {}
     }
 

@@ -1,7 +1,7 @@
 //! Amazon Bedrock Converse: one form for the models of many makers. The model stands in the path of the
 //! request, not in its body.
 
-mod cache;
+pub(super) mod cache;
 mod decode;
 pub mod frames;
 mod media;

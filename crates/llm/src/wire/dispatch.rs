@@ -6,6 +6,9 @@ use serde_json::Value as Json;
 use super::{Decoder, Dialect, anthropic, chat, converse, gemini, responses};
 use crate::quirks::Quirks;
 
+/// How Amazon's frames call themselves.
+const AMAZON_FRAMES: &str = "application/vnd.amazon.eventstream";
+
 /// The body of a request.
 pub fn encode(protocol: WireProtocol, request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     let mut body = match protocol {
@@ -17,7 +20,13 @@ pub fn encode(protocol: WireProtocol, request: &ModelRequest, dialect: &Dialect<
             }
         }
         WireProtocol::Responses => responses::encode(request, dialect),
-        WireProtocol::Anthropic => anthropic::encode(request, dialect),
+        WireProtocol::Anthropic => {
+            let body = anthropic::encode(request, dialect);
+            match dialect.quirks.invoke {
+                true => anthropic::invoke::body(body, &betas(&request.model, dialect.quirks)),
+                false => body,
+            }
+        }
         WireProtocol::Gemini => gemini::encode(request, dialect),
         WireProtocol::Converse => converse::encode(request, dialect),
     };
@@ -63,6 +72,9 @@ pub fn path(protocol: WireProtocol, model: &str, base: &str, quirks: &Quirks) ->
         }
         WireProtocol::ChatCompletions => "chat/completions".to_owned(),
         WireProtocol::Responses => "responses".to_owned(),
+        WireProtocol::Anthropic if quirks.invoke => {
+            at_amazon(model, quirks, ["invoke-with-response-stream", "invoke"])
+        }
         WireProtocol::Anthropic if base.trim_end_matches('/').ends_with("/v1") => {
             "messages".to_owned()
         }
@@ -75,15 +87,13 @@ pub fn path(protocol: WireProtocol, model: &str, base: &str, quirks: &Quirks) ->
                 format!("models/{model}:streamGenerateContent?alt=sse")
             }
         }
-        WireProtocol::Converse => {
-            let model = escaped(model);
-            if quirks.no_streaming {
-                format!("model/{model}/converse")
-            } else {
-                format!("model/{model}/converse-stream")
-            }
-        }
+        WireProtocol::Converse => at_amazon(model, quirks, ["converse-stream", "converse"]),
     }
+}
+
+fn at_amazon(model: &str, quirks: &Quirks, [stream, whole]: [&str; 2]) -> String {
+    let verb = if quirks.no_streaming { whole } else { stream };
+    format!("model/{}/{verb}", escaped(model))
 }
 
 /// Model ids hold colons and slashes, which must not be taken for parts of the path.
@@ -104,7 +114,8 @@ pub fn accepts(protocol: WireProtocol, quirks: &Quirks) -> &'static str {
     match protocol {
         _ if quirks.no_streaming => "application/json",
         WireProtocol::ChatCompletions if quirks.ollama_window.is_some() => "application/x-ndjson",
-        WireProtocol::Converse => "application/vnd.amazon.eventstream",
+        WireProtocol::Anthropic if quirks.invoke => AMAZON_FRAMES,
+        WireProtocol::Converse => AMAZON_FRAMES,
         WireProtocol::ChatCompletions
         | WireProtocol::Responses
         | WireProtocol::Anthropic
@@ -118,21 +129,24 @@ pub fn headers(
     model: &str,
     quirks: &Quirks,
 ) -> Vec<(&'static str, String)> {
-    if protocol != WireProtocol::Anthropic {
+    if protocol != WireProtocol::Anthropic || quirks.invoke {
         return Vec::new();
     }
-    let refused: Vec<&str> = quirks.refused_betas.iter().map(String::as_str).collect();
-    let betas = anthropic::betas(
-        model,
-        &anthropic::Betas {
-            long_context: quirks.long_context,
-            fast: quirks.extra_body.get("speed").and_then(Json::as_str) == Some("fast"),
-            refused: &refused,
-        },
-    );
+    let betas = betas(model, quirks);
     let mut headers = vec![("anthropic-version", "2023-06-01".to_owned())];
     if !betas.is_empty() {
         headers.push(("anthropic-beta", betas.join(",")));
     }
     headers
+}
+
+/// The preview features that are asked for.
+fn betas(model: &str, quirks: &Quirks) -> Vec<&'static str> {
+    let refused: Vec<&str> = quirks.refused_betas.iter().map(String::as_str).collect();
+    let wanted = anthropic::Betas {
+        long_context: quirks.long_context,
+        fast: quirks.extra_body.get("speed").and_then(Json::as_str) == Some("fast"),
+        refused: &refused,
+    };
+    anthropic::betas(model, &wanted)
 }

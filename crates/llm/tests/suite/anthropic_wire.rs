@@ -1,3 +1,4 @@
+mod bedrock;
 mod cache;
 mod histories;
 mod properties;

@@ -20,10 +20,7 @@ pub(super) fn plan(answer: &Answer, envelope: &Envelope<'_>) -> Plan {
 
 /// Frames as a script writes them: a name, a space and the payload.
 pub(super) fn scripted(frames: &[String]) -> Plan {
-    let frames = frames.iter().map(|frame| {
-        let (name, payload) = frame.split_once(' ').unwrap_or((frame, "{}"));
-        event_stream::frame(name, payload)
-    });
+    let frames = frames.iter().map(|frame| event_stream::packed(frame));
     Plan::stream(event_stream::CONTENT_TYPE, frames)
 }
 

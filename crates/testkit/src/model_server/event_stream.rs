@@ -3,6 +3,10 @@
 //! A frame is the length of the whole, the length of the headers, a checksum of those two, the headers,
 //! the payload, and a checksum of all that came before. Numbers are big-endian, checksums are CRC-32.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::json;
+
 /// Headers here are texts only: this byte says so.
 const TEXT_HEADER: u8 = 7;
 /// Two lengths and their checksum before the headers, one checksum after the payload.
@@ -35,6 +39,21 @@ pub(super) fn frame(name: &str, payload: &str) -> Vec<u8> {
     frame.extend_from_slice(payload.as_bytes());
     put_checksum(&mut frame);
     frame
+}
+
+/// An event of the model's own protocol in a frame; what is no event is a name, a space and a payload.
+pub(super) fn packed(event: &str) -> Vec<u8> {
+    let data = event.lines().find_map(|line| line.strip_prefix("data: "));
+    match data {
+        Some(data) => frame(
+            "chunk",
+            &json!({"bytes": STANDARD.encode(data)}).to_string(),
+        ),
+        None => {
+            let (name, payload) = event.trim().split_once(' ').unwrap_or((event, "{}"));
+            frame(name, payload)
+        }
+    }
 }
 
 fn put_header(to: &mut Vec<u8>, name: &str, value: &str) {

@@ -16,7 +16,7 @@ use super::record::{Outcome, RecordedRequest};
 use super::reply::{Reply, error};
 use super::step::{Step, Timing};
 use super::wire::Plan;
-use super::{anthropic, chat_completions, converse, gemini, responses, vendor_error};
+use super::{anthropic, chat_completions, converse, event_stream, gemini, responses, vendor_error};
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
@@ -58,12 +58,14 @@ pub(super) async fn serve(State(ledger): State<Arc<Ledger>>, request: Request) -
 }
 
 async fn play(step: &Step, request: &RecordedRequest) -> Response {
+    let invoked = Protocol::is_invoked(&request.path);
     let mut plan = match &step.reply {
         Reply::Answer(answer) => completion(answer, step, request),
         Reply::Echo => {
             let said = asked(request).last_user.unwrap_or_default();
             completion(&text(said), step, request)
         }
+        Reply::Error(failure) if invoked => vendor_error::plan(failure, Some(Protocol::Converse)),
         Reply::Error(failure) => vendor_error::plan(failure, request.protocol),
         Reply::Frames(frames) if request.protocol == Some(Protocol::Converse) => {
             converse::scripted(frames)
@@ -80,6 +82,14 @@ async fn play(step: &Step, request: &RecordedRequest) -> Response {
             streamed: false,
         },
     };
+    if invoked && plan.streamed {
+        let events = plan
+            .frames
+            .iter()
+            .map(|event| String::from_utf8_lossy(event));
+        let frames = events.map(|event| event_stream::packed(&event));
+        plan = Plan::stream(event_stream::CONTENT_TYPE, frames);
+    }
     let scripted = step.headers.iter();
     plan.headers
         .extend(scripted.map(|(name, value)| (name.clone(), value.clone())));

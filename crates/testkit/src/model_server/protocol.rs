@@ -25,7 +25,7 @@ impl Protocol {
             Some(Self::ChatCompletions)
         } else if last == "responses" {
             Some(Self::Responses)
-        } else if last == "messages" {
+        } else if last == "messages" || Self::is_invoked(path) {
             Some(Self::Anthropic)
         } else if last.ends_with(":generateContent") || last.ends_with(":streamGenerateContent") {
             Some(Self::Gemini)
@@ -34,6 +34,11 @@ impl Protocol {
         } else {
             None
         }
+    }
+
+    /// Whether Amazon hands the request on to the model: the path says more, and answers come in its frames.
+    pub(super) fn is_invoked(path: &str) -> bool {
+        path.ends_with("/invoke") || path.ends_with("/invoke-with-response-stream")
     }
 }
 

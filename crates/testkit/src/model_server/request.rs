@@ -51,7 +51,16 @@ impl ModelRequest {
                 Self::plain(protocol, body, said)
             }
             Protocol::Anthropic => {
-                Self::plain(protocol, body, last_user(&body["messages"], "content"))
+                let said = last_user(&body["messages"], "content");
+                let plain = Self::plain(protocol, body, said);
+                match Protocol::is_invoked(target) {
+                    true => Self {
+                        model: in_path(target).0,
+                        delivery: in_path(target).1,
+                        ..plain
+                    },
+                    false => plain,
+                }
             }
             Protocol::Gemini => gemini(target, body),
             Protocol::Converse => converse(target, body),
@@ -105,16 +114,25 @@ fn gemini(target: &str, body: &Value) -> ModelRequest {
     }
 }
 
-fn converse(target: &str, body: &Value) -> ModelRequest {
+/// The model, and how the answer is wanted, where Amazon has both in the path.
+fn in_path(target: &str) -> (String, Delivery) {
     let path = target.split('?').next().unwrap_or_default();
     let mut segments = path.rsplit('/');
     let delivery = match segments.next() {
-        Some("converse-stream") => Delivery::Stream,
+        Some(verb) if verb.ends_with("-stream") => Delivery::Stream,
         _ => Delivery::Document,
     };
+    (
+        percent_decoded(segments.next().unwrap_or_default()),
+        delivery,
+    )
+}
+
+fn converse(target: &str, body: &Value) -> ModelRequest {
+    let (model, delivery) = in_path(target);
     ModelRequest {
         protocol: Protocol::Converse,
-        model: percent_decoded(segments.next().unwrap_or_default()),
+        model,
         delivery,
         wants_usage: true,
         offers_tools: has_items(&body["toolConfig"]["tools"]),

@@ -29,12 +29,19 @@ const KEYS: [&str; 19] = [
 ];
 /// Sampling that older models know.
 const SAMPLING_KEYS: [&str; 2] = ["top_k", "top_p"];
+/// What takes the place of headers at Bedrock.
+const INVOKED_KEYS: [&str; 2] = ["anthropic_version", "anthropic_beta"];
 const MIN_THINKING_TOKENS: u64 = 1024;
 
 /// Checks a whole body.
 pub(super) fn check(checker: &mut Checker<'_>, body: &Value) {
-    checker.keys("body", body, &[&KEYS[..], &SAMPLING_KEYS[..]].concat());
-    checker.text("model", &body["model"]);
+    let keys = [&KEYS[..], &SAMPLING_KEYS[..]].concat();
+    if body.get("anthropic_version").is_some() {
+        invoked(checker, body, &keys);
+    } else {
+        checker.keys("body", body, &keys);
+        checker.text("model", &body["model"]);
+    }
     let max_tokens = body["max_tokens"].as_u64().unwrap_or_default();
     checker.require(max_tokens > 0, "max_tokens", "must be a positive number");
     if let Some(system) = body.get("system") {
@@ -44,6 +51,16 @@ pub(super) fn check(checker: &mut Checker<'_>, body: &Value) {
     messages(checker, body);
     tools(checker, body);
     markers::cache_control(checker, body);
+}
+
+/// The form for Bedrock: the path has the model and says whether it streams.
+fn invoked(checker: &mut Checker<'_>, body: &Value, keys: &[&str]) {
+    let in_path = ["model", "stream"];
+    let kept = keys.iter().copied().filter(|key| !in_path.contains(key));
+    let keys: Vec<&str> = kept.chain(INVOKED_KEYS).collect();
+    checker.keys("body", body, &keys);
+    let version = &body["anthropic_version"];
+    checker.word("anthropic_version", version, &["bedrock-2023-05-31"]);
 }
 
 fn thinking(checker: &mut Checker<'_>, body: &Value, max_tokens: u64) {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::WireProtocol;
 use hermes_llm::metadata::KeptList;
 use hermes_llm::resolve::{self, Flags, Request, ResolveError};
 use hermes_llm::{Auth, Endpoint, Route};
@@ -113,9 +112,9 @@ pub(super) fn find(
     };
     let address = why::address(&route);
     let now = context.clock.now();
-    let life = match route.protocol() {
-        Some(WireProtocol::Converse) => models.loaded.config.bedrock.discovery.refresh_interval,
-        Some(_) | None => LIFE,
+    let life = match route.is_at_bedrock() {
+        true => models.loaded.config.bedrock.discovery.refresh_interval,
+        false => LIFE,
     };
     let kept = models.lists.get(&route.provider, &address).map(|last| {
         let age = (now.as_second() - last.fetched_at).max(0);

@@ -49,7 +49,7 @@ pub(super) async fn ask(
         Endpoint::Embedded { .. } => return Ok(Answer::of(vec![route.model.clone()])),
     };
     let asking = async {
-        match path(address) {
+        match path(route, address) {
             Some(path) => exchange(models, route, address, path).await,
             None => of_account(models, route, address, api_key, now).await,
         }
@@ -59,7 +59,10 @@ pub(super) async fn ask(
         .unwrap_or_else(|_| Err(format!("it did not answer within {} s", PATIENCE.as_secs())))
 }
 
-fn path(address: &Address) -> Option<&'static str> {
+fn path(route: &Route, address: &Address) -> Option<&'static str> {
+    if route.is_at_bedrock() {
+        return None;
+    }
     match address.protocol {
         WireProtocol::ChatCompletions | WireProtocol::Responses | WireProtocol::Gemini => {
             Some("models")

@@ -4,6 +4,7 @@ use hermes_core::{CallId, FinishReason, ModelEvent, RawTurn, Usage, WireProtocol
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::VendorError;
+use crate::wire::converse::frames::{self, EXCEPTION};
 use crate::wire::{Decoder, Frame, WireError};
 
 /// How far an answer has come.
@@ -219,6 +220,9 @@ impl Decoder for MessagesDecoder {
         }
         let data: Json = serde_json::from_str(data)
             .map_err(|error| WireError::Malformed(format!("an event is not JSON: {error}")))?;
+        if frame.event.as_deref() == Some(EXCEPTION) {
+            return Err(frames::failure(&data));
+        }
         let kind = match (data["type"].as_str(), &frame.event) {
             _ if data["error"].is_object() => "error",
             (Some(kind), _) => kind,

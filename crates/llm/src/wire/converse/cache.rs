@@ -32,10 +32,18 @@ pub(super) fn write(system: &mut Vec<Json>, messages: &mut [Json], life: CacheLi
 }
 
 fn point(life: CacheLife, model: &str) -> Json {
-    let short = SHORT_LIVED.iter().any(|name| model.contains(name));
-    match life {
-        CacheLife::Long if !short => json!({ "cachePoint": { "type": "default", "ttl": "1h" } }),
-        CacheLife::Short | CacheLife::Long => json!({ "cachePoint": { "type": "default" } }),
+    match possible(life, model) {
+        CacheLife::Long => json!({ "cachePoint": { "type": "default", "ttl": "1h" } }),
+        CacheLife::Short => json!({ "cachePoint": { "type": "default" } }),
+    }
+}
+
+/// For how long the service remembers for a model, when so long is asked for.
+pub(in crate::wire) fn possible(asked: CacheLife, model: &str) -> CacheLife {
+    if SHORT_LIVED.iter().any(|name| model.contains(name)) {
+        CacheLife::Short
+    } else {
+        asked
     }
 }
 

@@ -3,7 +3,7 @@
 use hermes_core::{CallId, FinishReason, ModelEvent, RawTurn, Usage, WireProtocol};
 use serde_json::{Map, Value as Json, json};
 
-use super::frames::EXCEPTION;
+use super::frames::{EXCEPTION, failure};
 use crate::error::VendorError;
 use crate::wire::{Decoder, Frame, WireError};
 
@@ -296,21 +296,6 @@ fn count(usage: &Json, out: &mut Vec<ModelEvent>) {
         },
         cost_usd: None,
     });
-}
-
-/// An exception, with the words and the status of the model's own server where they are told.
-fn failure(data: &Json) -> WireError {
-    let mut said = VendorError::from_body(data).unwrap_or_default();
-    said.code = data["__type"].as_str().map(str::to_owned);
-    if let Some(original) = data["originalMessage"].as_str()
-        && !said.message.contains(original)
-    {
-        said.message = format!("{}: {original}", said.message);
-    }
-    if let Some(status) = data["originalStatusCode"].as_u64() {
-        said.status = u16::try_from(status).ok();
-    }
-    WireError::Vendor(said)
 }
 
 fn text(value: &Json) -> &str {

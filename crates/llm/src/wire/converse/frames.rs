@@ -3,12 +3,18 @@
 //! A frame is the length of the whole, the length of the headers, a checksum of those two, the headers,
 //! the payload, and a checksum of all that came before. Numbers are big-endian, checksums are CRC-32.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value as Json, json};
 
+use crate::error::VendorError;
 use crate::wire::{Frame, WireError};
 
 /// The event name of frames that report a failure; their data names its kind under `__type`.
 pub const EXCEPTION: &str = "exception";
+
+/// Frames that carry an event of the model's own protocol, packed up.
+const CHUNK: &str = "chunk";
 
 /// Two lengths and their checksum.
 const PRELUDE: usize = 12;
@@ -77,7 +83,37 @@ fn read(whole: &[u8]) -> Result<Frame, WireError> {
     reader.take(4)?;
     let headers = Headers::read(reader.take(size)?)?;
     let payload = std::str::from_utf8(reader.0).map_err(|_| broken("a payload is not text"))?;
-    Ok(headers.frame(payload))
+    match headers.frame(payload) {
+        Frame { event, data } if event.as_deref() == Some(CHUNK) => unpacked(&data),
+        frame => Ok(frame),
+    }
+}
+
+/// The event inside a chunk, which names itself.
+fn unpacked(chunk: &str) -> Result<Frame, WireError> {
+    let chunk: Json = serde_json::from_str(chunk).map_err(|_| broken("a chunk is not JSON"))?;
+    let packed = chunk["bytes"].as_str().unwrap_or_default();
+    let bytes = STANDARD.decode(packed).ok();
+    let data = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    Ok(Frame {
+        event: None,
+        data: data.ok_or_else(|| broken("a chunk holds no text"))?,
+    })
+}
+
+/// An exception, with the words and the status of the model's own server where they are told.
+pub(in crate::wire) fn failure(data: &Json) -> WireError {
+    let mut said = VendorError::from_body(data).unwrap_or_default();
+    said.code = data["__type"].as_str().map(str::to_owned);
+    if let Some(original) = data["originalMessage"].as_str()
+        && !said.message.contains(original)
+    {
+        said.message = format!("{}: {original}", said.message);
+    }
+    if let Some(status) = data["originalStatusCode"].as_u64() {
+        said.status = u16::try_from(status).ok();
+    }
+    WireError::Vendor(said)
 }
 
 /// The headers that matter.

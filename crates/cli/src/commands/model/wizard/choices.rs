@@ -167,14 +167,12 @@ fn read<'c>(
 ) -> Outcome<Typed<'c>> {
     output.line("")?;
     for (number, choice) in (1..).zip(shown) {
-        output.line(format!(
-            "{number:>4}  {} ({})",
-            choice.name, choice.provider
-        ))?;
+        let text = format!("{} ({})", choice.name, choice.provider);
+        output.item(&format!("{number:>4}  "), &text)?;
     }
     let last = shown.len() + usize::from(more.is_some());
     if let Some(more) = more {
-        output.line(format!("{last:>4}  {more}"))?;
+        output.item(&format!("{last:>4}  "), more)?;
     }
     let question = format!(
         "Who shall serve the model? (1-{last} or a name; Enter leaves everything as it is) "

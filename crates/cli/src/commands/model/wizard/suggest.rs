@@ -42,9 +42,12 @@ pub(in crate::commands) fn run(
     let offers = offers(asks, &models)?;
     output.line("")?;
     for (number, offer) in (1..).zip(&offers) {
-        output.line(format!("{number:>4}  {}", one_line(&offer.words())))?;
+        output.item(&format!("{number:>4}  "), &one_line(&offer.words()))?;
     }
-    output.line("  or  the address of an API, such as http://127.0.0.1:8000/v1")?;
+    output.item(
+        "  or  ",
+        "the address of an API, such as http://127.0.0.1:8000/v1",
+    )?;
     let question = format!(
         "Which model shall answer? (1-{} or an address; Enter for 1, s skips this) ",
         offers.len()
