@@ -26,7 +26,8 @@ use hermes_llm::resolve::{
     self, CloudMachine, Credential, Flags, KeySource, Request, ResolveError, Resolved,
 };
 use hermes_llm::{
-    Caller, Course, Endpoint, Learned, LocalModels, PatienceSettings, Pictures, Route, Transport,
+    Allowances, Caller, Course, Endpoint, Learned, LocalModels, PatienceSettings, Pictures, Route,
+    Transport,
 };
 use hermes_secrets::Secret;
 use hermes_store::Store;
@@ -62,6 +63,8 @@ pub(crate) struct Models {
     /// Hears what takes long while a conversation goes on.
     pub(crate) listener: Listener,
     begun: Begun,
+    /// What providers said may still be used.
+    pub(crate) allowances: Allowances,
     /// The settings as they were read again while the program runs.
     renewed: Renewed,
 }
@@ -157,6 +160,7 @@ impl Models {
             timing: Timing::read(&loaded.environment)?,
             listener: Listener::default(),
             begun: Begun::default(),
+            allowances: Allowances::default(),
             renewed: Renewed::default(),
             loaded,
         })
@@ -326,6 +330,7 @@ impl Models {
                 clock: self.clock.clone(),
                 local: LocalModels::default(),
                 pictures: Pictures::default(),
+                allowances: self.allowances.clone(),
             },
             keys: self.keys.clone(),
             random: Arc::new(SystemRandom) as Arc<dyn Random>,

@@ -22,6 +22,7 @@
 //! What to do after a failure is decided by one pure function.
 
 pub mod alias;
+mod allowance;
 mod answer;
 pub mod bedrock;
 mod caller;
@@ -55,6 +56,7 @@ mod schema;
 mod transport;
 pub mod wire;
 
+pub use allowance::{Allowance, Allowances, Credits, Limit};
 pub use answer::{Answer, AskedCall};
 pub use caller::{Ask, CallEnd, CallEvent, CallFailure, CallSink, Caller};
 pub use cloud::Mint;

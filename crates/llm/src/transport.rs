@@ -11,10 +11,11 @@ use futures_util::stream;
 use hermes_core::{Clock, MediaReader, ModelClient, ModelEvent, ModelRequest, Patience};
 use hermes_http::{AuthScheme, HttpClient, HttpError, RedirectRule, Response, Stage, Timeouts};
 use hermes_secrets::Secret;
-use http::{HeaderName, header};
+use http::{HeaderMap, HeaderName, header};
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+use crate::allowance::Allowances;
 use crate::embedded::LocalModels;
 use crate::error::{ModelError, VendorError};
 use crate::picture::Pictures;
@@ -39,6 +40,8 @@ pub struct Transport {
     pub local: LocalModels,
     /// Pictures that were made smaller.
     pub pictures: Pictures,
+    /// What providers say may still be used.
+    pub allowances: Allowances,
 }
 
 /// A model at an address, with the credential of this attempt.
@@ -166,10 +169,24 @@ impl HttpModel {
         }
         let response = sending.body(body).send().await;
         let response = match response {
-            Ok(response) => response.require_success().await,
+            Ok(response) => {
+                self.hear(response.headers());
+                response.require_success().await
+            }
             Err(error) => Err(error),
         };
         response.map_err(|error| self.failed(error))
+    }
+
+    fn hear(&self, headers: &HeaderMap) {
+        let Route {
+            provider,
+            provider_name,
+            ..
+        } = &*self.route;
+        let now = self.transport.clock.now();
+        let allowances = &self.transport.allowances;
+        allowances.hear(provider, provider_name, headers, now);
     }
 
     fn signature(

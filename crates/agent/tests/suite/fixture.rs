@@ -250,6 +250,7 @@ impl Fixture {
                     clock: self.clock.clone(),
                     local: Default::default(),
                     pictures: Default::default(),
+                    allowances: Default::default(),
                 },
                 keys: Arc::new(keys),
                 random: random.clone(),

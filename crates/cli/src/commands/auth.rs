@@ -1,6 +1,7 @@
 //! `hermes auth`: keys and logins, added, looked at and removed.
 
 mod add;
+pub(super) mod allowed;
 mod login;
 pub(super) mod read_key;
 mod show;

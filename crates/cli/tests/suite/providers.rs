@@ -1,8 +1,13 @@
 //! What single providers want of every request, from their profiles.
 
-use hermes_testkit::model_server::{ModelServer, RecordedRequest, Scenario, Step, text};
+use hermes_testkit::model_server::{
+    ModelServer, RecordedRequest, Scenario, Step, json as document, text, tool_call,
+};
+use hermes_testkit::pty::Terminal;
+use serde_json::json;
 
 use super::program::Program;
+use super::screen::{LIMIT, quiet};
 
 fn scenario() -> Scenario {
     Scenario::new()
@@ -170,4 +175,167 @@ fn claude_on_bedrock_is_told_what_to_remember() {
     assert_eq!(body["messages"][0]["content"][1], point, "{body}");
     let nova = asked(&server, &program, "bedrock", "amazon.nova-pro-v1:0");
     assert!(!nova.expect_json().to_string().contains("cachePoint"));
+}
+
+// PV-1 PV-5 PV-8 PV-10
+#[test]
+fn claude_on_bedrock_speaks_messages_where_a_key_pair_signs() {
+    const MODEL: &str = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+    let called = tool_call("todo", json!({}));
+    let called = called.reasoning("What is there to do?").signature("seal-1");
+    let scenario = Scenario::new()
+        .reply(called)
+        .reply(Step::new(text("Nothing to do.")).repeat());
+    let server = ModelServer::start(scenario).unwrap();
+    let program = Program::new();
+    let pair = format!(
+        "AWS_ACCESS_KEY_ID=AKIDWORK\nAWS_SECRET_ACCESS_KEY=work-secret-1234\nAWS_REGION=eu-west-1\n\
+         BEDROCK_BASE_URL={}\n",
+        server.origin()
+    );
+    program.home.write_env(&pair).unwrap();
+    let effort = "agent: {reasoning_effort: medium}\n";
+    program.home.write_config(effort).unwrap();
+    let ask = ["-z", "hello", "--provider", "bedrock", "-m", MODEL];
+    assert_eq!(program.run(&ask).ok().stdout, "Nothing to do.\n");
+
+    let [first, second] = [0, 1].map(|index| server.requests()[index].clone());
+    let escaped = MODEL.replace(':', "%3A");
+    let stream = format!("/model/{escaped}/invoke-with-response-stream");
+    assert_eq!([&first.path, &second.path], [&stream, &stream]);
+    let signed = first.header("authorization").unwrap();
+    let scope = "/eu-west-1/bedrock/aws4_request";
+    assert!(signed.contains("Credential=AKIDWORK/") && signed.contains(scope));
+    assert_eq!(first.header("anthropic-version"), None);
+    let body = first.expect_json();
+    assert_eq!(body["anthropic_version"], "bedrock-2023-05-31");
+    assert_eq!(
+        body["anthropic_beta"],
+        json!([
+            "interleaved-thinking-2025-05-14",
+            "fine-grained-tool-streaming-2025-05-14",
+            "context-1m-2025-08-07",
+        ])
+    );
+    assert!(body.get("model").is_none() && body.get("stream").is_none());
+    assert_eq!(body["thinking"]["type"], "enabled");
+    // The turn goes back as it came, with its seal.
+    let turn = &second.expect_json()["messages"][1]["content"];
+    let thought =
+        json!({"type": "thinking", "thinking": "What is there to do?", "signature": "seal-1"});
+    assert_eq!(turn[0], thought, "{turn}");
+    assert_eq!(turn[1]["type"], "tool_use", "{turn}");
+
+    // A token, a guardrail and other models leave it at Converse.
+    let why = |set: &[&str]| {
+        let page = ["model", "--why", "--provider", "bedrock", "-m"];
+        program.stdout(&[&page[..], set].concat())
+    };
+    assert!(why(&[MODEL]).contains("anthropic messages"));
+    assert!(why(&["amazon.nova-pro-v1:0"]).contains("bedrock converse"));
+    let guarded = format!("{effort}bedrock: {{guardrail: {{guardrail_identifier: g1}}}}\n");
+    program.home.write_config(&guarded).unwrap();
+    assert!(why(&[MODEL]).contains("bedrock converse"));
+    program.home.write_config(effort).unwrap();
+    let token = format!("{pair}AWS_BEARER_TOKEN_BEDROCK=key-1234567890\n");
+    program.home.write_env(&token).unwrap();
+    assert!(why(&[MODEL]).contains("bedrock converse"));
+}
+
+// AG-25
+#[test]
+fn what_providers_say_may_still_be_used_is_shown_beside_what_was_used() {
+    let mut answer = Step::new(text("Hello yourself."));
+    for (name, value) in [
+        ("x-ratelimit-limit-requests", "60"),
+        ("x-ratelimit-remaining-requests", "59"),
+        ("x-ratelimit-reset-requests", "6m0s"),
+        ("x-ratelimit-limit-tokens-1h", "800000"),
+        ("x-ratelimit-remaining-tokens-1h", "799123"),
+        ("x-ratelimit-reset-tokens-1h", "2999.5"),
+        ("x-nous-credits-remaining-micros", "12345678"),
+        ("x-nous-credits-subscription-micros", "-50000"),
+        ("x-nous-credits-purchased-micros", "12395678"),
+        ("x-nous-credits-paid-access", "false"),
+    ] {
+        answer = answer.header(name, value);
+    }
+    let server = ModelServer::start(Scenario::new().reply(answer)).unwrap();
+    let program = quiet(&server, "");
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 160, 50).unwrap();
+    terminal.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    terminal.send("hello\r").unwrap();
+    terminal.wait_for_text("Hello yourself.", LIMIT).unwrap();
+    terminal.send("/usage\r").unwrap();
+    let screen = terminal.wait_for_text("are refused", LIMIT).unwrap();
+    let rows: Vec<String> = screen
+        .text()
+        .lines()
+        .filter(|line| line.contains(" at Your own endpoint"))
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            "requests left at Your own endpoint 59 of 60, all back in 5 min",
+            "tokens in an hour left at Your own endpoint 799123 of 800000, all back in 49 min",
+            "credit at Your own endpoint $12.34 (-$0.05 by subscription, $12.39 bought); \
+             models that cost something are refused",
+        ]
+    );
+    terminal.send("/exit\r").unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+}
+
+// PV-28
+#[test]
+fn openrouter_hears_how_to_route_and_its_inner_providers_are_heard() {
+    let raw = json!({"error": {"message": "the moon is in the way"}}).to_string();
+    let inner = json!({"error": {
+        "code": 400, "message": "Provider returned error",
+        "metadata": {"provider_name": "Moonbase", "raw": raw},
+    }});
+    let scenario = Scenario::new()
+        .lenient()
+        .reply(text("ok"))
+        .reply(Step::new(document(inner)).repeat());
+    let server = ModelServer::start(scenario).unwrap();
+    let program = Program::new();
+    let variables = format!(
+        "OPENROUTER_API_KEY=key-of-many-1234\nOPENROUTER_BASE_URL={}\n",
+        server.base_url()
+    );
+    program.home.write_env(&variables).unwrap();
+    let config = "provider_routing: {order: [near, far], ignore: [slow], sort: price, require_parameters: true}\n\
+                  openrouter: {response_cache_ttl: 60}\nagent: {api_max_retries: 1}\n";
+    program.home.write_config(config).unwrap();
+    let request = asked(&server, &program, "openrouter", "anthropic/claude-opus-4.6");
+    let routing = json!({
+        "order": ["near", "far"], "ignore": ["slow"], "sort": "price", "require_parameters": true,
+    });
+    assert_eq!(request.expect_json()["provider"], routing);
+    for (name, value) in [
+        ("authorization", "Bearer key-of-many-1234"),
+        ("x-title", "Hermes Agent"),
+        ("x-openrouter-cache", "true"),
+        ("x-openrouter-cache-ttl", "60"),
+        ("x-anthropic-beta", "fine-grained-tool-streaming-2025-05-14"),
+    ] {
+        assert_eq!(request.header(name), Some(value), "{name}");
+    }
+    assert!(request.header("http-referer").is_some());
+
+    let ask = [
+        "-z",
+        "hello",
+        "--provider",
+        "openrouter",
+        "-m",
+        "z-ai/glm-5.2",
+    ];
+    let output = program.run(&ask).code(2);
+    let said = &output.stderr;
+    assert!(said.contains("the moon is in the way"), "{said}");
+    let plain = server.requests().pop().unwrap();
+    assert_eq!(plain.header("x-anthropic-beta"), None);
 }

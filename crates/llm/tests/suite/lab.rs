@@ -75,6 +75,7 @@ impl Lab {
                     clock: clock.clone(),
                     local: LocalModels::default(),
                     pictures: Default::default(),
+                    allowances: Default::default(),
                 },
                 keys: Arc::new(keys),
                 random: Arc::new(SeededRandom::new(2)),

@@ -152,7 +152,7 @@ fn state(entry: &EntryView) -> String {
     }
 }
 
-fn span(time: Duration) -> String {
+pub(super) fn span(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..=119 => format!("{seconds} s"),
         seconds @ 120..=7_199 => format!("{} min", seconds / 60),

@@ -111,6 +111,7 @@ pub(crate) async fn ask(resolved: Resolved) {
         clock: Arc::new(ManualClock::new(jiff::Timestamp::UNIX_EPOCH)),
         local: LocalModels::default(),
         pictures: Default::default(),
+        allowances: Default::default(),
     };
     let address = http_of(&resolved).clone();
     let request = question(&resolved, None);

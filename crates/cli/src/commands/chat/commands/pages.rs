@@ -8,7 +8,7 @@ use crate::args::config::ConfigArgs;
 use crate::args::profile::{ProfileArgs, ProfileCommand};
 use crate::args::prompt_size::PromptSizeArgs;
 use crate::args::report::{DumpArgs, InsightsArgs};
-use crate::commands::{config, dump, insights, profile, prompt_size, version};
+use crate::commands::{auth, config, dump, insights, profile, prompt_size, version};
 use crate::complaint::{Complaint, Outcome};
 use crate::output::Output;
 use crate::table::Table;
@@ -148,6 +148,10 @@ async fn usage(order: &Order<'_>, output: &mut Output) -> Outcome {
         None => "not known".to_owned(),
     };
     table.row(["cost".to_owned(), cost]);
+    let allowances = &conversation.house.models.allowances;
+    for row in auth::allowed::rows(allowances, order.context.clock.now()) {
+        table.row(row);
+    }
     Ok(table.print(output)?)
 }
 
