@@ -312,11 +312,39 @@ fn a_long_request_is_charged_as_such_and_a_name_of_aws_is_read() {
     assert_eq!(of("openai-api", "gpt-5.5", 100_000), Some(0.5));
     assert_eq!(of("openai-api", "gpt-5.5", 300_000), Some(3.0));
     let sonnet = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
-    assert_eq!(of("bedrock", sonnet, 1_000_000), Some(3.0));
+    assert_eq!(of("bedrock", sonnet, 200_000), Some(0.6));
+    assert_eq!(of("bedrock", sonnet, 300_000), Some(1.8));
+    assert_eq!(of("anthropic", "claude-sonnet-4-6", 300_000), Some(0.9));
+    assert_eq!(of("gemini", "gemini-2.5-pro", 200_000), Some(0.25));
+    assert_eq!(of("gemini", "gemini-2.5-pro", 300_000), Some(0.75));
+    assert_eq!(of("gemini", "gemini-3.1-pro-preview", 300_000), Some(1.2));
     assert_eq!(of("bedrock", "amazon.nova-pro-v1:0", 1_000_000), Some(0.8));
     let glm = "accounts/fireworks/models/glm-5p2";
     assert_eq!(of("fireworks", glm, 1_000_000), Some(1.4));
     assert_eq!(of("bedrock", "meta.llama4-scout", 1_000_000), None);
+}
+
+// AG-25: what is remembered counts to the length of a request, and the answer to a long one costs more too.
+#[test]
+fn the_price_of_a_long_request_holds_for_all_of_it() {
+    let route = Route {
+        provider: "gemini".to_owned(),
+        model: "gemini-3-pro-preview".to_owned(),
+        ..elsewhere()
+    };
+    let usd = |cache_read_tokens| {
+        let usage = Usage {
+            input_tokens: 50_000,
+            output_tokens: 10_000,
+            cache_read_tokens,
+            ..Usage::default()
+        };
+        let cost = cost(&usage, &route, CacheLife::Short, None);
+        assert_eq!(cost.status, CostStatus::Estimated);
+        (cost.usd.unwrap() * 1_000.0).round() / 1_000.0
+    };
+    assert_eq!(usd(150_000), 0.1 + 0.12 + 0.03);
+    assert_eq!(usd(200_000), 0.2 + 0.18 + 0.08);
 }
 
 /// A route to a provider far away.
