@@ -59,6 +59,14 @@ fn processes_and_threads_that_write_at_once_lose_nothing() {
         })
         .collect();
     std::thread::scope(|scope| {
+        // Who only reads takes no lock and still never sees half a file.
+        let path_read = path.clone();
+        scope.spawn(move || {
+            let file = AuthFile::new(path_read, None);
+            for _ in 0..2_000 {
+                file.read().unwrap();
+            }
+        });
         for thread in ["three", "four"] {
             let path = path.clone();
             scope.spawn(move || {

@@ -9,6 +9,7 @@ use hermes_llm::detect::{
     Detected, LocalServer, detect, llama_cpp_window, lm_studio_models, ollama,
 };
 use hermes_llm::metadata::window_from_listing;
+use hermes_llm::resolve::is_local;
 use serde_json::{Value as Json, json};
 
 use super::profiles::runtime;
@@ -160,4 +161,43 @@ fn answers_are_read_without_a_server_too() {
         Some(512)
     );
     assert_eq!(llama_cpp_window(&json!({})), None);
+}
+
+// PV-23: what is nearby needs no key and is waited for longer.
+#[test]
+fn nearby_is_this_machine_and_its_own_network() {
+    let near = |host: &str| is_local(&format!("http://{host}/v1").parse().unwrap());
+    for host in [
+        "127.0.0.1:8080",
+        "localhost",
+        "box.localhost",
+        "[::1]:1234",
+        "10.1.2.3",
+        "172.16.0.9",
+        "192.168.1.5",
+        "169.254.3.4",
+        "100.64.0.7",
+        "100.127.255.254",
+        "[fd00::1]",
+        "[fe80::1]",
+        "[::ffff:192.168.1.5]",
+        "workstation:11434",
+        "host.docker.internal:11434",
+        "host.containers.internal",
+        "host.lima.internal",
+    ] {
+        assert!(near(host), "{host}");
+    }
+    for host in [
+        "api.example.com",
+        "8.8.8.8",
+        "172.32.0.1",
+        "100.128.0.1",
+        "[2001:db8::1]",
+        "[::ffff:8.8.8.8]",
+        "docker.internal.example.com",
+        "evil-docker.internal.test",
+    ] {
+        assert!(!near(host), "{host}");
+    }
 }

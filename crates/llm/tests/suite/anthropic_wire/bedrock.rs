@@ -103,7 +103,7 @@ fn the_hour_is_asked_of_models_that_remember_so_long() {
         let body = wire::encode(WireProtocol::Anthropic, &request, &dialect);
         let mark = &body["system"][0]["cache_control"];
         assert_eq!(mark["ttl"] == "1h", long, "{model}: {body}");
-        let keys = body.as_object().unwrap().keys();
-        assert_eq!(keys.last().unwrap(), "messages", "{body}");
+        let mut keys = body.as_object().unwrap().keys();
+        assert_eq!(keys.next_back().unwrap(), "messages", "{body}");
     }
 }

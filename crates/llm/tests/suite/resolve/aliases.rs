@@ -9,6 +9,7 @@ use crate::suite::profiles::Setup;
 const ALIASES: &[(&str, &str)] = &[
     ("zai", "glm z-ai z.ai zhipu"),
     ("gemini", "google google-gemini google-ai-studio"),
+    ("vertex", "google-vertex vertex-ai gcp-vertex"),
     ("xai", "x-ai x.ai grok"),
     ("kimi-coding", "kimi moonshot kimi-for-coding"),
     ("kimi-coding-cn", "kimi-cn moonshot-cn"),
