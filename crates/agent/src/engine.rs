@@ -103,6 +103,8 @@ pub struct SessionFacts<'a> {
     pub session: &'a SessionId,
     /// Where it runs: `cli`, `telegram`, ….
     pub surface: &'a str,
+    /// Who speaks in it, where the surface serves several people.
+    pub user: Option<&'a str>,
     /// The directory relative paths start from.
     pub directory: &'a Path,
     /// Toolsets the caller insists on, in place of the configured ones.
@@ -167,6 +169,8 @@ pub struct SessionSpec {
     pub id: SessionId,
     /// Where it runs: `cli`, `telegram`, ….
     pub surface: String,
+    /// Who speaks in it, where the surface serves several people: what is known about one is not told another.
+    pub user: Option<String>,
     /// What its row is filed under: the surface, unless the user says otherwise.
     pub source: String,
     /// Whether the model is told its id.

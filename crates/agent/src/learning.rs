@@ -76,7 +76,13 @@ pub(crate) async fn after(turn: &mut Turn<'_>) {
     if intervals.are_never() || !turn.around.learning.is_free().await {
         return;
     }
-    let since = match turn.around.services.store.unread().await {
+    let since = match turn
+        .around
+        .services
+        .store
+        .unread(&turn.around.spec.id)
+        .await
+    {
         Ok(unread) => Since::of(unread),
         Err(error) => {
             tracing::warn!(%error, "what was not looked back on could not be read");

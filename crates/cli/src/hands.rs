@@ -288,7 +288,7 @@ impl ToolSource for Hands {
         ];
         tools.extend(web_tools(&self.web));
         tools.extend(skills::tools(&self.skills, facts.surface));
-        tools.extend(memory::tool(&self.memory, facts.surface));
+        tools.extend(memory::tool(&self.memory, facts));
         match self.kit(facts.session, facts.directory) {
             Ok(Kit { place, files }) => {
                 tools.extend(files.tools());
@@ -303,7 +303,7 @@ impl ToolSource for Hands {
             }
         }
         if let Some(external) = &self.external {
-            memory::add_external(&mut tools, external.tools(facts.surface));
+            memory::add_external(&mut tools, external.tools(facts.surface, facts.user));
         }
         tools
     }

@@ -8,6 +8,7 @@
 //! | `tool` | a provider's own tools, as the engine calls them |
 //! | `catalog` | the providers there are, and how one is made |
 //! | `fields` | a provider's settings: its file and its variables |
+//! | `form` | a file as a form |
 //! | `api` | requests to a service, with its key, limits and retries |
 //! | `facts`, `honcho`, `hindsight`, `mem0`, `openviking`, `supermemory` | the providers |
 
@@ -17,6 +18,7 @@ mod error;
 mod facts;
 mod fence;
 mod fields;
+mod form;
 mod hindsight;
 mod honcho;
 mod keeper;

@@ -8,9 +8,11 @@ mod suite {
     mod fixture;
     mod forgetting;
     mod honcho;
+    mod honcho_peers;
     mod honcho_settings;
     mod honcho_tools;
     mod outside;
     mod services;
     mod undoing;
+    mod uploading;
 }

@@ -1,4 +1,4 @@
-//! What was said since the agent last looked back, over all conversations of a home.
+//! What was said since the agent last looked back, over all conversations of a person in a home.
 //!
 //! Only how far was read is kept. What counts are the rows behind that mark, so that a look back which did not
 //! happen has nothing to give back, and rows that were taken back or copied are not counted.
@@ -36,6 +36,12 @@ impl LearningKind {
             Self::Memory => "memory",
             Self::Skills => "skills",
         }
+    }
+
+    /// What its mark is filed under. Where a home serves several people, each has marks of their own.
+    fn key(self, person: Option<&str>) -> String {
+        let word = self.word();
+        person.map_or_else(|| word.to_owned(), |person| format!("{word}:{person}"))
     }
 }
 
@@ -80,14 +86,18 @@ impl UnreadRow {
 }
 
 impl Store {
-    /// What was said in conversations with a person since the last looks back.
-    pub fn unread(&self) -> Pending<Unread> {
+    /// What was said since the last looks back in conversations with the person of this session. What others said is
+    /// not for them.
+    pub fn unread(&self, session: &SessionId) -> Pending<Unread> {
+        let session = session.clone();
         let now = self.now();
         let oldest = now - OLDEST.as_secs_f64();
         self.read(move |connection| {
-            let memory = mark(connection, LearningKind::Memory, now)?;
-            let skills = mark(connection, LearningKind::Skills, now)?;
-            let mut rows = rows(connection, memory.row.min(skills.row), oldest)?;
+            let person = person(connection, &session)?;
+            let person = person.as_deref();
+            let memory = mark(connection, &LearningKind::Memory.key(person), now)?;
+            let skills = mark(connection, &LearningKind::Skills.key(person), now)?;
+            let mut rows = rows(connection, person, memory.row.min(skills.row), oldest)?;
             rows.retain(|row| row.is_behind(memory) || row.is_behind(skills));
             Ok(Unread {
                 memory,
@@ -97,27 +107,41 @@ impl Store {
         })
     }
 
-    /// Notes how far was read. A mark never goes back.
-    pub fn looked_back(&self, kinds: Vec<LearningKind>, to: LearningMark) -> Pending<()> {
+    /// Notes how far was read of what the person of this session said. A mark never goes back.
+    pub fn looked_back(
+        &self,
+        session: &SessionId,
+        kinds: Vec<LearningKind>,
+        to: LearningMark,
+    ) -> Pending<()> {
+        let session = session.clone();
         self.write(move |connection| {
+            let person = person(connection, &session)?;
             for kind in kinds {
                 connection
                     .prepare_cached(
                         "INSERT INTO learning_marks (kind, row, at) VALUES (?1, ?2, ?3) \
                          ON CONFLICT (kind) DO UPDATE SET row = max(row, excluded.row), at = max(at, excluded.at)",
                     )?
-                    .execute((kind.word(), to.row, to.at))?;
+                    .execute((kind.key(person.as_deref()), to.row, to.at))?;
             }
             Ok(())
         })
     }
 }
 
+/// Who speaks in a session, where the home serves several people.
+fn person(connection: &Connection, session: &SessionId) -> Result<Option<String>, StoreError> {
+    let mut query = connection.prepare_cached("SELECT user_id FROM sessions WHERE id = ?")?;
+    let found = query.query_row([session.as_str()], |row| row.get(0));
+    Ok(found.optional()?.flatten())
+}
+
 /// A time to come is a clock that was set back since: nothing would ever be said after it.
-fn mark(connection: &Connection, kind: LearningKind, now: f64) -> Result<LearningMark, StoreError> {
+fn mark(connection: &Connection, key: &str, now: f64) -> Result<LearningMark, StoreError> {
     let mut query =
         connection.prepare_cached("SELECT row, at FROM learning_marks WHERE kind = ?")?;
-    let found = query.query_row([kind.word()], |row| {
+    let found = query.query_row([key], |row| {
         let at: f64 = row.get(1)?;
         Ok(LearningMark {
             row: row.get(0)?,
@@ -127,8 +151,13 @@ fn mark(connection: &Connection, kind: LearningKind, now: f64) -> Result<Learnin
     Ok(found.optional()?.unwrap_or_default())
 }
 
-/// Rows of people's conversations, oldest first: neither taken back, nor of the reference, nor of helpers and jobs.
-fn rows(connection: &Connection, after: i64, oldest: f64) -> Result<Vec<UnreadRow>, StoreError> {
+/// Rows of a person's conversations, oldest first: neither taken back, nor of the reference, nor of helpers and jobs.
+fn rows(
+    connection: &Connection,
+    person: Option<&str>,
+    after: i64,
+    oldest: f64,
+) -> Result<Vec<UnreadRow>, StoreError> {
     let sql = format!(
         "SELECT m.id, m.session_id, m.role, \
            CASE WHEN m.role = 'tool' THEN '' WHEN length(m.content) <= {OF_BEGINNING} + {OF_END} THEN m.content \
@@ -137,11 +166,11 @@ fn rows(connection: &Connection, after: i64, oldest: f64) -> Result<Vec<UnreadRo
          FROM messages m CROSS JOIN sessions s ON s.id = m.session_id \
          WHERE m.id > ?1 AND m.timestamp > ?2 AND m.active + m.compacted > 0 AND m.imported_id IS NULL \
            AND m.role IN ('user', 'assistant', 'tool') AND s.source NOT IN ('cron', 'subagent', 'tool') \
-           AND coalesce(s.relation, '') <> 'delegate' \
+           AND coalesce(s.relation, '') <> 'delegate' AND s.user_id IS ?3 \
          ORDER BY m.id DESC LIMIT {MOST_ROWS}"
     );
     let mut query = connection.prepare_cached(&sql)?;
-    let mut found = query.query((after, oldest))?;
+    let mut found = query.query((after, oldest, person))?;
     let mut rows = Vec::new();
     let mut said = HashSet::new();
     while let Some(row) = found.next()? {

@@ -59,6 +59,8 @@ pub struct MemoryCaller {
     pub may_ask: bool,
     /// Where the session runs.
     pub surface: String,
+    /// Who speaks there, where it serves several people.
+    pub user: Option<String>,
 }
 
 /// The tool. One for each turn: what fails is counted by turn.
@@ -120,6 +122,7 @@ impl MemoryTool {
             session: context.session.as_str().to_owned(),
             directory: context.directory.clone(),
             surface: self.caller.surface.clone(),
+            user: self.caller.user.clone(),
         };
         let change = StagedChange {
             target,

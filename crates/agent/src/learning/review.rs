@@ -108,7 +108,7 @@ impl Review {
             }
         }
         // Whoever held it may have read the same a moment ago.
-        let now = store.unread().await;
+        let now = store.unread(&self.session).await;
         if now.is_ok_and(|now| self.since.is_outdated(self.due, &now)) {
             self.release(&holder).await;
             return Ended::Elsewhere;
@@ -144,7 +144,9 @@ impl Review {
         let store = &self.shared.services.store;
         let came_about = outcome.came_about();
         if came_about
-            && let Err(error) = store.looked_back(self.due.kinds(), self.since.end()).await
+            && let Err(error) = store
+                .looked_back(&self.session, self.due.kinds(), self.since.end())
+                .await
         {
             tracing::warn!(%error, "a look back will be made once more");
         }

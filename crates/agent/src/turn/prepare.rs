@@ -163,6 +163,7 @@ impl Turn<'_> {
             store.create_session(NewSession {
                 model: Some(spec.course.route().model.clone()),
                 cwd: Some(spec.directory.display().to_string()),
+                user_id: spec.user.clone(),
                 ..NewSession::new(spec.id.clone(), spec.source.clone())
             })
         });
@@ -241,6 +242,7 @@ impl Turn<'_> {
         let facts = SessionFacts {
             session: &spec.id,
             surface: &spec.surface,
+            user: spec.user.as_deref(),
             directory: &spec.directory,
             toolsets: named,
             route: spec.course.route(),

@@ -60,6 +60,7 @@ pub(crate) fn scene(spec: &SessionSpec) -> Scene {
         session: spec.id.as_str().to_owned(),
         directory: spec.directory.clone(),
         surface: spec.surface.clone(),
+        user: spec.user.clone(),
     }
 }
 

@@ -316,6 +316,7 @@ impl Fixture {
         SessionSpec {
             id: Self::id(),
             surface: self.surface.to_owned(),
+            user: None,
             source: self.surface.to_owned(),
             tells_id: false,
             directory: self.folder.path().join(self.directory),

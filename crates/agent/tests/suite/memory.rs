@@ -1,9 +1,17 @@
 //! What is remembered, in the prompt.
 
 use std::fs;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use hermes_core::{Message, Op, Role, TurnEnd};
+use futures_core::future::BoxFuture;
+use hermes_agent::SessionSpec;
+use hermes_core::{Message, Op, Role, SeededRandom, ToolSpec, TurnEnd};
+use hermes_memory::{
+    Delivery, External, ExternalOptions, Manner, Provider, ProviderError, Question, Scene,
+};
 use hermes_testkit::model_server::{Scenario, Step, text};
+use serde_json::Value as Json;
 
 use super::compaction::long::{MAIN, SMALL, SUMMARY, add, asked, by, is_compacted, long};
 use super::fixture::{Fixture, finish, notices, say};
@@ -130,4 +138,87 @@ async fn a_compaction_brings_memory_up_to_date_and_keeps_a_prompt_that_says_the_
             ),
         }
     }
+}
+
+/// Notes who spoke whenever it is asked or told.
+#[derive(Default)]
+struct Listener(Mutex<Vec<Option<String>>>);
+
+impl Listener {
+    fn note(&self, scene: &Scene) {
+        self.0.lock().unwrap().push(scene.user.clone());
+    }
+}
+
+impl Provider for Listener {
+    fn manner(&self) -> Manner {
+        Manner::default()
+    }
+
+    fn prompt(&self) -> String {
+        String::new()
+    }
+
+    fn tools(&self) -> Vec<ToolSpec> {
+        Vec::new()
+    }
+
+    fn recall<'a>(
+        &'a self,
+        question: &'a Question,
+    ) -> BoxFuture<'a, Result<Option<String>, ProviderError>> {
+        self.note(&question.scene);
+        Box::pin(async { Ok(None) })
+    }
+
+    fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), ProviderError>> {
+        self.note(&delivery.scene);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a Scene,
+        _: &'a str,
+        _: &'a Json,
+    ) -> BoxFuture<'a, Result<Json, ProviderError>> {
+        Box::pin(async { Ok(Json::Null) })
+    }
+
+    fn check(&self) -> BoxFuture<'_, Result<String, ProviderError>> {
+        Box::pin(async { Ok(String::new()) })
+    }
+}
+
+// LN-38, LN-36
+#[tokio::test]
+async fn who_speaks_stands_in_the_row_and_is_told_an_external_memory() {
+    let mut fixture = Fixture::new(Scenario::new().reply(Step::new(text("ok")).repeat()));
+    let listener = Arc::new(Listener::default());
+    let made: Arc<dyn Provider> = listener.clone();
+    let external = External::new(ExternalOptions {
+        name: "listener".to_owned(),
+        make: Box::new(move || Ok(made.clone())),
+        store: fixture.store.clone(),
+        lock: fixture.folder.path().join("lock"),
+        patience: Duration::from_secs(20),
+        clock: fixture.clock.clone(),
+        random: Arc::new(SeededRandom::new(7)),
+    });
+    fixture.external = Some(external.clone());
+    let session = fixture.engine().open(SessionSpec {
+        user: Some("7".to_owned()),
+        ..fixture.spec()
+    });
+    say(&session, "hi").await;
+    external.close().await;
+    let row = fixture
+        .store
+        .session(&Fixture::id())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(row.user_id.as_deref(), Some("7"));
+    let heard = listener.0.lock().unwrap().clone();
+    assert_eq!(heard, [Some("7".to_owned()), Some("7".to_owned())]);
 }

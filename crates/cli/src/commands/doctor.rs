@@ -192,10 +192,6 @@ fn memory(context: &Context, loaded: &Loaded) -> Finding {
                 "{waiting} wait to be sent with the next conversation"
             )),
         }
-        if !provider.unused().is_empty() {
-            let keys = provider.unused().join(", ");
-            weak.push(format!("of its settings these are not used: {keys}"));
-        }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;

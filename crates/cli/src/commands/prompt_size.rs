@@ -122,7 +122,7 @@ fn external_part(
     let Some(external) = external::external(context, loaded, &context.store()?, random)? else {
         return Ok((String::new(), tools));
     };
-    let own = external.tools(platform);
+    let own = external.tools(platform, None);
     tools.extend(own.iter().map(|tool| tool.spec().clone()));
     Ok((external.prompt(platform), tools))
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use hermes_agent::SessionFacts;
 use hermes_config::{Config, Home};
 use hermes_core::{Random, Tool};
 use hermes_memory::{Memory, MemoryOptions, Target};
@@ -52,15 +53,19 @@ pub(super) fn services(
 }
 
 /// The tool for a turn of a session, unless everything is switched off.
-pub(super) fn tool(services: &Arc<MemoryServices>, surface: &str) -> Option<Arc<dyn Tool>> {
+pub(super) fn tool(
+    services: &Arc<MemoryServices>,
+    facts: &SessionFacts<'_>,
+) -> Option<Arc<dyn Tool>> {
     let settings = services.memory.settings();
     let on = Target::ALL
         .into_iter()
         .any(|target| settings.of(target).enabled);
     on.then(|| {
         let caller = MemoryCaller {
-            may_ask: ASKED_AT.contains(&surface),
-            surface: surface.to_owned(),
+            may_ask: ASKED_AT.contains(&facts.surface),
+            surface: facts.surface.to_owned(),
+            user: facts.user.map(str::to_owned),
         };
         Arc::new(MemoryTool::new(services.clone(), caller)) as Arc<dyn Tool>
     })

@@ -5,6 +5,7 @@
 
 mod deliver;
 mod names;
+mod peers;
 mod recall;
 mod settings;
 mod tools;
@@ -32,10 +33,6 @@ const MOST_SESSIONS: usize = 256;
 
 pub(super) fn make(setup: &Setup<'_>) -> Result<Arc<dyn Provider>, ProviderError> {
     let settings = Settings::read(setup)?;
-    if !settings.unused.is_empty() {
-        let keys = settings.unused.join(", ");
-        tracing::warn!("honcho.json: {keys} not used");
-    }
     let key = settings.key.clone();
     let api = Api::new(ApiOptions {
         provider: NAME,
@@ -50,6 +47,7 @@ pub(super) fn make(setup: &Setup<'_>) -> Result<Arc<dyn Provider>, ProviderError
         store: setup.store.clone(),
         home: setup.home.to_owned(),
         made: Mutex::default(),
+        settled: Mutex::default(),
         cadence: Mutex::default(),
     }))
 }
@@ -59,10 +57,12 @@ pub(crate) struct Honcho {
     settings: Settings,
     store: Store,
     home: PathBuf,
-    /// Sessions that are known to be there.
-    made: Mutex<HashSet<String>>,
-    /// When what was asked last, by conversation.
-    cadence: Mutex<HashMap<String, Cadence>>,
+    /// Sessions that are known to be there, each with a peer of a user that is known to be in it.
+    made: Mutex<HashSet<(String, String)>>,
+    /// Those of them whose other peers were looked at.
+    settled: Mutex<HashSet<(String, String)>>,
+    /// When what was asked last, by conversation and user.
+    cadence: Mutex<HashMap<(String, String), Cadence>>,
 }
 
 impl Honcho {
@@ -77,59 +77,6 @@ impl Honcho {
 
     fn session_path(&self, session: &str, rest: &str) -> String {
         self.path(&format!("sessions/{}/{rest}", segment(session)))
-    }
-
-    /// The session a conversation belongs to, made with its peers if it is not known to be there.
-    async fn session(&self, scene: &Scene) -> Result<String, ProviderError> {
-        let session = names::session(&self.settings, scene);
-        if locked(&self.made).contains(&session) {
-            return Ok(session);
-        }
-        let Settings {
-            workspace,
-            user,
-            agent,
-            ..
-        } = &self.settings;
-        self.api
-            .ask("v3/workspaces", json!({"id": workspace}))
-            .await?;
-        for peer in [user, agent] {
-            self.api
-                .ask(&self.path("peers"), json!({"id": peer}))
-                .await?;
-        }
-        let [of_user, of_agent] = &self.settings.observed;
-        let peers = json!({user.as_str(): of_user, agent.as_str(): of_agent});
-        let body = json!({"id": session, "peers": peers});
-        self.api.ask(&self.path("sessions"), body).await?;
-        if self.settings.observed_as_said {
-            // One that was there already keeps what its peers were told when they came.
-            self.tell_peer(&session, user, of_user).await?;
-            self.tell_peer(&session, agent, of_agent).await?;
-        }
-        let mut made = locked(&self.made);
-        if made.len() >= MOST_SESSIONS {
-            made.clear();
-        }
-        made.insert(session.clone());
-        Ok(session)
-    }
-
-    /// Says what a peer observes in a session, if that is something else. Only of this peer: others may be in it too.
-    async fn tell_peer(
-        &self,
-        session: &str,
-        peer: &str,
-        observes: &Json,
-    ) -> Result<(), ProviderError> {
-        let path = self.session_path(session, &format!("peers/{}/config", segment(peer)));
-        let now = self.api.get(&path, &[]).await?;
-        let same = |key: &str| now[key] == observes[key];
-        if !(same("observe_me") && same("observe_others")) {
-            self.api.put(&path, observes.clone()).await?;
-        }
-        Ok(())
     }
 }
 
@@ -156,10 +103,6 @@ impl Provider for Honcho {
             Mode::Context => comes.to_owned(),
             Mode::Tools => tools.to_owned(),
         }
-    }
-
-    fn unused(&self) -> &[&'static str] {
-        &self.settings.unused
     }
 
     fn tools(&self) -> Vec<ToolSpec> {

@@ -155,8 +155,8 @@ impl External {
         }
     }
 
-    /// Its own tools on a surface.
-    pub fn tools(&self, surface: &str) -> Vec<Arc<dyn Tool>> {
+    /// Its own tools on a surface, for whoever speaks there.
+    pub fn tools(&self, surface: &str, user: Option<&str>) -> Vec<Arc<dyn Tool>> {
         let Some(provider) = self.used_on(surface) else {
             return Vec::new();
         };
@@ -165,6 +165,7 @@ impl External {
                 spec,
                 external: self.clone(),
                 surface: surface.to_owned(),
+                user: user.map(str::to_owned),
             }) as Arc<dyn Tool>
         });
         tools.collect()

@@ -23,11 +23,6 @@ pub trait Provider: Send + Sync {
     /// What the system prompt says about it; must not change within a session.
     fn prompt(&self) -> String;
 
-    /// Keys of its own settings that ask for something it does not do.
-    fn unused(&self) -> &[&'static str] {
-        &[]
-    }
-
     /// Its own tools.
     fn tools(&self) -> Vec<ToolSpec>;
 
@@ -96,6 +91,9 @@ pub struct Scene {
     pub directory: PathBuf,
     /// Where it runs: `cli`, `telegram`, ….
     pub surface: String,
+    /// Who speaks, where a surface serves several people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
 }
 
 /// What is asked before a turn.

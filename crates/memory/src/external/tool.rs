@@ -19,6 +19,7 @@ pub(crate) struct ExternalTool {
     pub(crate) spec: ToolSpec,
     pub(crate) external: External,
     pub(crate) surface: String,
+    pub(crate) user: Option<String>,
 }
 
 impl Tool for ExternalTool {
@@ -44,6 +45,7 @@ impl Tool for ExternalTool {
                 session: context.session.as_str().to_owned(),
                 directory: context.directory.clone(),
                 surface: self.surface.clone(),
+                user: self.user.clone(),
             };
             let called = tokio::select! {
                 biased;

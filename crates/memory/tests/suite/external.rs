@@ -45,6 +45,10 @@ impl Place {
         }
     }
 
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -94,6 +98,7 @@ pub(crate) fn scene(directory: &Path) -> Scene {
         session: "20260101_000000_abcdef".to_owned(),
         directory: directory.to_owned(),
         surface: "cli".to_owned(),
+        user: None,
     }
 }
 
@@ -318,7 +323,7 @@ async fn what_is_not_set_up_is_told_once_and_nothing_is_asked() {
             "{name}"
         );
         assert_eq!(external.recall(asked("tea?", 2)).await.notice, None);
-        assert!(external.tools("cli").is_empty() && external.prompt("cli").is_empty());
+        assert!(external.tools("cli", None).is_empty() && external.prompt("cli").is_empty());
         external.said(scene(place.folder.path()), "one", "1").await;
         assert_eq!(external.backlog().await.unwrap().waiting, 0);
         external.close().await;
@@ -349,7 +354,7 @@ async fn plans_that_run_by_themselves_have_no_external_memory() {
         0,
         "nothing is read before it is needed"
     );
-    assert!(external.tools("cron").is_empty() && external.prompt("cron").is_empty());
+    assert!(external.tools("cron", None).is_empty() && external.prompt("cron").is_empty());
     assert_eq!(made.load(Ordering::Relaxed), 0);
     assert!(external.prompt("cli").is_empty());
     assert_eq!(made.load(Ordering::Relaxed), 1);

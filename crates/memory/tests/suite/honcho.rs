@@ -24,6 +24,13 @@ pub(crate) fn service() -> MemoryService {
             json!({}),
         )
         .on(
+            "GET /v3/workspaces/*/sessions/*/peers",
+            json!({"items": [{"id": "user"}, {"id": "hermes"}]}),
+        )
+        .on("POST /v3/workspaces/*/sessions/*/peers", json!({}))
+        .on("PUT /v3/workspaces/*/sessions/*/peers", json!({}))
+        .on("DELETE /v3/workspaces/*/sessions/*/peers", json!({}))
+        .on(
             "POST /v3/workspaces/*/peers/*/representation",
             json!({"representation": "Prefers short answers."}),
         )

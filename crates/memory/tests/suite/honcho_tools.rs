@@ -115,30 +115,6 @@ async fn every_tool_asks_what_it_says() {
     assert_eq!(service.unexpected(), Vec::<String>::new());
 }
 
-// LN-38
-#[tokio::test]
-async fn keys_that_ask_for_something_in_vain_are_named() {
-    let (place, service) = (Place::new(), service());
-    let unused = |settings: Json| {
-        honcho(&place, &service, settings)
-            .unwrap()
-            .unused()
-            .to_vec()
-    };
-    let all = json!({
-        "pinUserPeer": "ana", "userPeerAliases": {"1": "ana"}, "runtimePeerPrefix": "tg",
-    });
-    assert_eq!(
-        unused(all),
-        ["pinUserPeer", "userPeerAliases", "runtimePeerPrefix"]
-    );
-    let block =
-        json!({"hosts": {"hermes": {"pinUserPeer": true}, "other": {"runtimePeerPrefix": "tg"}}});
-    assert_eq!(unused(block), ["pinUserPeer"]);
-    let off = json!({"pinUserPeer": false, "userPeerAliases": {}, "runtimePeerPrefix": ""});
-    assert!(unused(off).is_empty());
-}
-
 /// Says how often it was asked, and something with line breaks in it.
 struct Scribe {
     asked: AtomicUsize,

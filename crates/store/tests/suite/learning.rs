@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use hermes_core::{CallId, Message, Part, Role, SessionId, ToolCall};
-use hermes_store::{LearningKind, LearningMark, NewRecord, Unread};
+use hermes_store::{LearningKind, LearningMark, NewRecord, NewSession, Unread};
 use serde_json::json;
 
 use super::fixture::{Fixture, id};
 
 fn unread(fixture: &Fixture) -> Unread {
-    fixture.store.unread().wait().unwrap()
+    fixture.store.unread(&id("one")).wait().unwrap()
 }
 
 fn texts(unread: &Unread, mark: LearningMark) -> Vec<&str> {
@@ -25,7 +25,7 @@ fn look_back(fixture: &Fixture, kinds: &[LearningKind]) {
         row: rows.iter().map(|row| row.id.0).max().unwrap(),
         at: rows.iter().map(|row| row.timestamp).fold(0.0, f64::max),
     };
-    let looked = fixture.store.looked_back(kinds.to_vec(), to);
+    let looked = fixture.store.looked_back(&id("one"), kinds.to_vec(), to);
     looked.wait().unwrap();
 }
 
@@ -43,11 +43,54 @@ fn rows_of_all_conversations_count_until_they_were_read_for_their_kind() {
     look_back(&fixture, &[LearningKind::Memory, LearningKind::Skills]);
     assert_eq!(unread(&fixture).rows, []);
     // A mark never goes back.
-    let looked = fixture
-        .store
-        .looked_back(vec![LearningKind::Memory], LearningMark::default());
+    let looked =
+        fixture
+            .store
+            .looked_back(&one, vec![LearningKind::Memory], LearningMark::default());
     looked.wait().unwrap();
     assert_eq!(unread(&fixture).rows, []);
+}
+
+// LN-36
+#[test]
+fn what_one_person_said_is_not_looked_back_on_with_another() {
+    let fixture = Fixture::new();
+    let of = |name: &str, user: &str| {
+        let session = NewSession {
+            user_id: Some(user.to_owned()),
+            ..NewSession::new(id(name), "telegram")
+        };
+        fixture.store.create_session(session).wait().unwrap();
+        id(name)
+    };
+    let (mine, ana, bob) = (fixture.session("one"), of("ana", "1"), of("bob", "2"));
+    let again = of("ana again", "1");
+    for (session, said) in [(&mine, "mine"), (&ana, "ana's"), (&bob, "bob's")] {
+        fixture.say(session, &[said, "yes"]);
+    }
+    fixture.say(&again, &["ana's too", "yes"]);
+    let left = |session: &SessionId| {
+        let unread = fixture.store.unread(session).wait().unwrap();
+        let said = texts(&unread, unread.memory).into_iter();
+        said.filter(|text| *text != "yes")
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(left(&mine), ["mine"]);
+    assert_eq!(left(&ana), ["ana's", "ana's too"]);
+    let last = fixture.store.unread(&again).wait().unwrap();
+    let last = last.rows.last().unwrap();
+    let to = LearningMark {
+        row: last.id.0,
+        at: last.timestamp,
+    };
+    let looked = fixture
+        .store
+        .looked_back(&again, vec![LearningKind::Memory], to);
+    looked.wait().unwrap();
+    assert_eq!(left(&ana), Vec::<String>::new());
+    assert_eq!(left(&bob), ["bob's"], "others' marks stay where they are");
+    assert_eq!(left(&mine), ["mine"]);
 }
 
 // AG-26
@@ -61,7 +104,9 @@ fn a_clock_that_was_wrong_once_does_not_end_the_counting() {
         row: rows[1].id.0,
         at: rows[1].timestamp + 1e9,
     };
-    let looked = fixture.store.looked_back(vec![LearningKind::Memory], wrong);
+    let looked = fixture
+        .store
+        .looked_back(&one, vec![LearningKind::Memory], wrong);
     looked.wait().unwrap();
     fixture.say(&one, &["later", "yes"]);
     let left = unread(&fixture);

@@ -169,7 +169,8 @@ fn repair_saves_the_rows_of_a_damaged_file_and_keeps_it() {
     );
     let read = hermes_store::LearningMark { row: 7, at: 7.0 };
     let kinds = vec![hermes_store::LearningKind::Memory];
-    fixture.store.looked_back(kinds, read).wait().unwrap();
+    let looked = fixture.store.looked_back(&session, kinds, read);
+    looked.wait().unwrap();
     let path = fixture.path("damaged.db");
     hermes_store::copy_database(&fixture.path("hermes.db"), &path, |_, _| {}).unwrap();
     let mut bytes = fs::read(&path).unwrap();
@@ -190,7 +191,7 @@ fn repair_saves_the_rows_of_a_damaged_file_and_keeps_it() {
     assert!(store.check().wait().unwrap().is_clean());
     let kept = store.history(&session).wait().unwrap().len();
     assert!(kept > 1700, "only {kept} of 2000 rows were saved");
-    assert_eq!(store.unread().wait().unwrap().memory, read);
+    assert_eq!(store.unread(&session).wait().unwrap().memory, read);
     assert!(hermes_store::is_sound(&path).unwrap());
 }
 

@@ -162,6 +162,7 @@ async fn a_change_of_memory_waits_where_nobody_may_be_asked() {
     let caller = MemoryCaller {
         may_ask: false,
         surface: SURFACE.to_owned(),
+        user: Some("ana".to_owned()),
     };
     let tool = MemoryTool::new(services.clone(), caller);
     let add = json!({"target": "memory", "action": "add", "content": "Builds with make."});
@@ -169,6 +170,7 @@ async fn a_change_of_memory_waits_where_nobody_may_be_asked() {
     assert_eq!(place.text("memories/MEMORY.md"), "");
     let staged = place.waiting(Subsystem::Memory, &answer);
     assert_eq!(staged.payload["surface"], SURFACE);
+    assert_eq!(staged.payload["user"], "ana");
     let approving = services.clone();
     blocking(move || approve_memory(&approving.memory, None, &approving.staging, &staged).unwrap())
         .await;

@@ -254,6 +254,7 @@ impl House {
         self.engine.open(SessionSpec {
             id: begin.id,
             surface: SURFACE.to_owned(),
+            user: None,
             source: self.source.clone(),
             tells_id: self.tells_id,
             directory: begin.directory,

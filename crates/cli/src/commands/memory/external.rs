@@ -16,8 +16,6 @@ pub(super) struct External {
     /// Why it cannot be used.
     fault: Option<String>,
     tools: Vec<String>,
-    /// Keys of its own settings that ask for something it does not do.
-    unused: Vec<&'static str>,
     backlog: MemoryBacklog,
 }
 
@@ -29,21 +27,20 @@ impl External {
             return Ok(None);
         }
         let made = Ground::new(context, &desk.loaded, &desk.store)?.provider(&name);
-        let (fault, tools, unused) = match made {
+        let (fault, tools) = match made {
             Ok(provider) => {
                 let tools = provider.tools().into_iter();
                 let tools = tools.map(|spec| spec.name).collect();
-                (None, tools, provider.unused().to_vec())
+                (None, tools)
             }
             Err(error) => {
                 let fault = format!("{error}; {}", error.hint());
-                (Some(fault), Vec::new(), Vec::new())
+                (Some(fault), Vec::new())
             }
         };
         Ok(Some(Self {
             fault,
             tools,
-            unused,
             backlog: desk.store.memory_backlog(&name).wait()?,
             name,
         }))
@@ -55,7 +52,6 @@ impl External {
             "ready": self.fault.is_none(),
             "fault": self.fault,
             "tools": self.tools,
-            "unused_settings": self.unused,
             "waiting": self.backlog.waiting,
             "waiting_since": self.backlog.oldest.map(iso),
         })
@@ -72,13 +68,6 @@ impl External {
                 }
             },
         };
-        let unused = match self.unused.as_slice() {
-            [] => String::new(),
-            keys => format!("; of its settings these are not used: {}", keys.join(", ")),
-        };
-        format!(
-            "External memory: {} ({state}){unused}",
-            printable(&self.name)
-        )
+        format!("External memory: {} ({state})", printable(&self.name))
     }
 }

@@ -74,6 +74,34 @@ fn with_nobody_to_ask_a_change_waits_until_it_is_approved_or_rejected() {
 
 // LN-10
 #[test]
+fn what_waits_from_elsewhere_is_decided_about_in_a_conversation() {
+    let lab = Lab::new(ASKING);
+    let ran = lab.calls(&[
+        add("Builds with make."),
+        add("Forget me."),
+        add("Uses tabs."),
+    ]);
+    let id = |number: usize| ran.results[number]["pending_id"].as_str().unwrap();
+    let screen = Terminal::spawn(&lab.program.command(&["chat", "--plain"]), 120, 100).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    say(&screen, "/memory pending", id(2));
+    let approve = format!("/memory approve {}", id(0));
+    say(&screen, &approve, &format!("{}: add", id(0)));
+    assert_eq!(lab.file("MEMORY.md"), "Builds with make.");
+    let reject = format!("/memory reject {}", id(1));
+    say(&screen, &reject, &format!("{}: let go", id(1)));
+    say(&screen, "/memory approve all", &format!("{}: add", id(2)));
+    assert_eq!(lab.file("MEMORY.md"), "Builds with make.\n§\nUses tabs.");
+    say(&screen, "/memory pending", "Nothing waits for you.");
+    screen.send("/exit\r").unwrap();
+    screen.wait_exit(LIMIT).unwrap();
+    let folder = lab.program.home.path().join("pending/memory");
+    let left = std::fs::read_dir(folder).unwrap().count();
+    assert_eq!(left, 0, "what was decided about waits no longer");
+}
+
+// LN-10
+#[test]
 fn a_change_that_cannot_be_made_any_more_goes_on_waiting() {
     let lab = Lab::new(ASKING);
     lab.write("MEMORY.md", "The build runs with make.");

@@ -7,7 +7,7 @@ use hermes_testkit::pty::Terminal;
 use serde_json::json;
 
 use super::approval::say;
-use super::external::{KEY, answering, home, honcho, mem0, variables};
+use super::external::{KEY, home, mem0, variables};
 use crate::suite::program::Program;
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -149,34 +149,4 @@ fn doctor_and_the_slash_command_say_how_it_stands() {
     screen.wait_exit(LIMIT).unwrap();
     let size = program.run(&["prompt-size", "--json"]).ok().json();
     assert!(size.to_string().contains("mem0_search"), "{size}");
-}
-
-// LN-38
-#[test]
-fn settings_of_the_reference_that_are_not_used_are_named() {
-    let service = honcho();
-    service.on("GET /v3/workspaces/*/queue/status", json!({}));
-    let (_server, program) = home(answering(), "honcho", "");
-    let file = json!({
-        "baseUrl": service.url(), "apiKey": KEY, "userPeerAliases": {"1": "ana"}, "pinUserPeer": "ana",
-        "initOnSessionStart": true,
-    });
-    program.home.write("honcho.json", file.to_string()).unwrap();
-    program.run(&["chat", "-q", "one"]).ok();
-    let log = program.home.read("logs/agent.log").unwrap();
-    let told = "pinUserPeer, userPeerAliases not used";
-    assert_eq!(log.matches(told).count(), 1, "{log}");
-    let status = program.stdout(&["memory", "status"]);
-    let words = "these are not used: pinUserPeer, userPeerAliases";
-    assert!(status.contains(words), "{status}");
-    let status = program.run(&["memory", "status", "--json"]).ok().json();
-    assert_eq!(
-        status["external"]["unused_settings"],
-        json!(["pinUserPeer", "userPeerAliases"])
-    );
-    let report = program.run(&["doctor", "--json"]).json();
-    let mut findings = report["findings"].as_array().unwrap().iter();
-    let memory = findings.find(|one| one["about"] == "memory").unwrap();
-    assert_eq!(memory["standing"], "weak", "{memory}");
-    assert!(memory["text"].as_str().unwrap().contains(words), "{memory}");
 }

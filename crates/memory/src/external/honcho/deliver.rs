@@ -1,13 +1,13 @@
 //! What Honcho is told: both sides of a turn, what is written about the user, and the files of an earlier time.
 
-use bytes::Bytes;
 use http::Method;
 use serde_json::{Value as Json, json};
 
-use super::super::api::{Payload, Repeat, rows, segment};
+use super::super::api::{Repeat, rows, segment};
 use super::super::error::ProviderError;
+use super::super::form::form;
 use super::super::provider::{Delivery, Errand};
-use super::Honcho;
+use super::{Honcho, names};
 
 /// Files that are handed over once, and whether they are about the user.
 const FILES: [(&str, bool); 3] = [
@@ -15,43 +15,44 @@ const FILES: [(&str, bool); 3] = [
     ("memories/USER.md", true),
     ("SOUL.md", false),
 ];
-/// Parts the body of an upload; nothing we send holds it.
-const BOUNDARY: &str = "----hermes-memory-7f3a9c51d2e84b06";
 
 impl Honcho {
     pub(super) async fn delivered(&self, delivery: &Delivery) -> Result<(), ProviderError> {
         match &delivery.errand {
             Errand::Turn { user, assistant } if self.settings.saves => {
                 let session = self.session(&delivery.scene).await?;
-                self.hand_over_files(&session).await;
+                let speaker = names::user(&self.settings, &delivery.scene);
+                // The files are about the one the settings name.
+                if speaker == self.settings.user {
+                    self.hand_over_files(&session).await;
+                }
                 if delivery.doubtful && self.has(&session, &delivery.token).await? {
                     return Ok(());
                 }
-                let messages: Vec<Json> = [
-                    (user, &self.settings.user),
-                    (assistant, &self.settings.agent),
-                ]
-                .into_iter()
-                .flat_map(|(text, peer)| self.pieces(text, peer, &delivery.token))
-                .collect();
+                let said = [(user, &speaker), (assistant, &self.settings.agent)].into_iter();
+                let messages: Vec<Json> = said
+                    .flat_map(|(text, peer)| self.pieces(text, peer, &delivery.token))
+                    .collect();
                 if messages.is_empty() {
                     return Ok(());
                 }
                 let path = self.session_path(&session, "messages");
                 self.api.add(&path, json!({"messages": messages})).await?;
+                self.settle(&delivery.scene, &session).await;
                 Ok(())
             }
             Errand::Written { target, content } if target == "user" => {
                 let session = self.session(&delivery.scene).await?;
-                let about = &self.settings.user;
-                if delivery.doubtful && !self.concluded(about, content).await?.is_empty() {
+                let about = names::user(&self.settings, &delivery.scene);
+                if delivery.doubtful && !self.concluded(&about, content).await?.is_empty() {
                     return Ok(());
                 }
-                self.conclude(about, &session, content).await?;
+                self.conclude(&about, &session, content).await?;
                 Ok(())
             }
             Errand::Removed { target, content } if target == "user" => {
-                let found = self.concluded(&self.settings.user, content).await?;
+                let about = names::user(&self.settings, &delivery.scene);
+                let found = self.concluded(&about, content).await?;
                 for id in found.iter().filter(|id| !id.is_empty()) {
                     let path = self.path(&format!("conclusions/{}", segment(id)));
                     self.api.delete(&path, &[]).await?;
@@ -155,24 +156,10 @@ impl Honcho {
         };
         let name = name.rsplit('/').next().unwrap_or(name);
         let path = self.session_path(session, "messages/upload");
-        let kind = format!("multipart/form-data; boundary={BOUNDARY}");
-        let body = Payload::Bytes(kind, form(name, peer, &bytes));
+        let body = form(&[("peer_id", peer)], name, "text/markdown", &bytes);
         self.api
             .send(Method::POST, &path, &[], body, Repeat::Refused)
             .await?;
         Ok(())
     }
-}
-
-/// A file as a form.
-fn form(name: &str, peer: &str, bytes: &[u8]) -> Bytes {
-    let mut body = format!(
-        "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"peer_id\"\r\n\r\n{peer}\r\n\
-         --{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
-         Content-Type: text/markdown\r\n\r\n"
-    )
-    .into_bytes();
-    body.extend_from_slice(bytes);
-    body.extend_from_slice(format!("\r\n--{BOUNDARY}--\r\n").as_bytes());
-    body.into()
 }

@@ -1,4 +1,4 @@
-//! What a conversation is called at Honcho.
+//! What a conversation and those who speak in it are called at Honcho.
 
 use std::path::Path;
 
@@ -23,8 +23,39 @@ pub(super) fn session(settings: &Settings, scene: &Scene) -> String {
         Strategy::Global => settings.workspace.clone(),
     };
     match settings.prefixed {
-        true => fitting(&format!("{}-{name}", settings.user)),
+        true => fitting(&format!("{}-{name}", user(settings, scene))),
         false => fitting(&name),
+    }
+}
+
+/// The peer of whoever speaks: the one of the settings where a surface serves one person or all are to be one.
+pub(super) fn user(settings: &Settings, scene: &Scene) -> String {
+    let Some(id) = scene.user.as_deref().filter(|_| !settings.pinned) else {
+        return settings.user.clone();
+    };
+    match settings.aliases.get(id) {
+        Some(alias) => fitting(alias),
+        None => by_id(settings, id),
+    }
+}
+
+/// Names that whoever speaks would have under other settings. The one of the settings is not among them: it may be
+/// somebody else.
+pub(super) fn before(settings: &Settings, scene: &Scene) -> Vec<String> {
+    let id = scene.user.as_deref();
+    let names = id.map(|id| by_id(settings, id)).into_iter();
+    names
+        .filter(|name| *name != user(settings, scene))
+        .collect()
+}
+
+/// A name made of an id. Two people never share one: an id that Honcho does not take as it is gets a hash.
+fn by_id(settings: &Settings, id: &str) -> String {
+    let whole = format!("{}{id}", settings.user_prefix);
+    let plain = fitting(&whole);
+    match plain == whole || plain.len() == LONGEST {
+        true => plain,
+        false => fitting(&format!("{plain}-{}", hash(&whole))),
     }
 }
 
@@ -57,14 +88,14 @@ pub(super) fn fitting(name: &str) -> String {
     if plain.len() <= LONGEST {
         return plain;
     }
-    let hash = Sha256::digest(name.as_bytes());
-    let hash: String = hash
-        .iter()
-        .take(4)
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
     let kept: String = plain.chars().take(LONGEST - 9).collect();
-    format!("{kept}-{hash}")
+    format!("{kept}-{}", hash(name))
+}
+
+fn hash(name: &str) -> String {
+    let hash = Sha256::digest(name.as_bytes());
+    let first = hash.iter().take(4);
+    first.map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

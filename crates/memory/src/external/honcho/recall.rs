@@ -8,7 +8,7 @@ use super::super::api::text_of;
 use super::super::error::ProviderError;
 use super::super::provider::Question;
 use super::settings::{Dialectic, LEVELS};
-use super::{Honcho, MOST_SESSIONS, locked};
+use super::{Honcho, MOST_SESSIONS, locked, names};
 
 /// Empty answers stretch the cadence up to this many times.
 const MOST_STRETCHED: u64 = 8;
@@ -50,9 +50,11 @@ impl Honcho {
         if self.settings.first_turn_only && question.turn > 1 {
             return Ok(None);
         }
-        let conversation = &question.scene.session;
+        // What is known about one user is never sent with the message of another.
+        let user = names::user(&self.settings, &question.scene);
+        let conversation = (question.scene.session.clone(), user);
         let mut cadence = locked(&self.cadence)
-            .get(conversation)
+            .get(&conversation)
             .cloned()
             .unwrap_or_default();
         let stretch = 1_u64.checked_shl(cadence.empty).unwrap_or(MOST_STRETCHED);
@@ -109,7 +111,7 @@ impl Honcho {
         if all.len() >= MOST_SESSIONS {
             all.clear();
         }
-        all.insert(conversation.clone(), cadence);
+        all.insert(conversation, cadence);
         Ok((!found.is_empty()).then_some(found))
     }
 
@@ -136,13 +138,14 @@ impl Honcho {
         words: &str,
     ) -> Result<Option<String>, ProviderError> {
         let session = self.session(&question.scene).await?;
+        let user = names::user(&self.settings, &question.scene);
         let tokens = self
             .settings
             .context_tokens
             .map(|tokens| tokens.to_string());
         let mut query = vec![
             ("summary", "true"),
-            ("peer_target", self.settings.user.as_str()),
+            ("peer_target", user.as_str()),
             ("peer_perspective", self.settings.agent.as_str()),
         ];
         let asked = head(words, self.settings.dialectic.most_asked);
@@ -194,9 +197,8 @@ impl Honcho {
         level: usize,
     ) -> Result<Option<String>, ProviderError> {
         let session = self.session(&question.scene).await?;
-        let answer = self
-            .reason(&self.settings.user, &session, query, level)
-            .await?;
+        let user = names::user(&self.settings, &question.scene);
+        let answer = self.reason(&user, &session, query, level).await?;
         Ok(text_of(&answer, &["content"]).map(str::to_owned))
     }
 

@@ -16,8 +16,6 @@ const CLOUD: &str = "https://api.honcho.dev";
 const LOCAL: &str = "http://localhost:8000";
 /// How hard Honcho may think, least first.
 pub(super) const LEVELS: [&str; 5] = ["minimal", "low", "medium", "high", "max"];
-/// Keys of the reference that ask for what is not done here.
-const UNUSED: [&str; 3] = ["pinUserPeer", "userPeerAliases", "runtimePeerPrefix"];
 
 /// What reaches the model, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +60,12 @@ pub(super) struct Settings {
     pub(super) timeout: Duration,
     pub(super) workspace: String,
     pub(super) user: String,
+    /// Everybody who speaks is that one.
+    pub(super) pinned: bool,
+    /// Names of people by the id their surface knows them by.
+    pub(super) aliases: BTreeMap<String, String>,
+    /// Stands before the ids of people without such a name.
+    pub(super) user_prefix: String,
     pub(super) agent: String,
     pub(super) saves: bool,
     pub(super) hold: u64,
@@ -83,8 +87,6 @@ pub(super) struct Settings {
     pub(super) strategy: Strategy,
     pub(super) prefixed: bool,
     pub(super) sessions: BTreeMap<String, String>,
-    /// What the file asks for in vain.
-    pub(super) unused: Vec<&'static str>,
 }
 
 impl Settings {
@@ -126,6 +128,9 @@ impl Settings {
             timeout: seconds("timeout", "HONCHO_TIMEOUT", 30.0),
             workspace: named("workspace", &host),
             user: named("peerName", "user"),
+            pinned: fields.flag("pinUserPeer", false),
+            aliases: map(&fields, "userPeerAliases"),
+            user_prefix: fields.text(&["runtimePeerPrefix"], "").unwrap_or_default(),
             agent: named("aiPeer", &host),
             saves: fields.flag("saveMessages", true),
             hold: hold(&fields)?,
@@ -180,8 +185,7 @@ impl Settings {
                 ],
             )?,
             prefixed: fields.flag("sessionPeerPrefix", false),
-            sessions: sessions(&fields),
-            unused: unused(&fields),
+            sessions: map(&fields, "sessions"),
         })
     }
 }
@@ -286,23 +290,13 @@ fn observed(fields: &Fields) -> Result<[Json; 2], ProviderError> {
     Ok(observed)
 }
 
-fn sessions(fields: &Fields) -> BTreeMap<String, String> {
-    let named = fields.value("sessions").and_then(Json::as_object);
+/// Names by what they stand for.
+fn map(fields: &Fields, key: &str) -> BTreeMap<String, String> {
+    let named = fields.value(key).and_then(Json::as_object);
     named
         .into_iter()
         .flatten()
-        .filter_map(|(directory, name)| Some((directory.clone(), name.as_str()?.to_owned())))
+        .filter_map(|(of, name)| Some((of.clone(), name.as_str()?.to_owned())))
+        .filter(|(_, name)| !name.trim().is_empty())
         .collect()
-}
-
-/// The keys that are not used and ask for something: to be without what they bring needs no word.
-fn unused(fields: &Fields) -> Vec<&'static str> {
-    let asks = |name: &&str| match fields.value(name) {
-        None | Some(Json::Null | Json::Bool(false)) => false,
-        Some(Json::String(text)) => !text.trim().is_empty(),
-        Some(Json::Object(map)) => !map.is_empty(),
-        Some(Json::Array(list)) => !list.is_empty(),
-        Some(Json::Bool(true) | Json::Number(_)) => true,
-    };
-    UNUSED.into_iter().filter(asks).collect()
 }

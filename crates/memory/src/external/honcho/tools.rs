@@ -7,9 +7,9 @@ use super::super::api::{rows, segment, text_of};
 use super::super::error::ProviderError;
 use super::super::provider::Scene;
 use super::super::tool::{bounded, needed, optional, refused, spec, unknown};
-use super::Honcho;
 use super::recall::{head, told};
 use super::settings::LEVELS;
+use super::{Honcho, names};
 
 /// Roughly how many characters a token has.
 const CHARACTERS: usize = 4;
@@ -59,7 +59,7 @@ pub(super) fn specs() -> Vec<ToolSpec> {
         ),
         spec(
             "honcho_context",
-            "What Honcho knows about a peer now: card, model and summary.",
+            "What Honcho knows about a peer now: card, model and summary; and who is in this session.",
             json!({"peer": peer}),
             &[],
             Effect::ReadOnly,
@@ -88,8 +88,9 @@ impl Honcho {
         asked: &Json,
     ) -> Result<Json, ProviderError> {
         let session = self.session(scene).await?;
+        let user = names::user(&self.settings, scene);
         let peer = match optional(asked, "peer") {
-            None | Some("user") => self.settings.user.as_str(),
+            None | Some("user") => user.as_str(),
             Some("ai") => self.settings.agent.as_str(),
             Some(named) => named,
         };
@@ -107,7 +108,7 @@ impl Honcho {
                 let answer = self.reason(peer, &session, &query, level).await?;
                 Ok(json!({"answer": text_of(&answer, &["content"])}))
             }
-            "honcho_context" => self.known(peer, &session).await,
+            "honcho_context" => self.known(peer, &user, &session).await,
             "honcho_conclude" => self.conclusion(peer, &session, asked).await,
             other => Err(unknown(other)),
         }
@@ -165,9 +166,12 @@ impl Honcho {
         Ok(json!({"peer": peer, "count": excerpts.len(), "excerpts": excerpts}))
     }
 
-    /// The session's view of the user; of others their own.
-    async fn known(&self, peer: &str, session: &str) -> Result<Json, ProviderError> {
-        let context = match peer == self.settings.user {
+    /// The session's view of who speaks; of others their own. Beside it who is in the session: whom else one may ask
+    /// about.
+    async fn known(&self, peer: &str, user: &str, session: &str) -> Result<Json, ProviderError> {
+        // Who else is there comes beside what was asked for, which does not fail with it.
+        let peers = self.in_session(session).await.unwrap_or_default();
+        let context = match peer == user {
             true => {
                 let query = [
                     ("summary", "true"),
@@ -180,7 +184,7 @@ impl Honcho {
             }
             false => self.api.get(&self.peer_path(peer, "context"), &[]).await?,
         };
-        Ok(json!({"peer": peer, "context": told(&context)}))
+        Ok(json!({"peer": peer, "context": told(&context), "in_session": peers}))
     }
 
     async fn conclusion(
