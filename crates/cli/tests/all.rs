@@ -115,6 +115,7 @@ mod suite {
     mod shortening;
     mod skills;
     mod skills_commands;
+    mod skills_folders;
     mod skills_guarded;
     mod skills_hostile;
     mod skills_killed;

@@ -3,7 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `identifier` | how a skill of others is named |
-//! | `sources` | the ten places skills come from, behind one seam |
+//! | `sources` | the ten places skills come from, behind one seam, and the folders of this machine |
 //! | `web` | fetching, within our rules about addresses and sizes |
 //! | `archive`, `file_path` | packed files, and names that stay where they belong |
 //! | `bundle` | a skill that was fetched and is not on the disk yet |

@@ -24,7 +24,7 @@ use crate::usage::Usage;
 use snapshot::Remembered;
 
 pub use left_out::LeftOut;
-pub(crate) use walk::{SKILL_FILE, SUPPORT, read_text};
+pub(crate) use walk::{SKILL_FILE, SKIPPED, SUPPORT, read_text};
 
 /// How long a look at the disk is good for. Commands complete while somebody types.
 const FRESH: Duration = Duration::from_secs(1);

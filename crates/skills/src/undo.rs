@@ -11,7 +11,8 @@ use crate::library::SKILL_FILE;
 /// A change that can be taken back: the file is still as the change left it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undo {
-    own: PathBuf,
+    /// The directory of skills it lies in.
+    root: PathBuf,
     path: PathBuf,
     /// What the change left; nothing where it removed the file.
     now: Option<String>,
@@ -22,8 +23,10 @@ pub struct Undo {
 /// A change that is not taken back.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
-    #[error("{} does not lie among the skills of this home", path.display())]
+    #[error("{} lies in no directory of skills", path.display())]
     Outside { path: PathBuf },
+    #[error("{} is reached through a link", path.display())]
+    Linked { path: PathBuf },
     #[error("{} was changed since", path.display())]
     Changed { path: PathBuf },
     #[error("other files lie beside {}", path.display())]
@@ -42,7 +45,12 @@ impl UndoError {
     /// The next step.
     pub fn hint(&self) -> &'static str {
         match self {
-            Self::Outside { .. } => "change the file by hand",
+            Self::Outside { .. } => {
+                "add its directory to skills.external_dirs again, or change the file by hand: hermes learning log --json shows what was there"
+            }
+            Self::Linked { .. } => {
+                "change the file by hand: hermes learning log --json shows what was there"
+            }
             Self::Changed { .. } => {
                 "take the later changes back first, or change the file by hand; it was left as it is"
             }
@@ -56,21 +64,26 @@ impl UndoError {
 }
 
 impl Undo {
-    /// Looks whether a change of a file below `own` can be taken back. `before` and `after` are the texts of the file
-    /// around the change, nothing where it was not there. Answers with nothing when the file is as before already.
-    pub fn plan(
-        own: &Path,
+    /// Looks whether a change of a file below one of these directories of skills can be taken back. `before` and `after`
+    /// are the texts of the file around the change, nothing where it was not there. Answers with nothing when the file is
+    /// as before already.
+    pub fn plan<'r>(
+        roots: impl Iterator<Item = &'r Path>,
         path: &Path,
         before: Option<&str>,
         after: Option<&str>,
     ) -> Result<Option<Self>, UndoError> {
-        if !is_inside(own, path) {
-            return Err(UndoError::Outside {
-                path: path.to_owned(),
-            });
+        let at = path.to_owned();
+        // The log may know a file by its real path, where a link leads to the directory of skills.
+        let mut roots = roots.flat_map(|root| [Some(root.to_owned()), root.canonicalize().ok()]);
+        let Some(root) = roots.find_map(|root| root.filter(|root| is_below(root, path))) else {
+            return Err(UndoError::Outside { path: at });
+        };
+        if is_linked(&root, path) {
+            return Err(UndoError::Linked { path: at });
         }
         let undo = Self {
-            own: own.to_owned(),
+            root,
             path: path.to_owned(),
             now: after.map(str::to_owned),
             then: before.map(str::to_owned),
@@ -133,7 +146,7 @@ impl Undo {
     /// Directories that hold nothing any more go too.
     fn remove_empty(&self) {
         let above = self.path.ancestors().skip(1);
-        for directory in above.take_while(|above| *above != self.own) {
+        for directory in above.take_while(|above| *above != self.root) {
             if fs::remove_dir(directory).is_err() {
                 break;
             }
@@ -148,17 +161,19 @@ impl Undo {
     }
 }
 
-/// Whether a path leads to below `own`, and through no link.
-fn is_inside(own: &Path, path: &Path) -> bool {
-    let Ok(below) = path.strip_prefix(own) else {
+/// Whether a path leads to below a directory and nowhere else.
+fn is_below(root: &Path, path: &Path) -> bool {
+    let Ok(below) = path.strip_prefix(root) else {
         return false;
     };
-    let mut place = own.to_owned();
-    let plain = below.components().all(|part| {
-        place.push(part);
-        matches!(part, Component::Normal(_)) && !place.is_symlink()
-    });
-    plain && place != own
+    let mut parts = below.components();
+    path != root && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// Whether a link is on the way to a path below a directory.
+fn is_linked(root: &Path, path: &Path) -> bool {
+    let mut way = path.ancestors().take_while(|above| *above != root);
+    way.any(Path::is_symlink)
 }
 
 /// The text of a file as the journal would hold it.

@@ -20,7 +20,7 @@ pub(crate) enum SkillsCommand {
     Install(InstallArgs),
     /// Show a skill of others, its files and what the guard finds in it, without installing it
     Inspect {
-        /// An identifier that search shows, a web address, or a name
+        /// An identifier that search shows, a web address, a folder or .zip here, or a name
         skill: String,
         /// Print JSON
         #[arg(long)]
@@ -164,7 +164,7 @@ pub(crate) struct SearchArgs {
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct InstallArgs {
-    /// An identifier that search shows, the address of a SKILL.md, or a name
+    /// An identifier that search shows, the address of a SKILL.md, a folder or .zip here, or a name
     pub(crate) skill: String,
     /// Directory it goes into
     #[arg(long)]

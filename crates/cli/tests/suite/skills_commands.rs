@@ -50,53 +50,6 @@ fn repositories_can_be_added_to_the_search() {
 
 // LN-32
 #[test]
-fn a_folder_on_this_machine_is_not_installed_and_its_way_in_is_told() {
-    let lab = Lab::new();
-    let folder = lab.program.home.workspace().join("packs/tea");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("SKILL.md"), skill("tea", "Text.")).unwrap();
-    let whole = folder.canonicalize().unwrap();
-    let own = lab.program.home.path().join("skills");
-    let absolute = whole.display().to_string();
-    for written in [
-        "./packs/tea",
-        "./packs/tea/SKILL.md",
-        "./packs/../packs/tea/",
-        &absolute,
-    ] {
-        let command = lab.command(&["install", written, "-y"]);
-        let output = command
-            .current_dir(lab.program.home.workspace())
-            .run()
-            .unwrap();
-        let refused = output.code(2);
-        let copy = format!("cp -r {} {}", whole.display(), own.display());
-        let above = whole.parent().unwrap().display().to_string();
-        for words in [
-            "is a folder of yours",
-            &copy,
-            &above,
-            "skills.external_dirs",
-        ] {
-            assert!(
-                refused.stderr.contains(words),
-                "{words}: {}",
-                refused.report()
-            );
-        }
-    }
-    assert_eq!(lab.text("tea/SKILL.md"), None);
-    // A path to nothing is no skill either.
-    let output = lab.install("./nothing").code(2);
-    assert!(
-        output.stderr.contains("names no skill"),
-        "{}",
-        output.report()
-    );
-}
-
-// LN-32
-#[test]
 fn what_is_installed_can_be_installed_elsewhere_by_the_same_rules() {
     let lab = Lab::new();
     lab.hubs.pack(

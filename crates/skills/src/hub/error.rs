@@ -59,6 +59,9 @@ impl SourceError {
     /// What the user can do about it.
     pub fn hint(&self, source: SourceName) -> String {
         match self {
+            Self::NotFound { .. } if source == SourceName::Folder => {
+                "name a folder with a SKILL.md in it, or a .zip of one".to_owned()
+            }
             Self::NotFound { .. } => "hermes skills search WORDS finds names".to_owned(),
             Self::RateLimited { .. } if source.is_github() => {
                 "set GITHUB_TOKEN in .env, or try again later".to_owned()
@@ -214,7 +217,7 @@ impl HubError {
                 ..
             } => source.hint(*source_name),
             Self::BadIdentifier { .. } => {
-                "owner/repository/skill, a web address, or a name that hermes skills search shows"
+                "owner/repository/skill, a web address, a folder, or a name that hermes skills search shows"
                     .to_owned()
             }
             Self::BadRepository { .. } => "write owner/repository".to_owned(),

@@ -1,15 +1,19 @@
 //! How a skill of others is named.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use url::Url;
 
 use super::error::HubError;
 use super::sources::SourceName;
+use crate::library::SKILL_FILE;
 
 /// Longest identifier that is looked at.
 const LONGEST: usize = 1_000;
+/// How a packed folder ends.
+pub(super) const PACKED: &str = ".zip";
 const WELL_KNOWN: &str = "/.well-known/skills";
 
 /// A repository on GitHub.
@@ -91,17 +95,37 @@ pub enum Identifier {
     Lobehub { id: String },
     /// `browse-sh/HOST/TASK`.
     BrowseSh { slug: String },
+    /// A folder of this machine or a packed one, by its whole path. Only a person names one: no list of a place does.
+    Folder { path: String },
 }
 
 impl Identifier {
     /// One that stands in a list of what is installed, beside the name of its place. The reference leaves the place out
     /// of those of ClawHub, and one with a slash would pass for a repository.
     pub fn of_list(source: &str, text: &str) -> Result<Self, HubError> {
+        if source == SourceName::Folder.word() {
+            return Self::folder(Path::new(text));
+        }
         let place = SourceName::Clawhub.to_string();
         match source == place && !text.starts_with(&format!("{place}/")) {
             true => format!("{place}/{text}").parse(),
             false => text.parse(),
         }
+    }
+
+    /// A folder of this machine, a packed one, or the `SKILL.md` of one.
+    pub fn folder(path: &Path) -> Result<Self, HubError> {
+        let skill = path.file_name().is_some_and(|name| name == SKILL_FILE);
+        let folder = match path.parent() {
+            Some(above) if skill => above,
+            _ => path,
+        };
+        let text = folder.to_str().filter(|_| path.is_absolute());
+        let bad = || HubError::BadIdentifier {
+            text: path.display().to_string(),
+        };
+        let path = text.ok_or_else(bad)?.to_owned();
+        Ok(Self::Folder { path })
     }
 
     /// The place it is asked for.
@@ -116,6 +140,7 @@ impl Identifier {
             Self::Marketplace { .. } => SourceName::Marketplace,
             Self::Lobehub { .. } => SourceName::Lobehub,
             Self::BrowseSh { .. } => SourceName::BrowseSh,
+            Self::Folder { .. } => SourceName::Folder,
         }
     }
 
@@ -136,6 +161,10 @@ impl Identifier {
             }
             Self::Marketplace { plugin, .. } => plugin.get(last(plugin)..).unwrap_or(plugin),
             Self::Lobehub { id } => id,
+            Self::Folder { path } => {
+                let name = path.get(last(path)..).unwrap_or(path);
+                name.strip_suffix(PACKED).unwrap_or(name)
+            }
         }
     }
 }
@@ -300,6 +329,7 @@ impl fmt::Display for Identifier {
             }
             Self::Lobehub { id } => write!(f, "lobehub/{id}"),
             Self::BrowseSh { slug } => write!(f, "browse-sh/{slug}"),
+            Self::Folder { path } => f.write_str(path),
         }
     }
 }
@@ -390,6 +420,8 @@ mod tests {
             "a/b\nc",
             "skills-sh/a/b",
             "https://x.test/",
+            "/srv/skills/tea",
+            "./tea",
         ] {
             assert!(bad.parse::<Identifier>().is_err(), "{bad:?}");
         }

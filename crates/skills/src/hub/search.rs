@@ -129,7 +129,8 @@ impl Hub {
                 | SourceName::Official
                 | SourceName::HermesIndex
                 | SourceName::WellKnown
-                | SourceName::Url => false,
+                | SourceName::Url
+                | SourceName::Folder => false,
             };
             found.covered = waiting
                 .iter()

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::bundle::{File, Files, LARGEST_FILE};
 use super::error::SourceError;
-use super::file_path::FilePath;
+use super::file_path::{FilePath, PathFault};
+use crate::library::{SKILL_FILE, SKIPPED};
 use crate::shipped::Shipped;
 
 /// How deep a skill may lie: categories above it.
@@ -130,14 +131,37 @@ fn directories(root: &Path) -> Vec<String> {
     found
 }
 
+/// How the files of a directory are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// As they lie here; links are left out.
+    Own,
+    /// As somebody offers them: nothing but files and directories, without what tools leave behind.
+    Offered,
+}
+
 /// The files of a directory on the disk, as a bundle has them. Links are left out.
 pub(super) fn read_directory(directory: &Path) -> Result<Files, SourceError> {
+    read(directory, Reading::Own)
+}
+
+/// The files of a directory on the disk, as a bundle has them.
+pub(super) fn read(directory: &Path, reading: Reading) -> Result<Files, SourceError> {
+    let offered = reading == Reading::Offered;
+    // Before a whole disk is read because somebody named its root.
+    if offered && !directory.join(SKILL_FILE).is_file() {
+        let what = format!("a {SKILL_FILE} in it");
+        return Err(SourceError::NotFound { what });
+    }
     let mut files = Files::default();
     let mut waiting = vec![String::new()];
     while let Some(relative) = waiting.pop() {
         for entry in fs::read_dir(directory.join(&relative)).map_err(unreadable)? {
             let entry = entry.map_err(unreadable)?;
             let name = entry.file_name().to_string_lossy().into_owned();
+            if offered && SKIPPED.contains(&name.as_str()) {
+                continue;
+            }
             let inner = if relative.is_empty() {
                 name
             } else {
@@ -159,6 +183,13 @@ pub(super) fn read_directory(directory: &Path) -> Result<Files, SourceError> {
                     executable: about.permissions().mode() & 0o111 != 0,
                 };
                 files.add(checked(&inner)?, file)?;
+            } else if offered {
+                let fault = match about.is_symlink() {
+                    true => PathFault::Link,
+                    false => PathFault::Special,
+                };
+                let entry = inner;
+                return Err(SourceError::BadPath { entry, fault });
             }
         }
     }
@@ -172,7 +203,7 @@ fn checked(path: &str) -> Result<FilePath, SourceError> {
     })
 }
 
-fn unreadable(error: io::Error) -> SourceError {
+pub(super) fn unreadable(error: io::Error) -> SourceError {
     SourceError::NotFound {
         what: format!("a file of the skill ({error})"),
     }

@@ -1,7 +1,8 @@
-//! The ten places skills come from, behind one seam.
+//! The ten places skills come from, behind one seam, and the folders of this machine.
 
 mod browse_sh;
 mod clawhub;
+mod folder;
 mod github;
 mod index;
 mod listing;
@@ -49,10 +50,12 @@ pub enum SourceName {
     Marketplace,
     Lobehub,
     BrowseSh,
+    /// A folder of this machine, where nothing is looked for.
+    Folder,
 }
 
 impl SourceName {
-    /// All of them, the first ones counting first.
+    /// All that are looked through, the first ones counting first.
     pub const ALL: [Self; 10] = [
         Self::Official,
         Self::HermesIndex,
@@ -79,6 +82,7 @@ impl SourceName {
             Self::Marketplace => "claude-marketplace",
             Self::Lobehub => "lobehub",
             Self::BrowseSh => "browse-sh",
+            Self::Folder => "folder",
         }
     }
 
@@ -92,7 +96,8 @@ impl SourceName {
             | Self::Url
             | Self::Clawhub
             | Self::Lobehub
-            | Self::BrowseSh => false,
+            | Self::BrowseSh
+            | Self::Folder => false,
         }
     }
 }
@@ -194,6 +199,9 @@ impl Sources {
 
     pub(super) async fn fetch(&self, identifier: &Identifier) -> Result<Bundle, HubError> {
         let wanted = identifier.source();
+        if let Identifier::Folder { path } = identifier {
+            return folder::fetch(path, identifier);
+        }
         match self.all.iter().find(|source| source.name() == wanted) {
             Some(source) => source.fetch(identifier).await,
             None => Err(HubError::of_source(wanted, identifier)(SourceError::Off)),

@@ -22,7 +22,7 @@ const DESCRIPTION_FILE: &str = "DESCRIPTION.md";
 /// Directories of a skill that hold what belongs to it and no further skills.
 pub(crate) const SUPPORT: [&str; 4] = ["references", "templates", "scripts", "assets"];
 /// Directories that hold no skills, whatever lies in them.
-const SKIPPED: [&str; 16] = [
+pub(crate) const SKIPPED: [&str; 16] = [
     ".git",
     ".github",
     ".hub",

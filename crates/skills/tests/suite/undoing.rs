@@ -2,10 +2,20 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use hermes_skills::{Undo, UndoError};
 
 use super::shelf::Shelf;
+
+fn plan(
+    own: &Path,
+    path: &Path,
+    before: Option<&str>,
+    after: Option<&str>,
+) -> Result<Option<Undo>, UndoError> {
+    Undo::plan([own].into_iter(), path, before, after)
+}
 
 // LN-36
 #[test]
@@ -13,22 +23,22 @@ fn a_changed_a_new_and_a_removed_file_go_back() {
     let shelf = Shelf::new();
     let own = shelf.skills();
     let changed = shelf.write("skills/report/SKILL.md", "new");
-    let undo = Undo::plan(&own, &changed, Some("old"), Some("new"));
+    let undo = plan(&own, &changed, Some("old"), Some("new"));
     let undo = undo.unwrap().unwrap();
     assert!(undo.is_skill() && !undo.removes());
     undo.carry_out().unwrap();
     assert_eq!(fs::read_to_string(&changed).unwrap(), "old");
-    let again = Undo::plan(&own, &changed, Some("old"), Some("new"));
+    let again = plan(&own, &changed, Some("old"), Some("new"));
     assert_eq!(again.unwrap(), None, "it is so already");
 
     let added = shelf.write("skills/report/references/deep/a.md", "text");
-    let undo = Undo::plan(&own, &added, None, Some("text"));
+    let undo = plan(&own, &added, None, Some("text"));
     undo.unwrap().unwrap().carry_out().unwrap();
     assert!(!own.join("report/references").exists());
     assert!(changed.exists(), "other files stay");
 
     let removed = own.join("office/letter/SKILL.md");
-    let undo = Undo::plan(&own, &removed, Some("text"), None);
+    let undo = plan(&own, &removed, Some("text"), None);
     undo.unwrap().unwrap().carry_out().unwrap();
     assert_eq!(fs::read_to_string(&removed).unwrap(), "text");
 }
@@ -39,11 +49,11 @@ fn what_was_changed_since_or_lies_elsewhere_is_left_alone() {
     let shelf = Shelf::new();
     let own = shelf.skills();
     let file = shelf.write("skills/report/SKILL.md", "by hand");
-    let refused = Undo::plan(&own, &file, Some("old"), Some("new")).unwrap_err();
+    let refused = plan(&own, &file, Some("old"), Some("new")).unwrap_err();
     assert!(matches!(refused, UndoError::Changed { .. }), "{refused}");
     assert!(refused.to_string().contains("report/SKILL.md"), "{refused}");
 
-    let undo = Undo::plan(&own, &file, Some("old"), Some("by hand"));
+    let undo = plan(&own, &file, Some("old"), Some("by hand"));
     let undo = undo.unwrap().unwrap();
     fs::write(&file, "faster").unwrap();
     let late = undo.carry_out().unwrap_err();
@@ -52,7 +62,7 @@ fn what_was_changed_since_or_lies_elsewhere_is_left_alone() {
 
     // A skill whose other files would be left without it.
     shelf.write("skills/report/references/a.md", "text");
-    let kept = Undo::plan(&own, &file, None, Some("faster")).unwrap_err();
+    let kept = plan(&own, &file, None, Some("faster")).unwrap_err();
     assert!(matches!(kept, UndoError::NotAlone { .. }), "{kept}");
 
     let outside = shelf.write("memories/MEMORY.md", "new");
@@ -60,11 +70,13 @@ fn what_was_changed_since_or_lies_elsewhere_is_left_alone() {
     for path in [
         outside.clone(),
         own.join("../memories/MEMORY.md"),
-        own.join("linked/MEMORY.md"),
         own.clone(),
     ] {
-        let refused = Undo::plan(&own, &path, Some("old"), Some("new")).unwrap_err();
+        let refused = plan(&own, &path, Some("old"), Some("new")).unwrap_err();
         assert!(matches!(refused, UndoError::Outside { .. }), "{refused}");
     }
+    let linked = own.join("linked/MEMORY.md");
+    let refused = plan(&own, &linked, Some("old"), Some("new")).unwrap_err();
+    assert!(matches!(refused, UndoError::Linked { .. }), "{refused}");
     assert_eq!(fs::read_to_string(&outside).unwrap(), "new");
 }

@@ -98,7 +98,8 @@ fn put_back(
     let config = context.settings()?.config;
     let library = library_at(context, &config, context.home()?);
     let (before, after) = (entry.before.as_deref(), entry.after.as_deref());
-    let Some(undo) = Undo::plan(&library.own(), path, before, after)? else {
+    let roots = library.roots().iter().map(|root| root.path.as_path());
+    let Some(undo) = Undo::plan(roots, path, before, after)? else {
         return Ok("everything was so already".to_owned());
     };
     let row = NewJournalEntry {
@@ -131,9 +132,10 @@ fn put_back(
 impl From<UndoError> for Complaint {
     fn from(error: UndoError) -> Self {
         let kind = match &error {
-            UndoError::Outside { .. } | UndoError::Changed { .. } | UndoError::NotAlone { .. } => {
-                FailureKind::Refused
-            }
+            UndoError::Outside { .. }
+            | UndoError::Linked { .. }
+            | UndoError::Changed { .. }
+            | UndoError::NotAlone { .. } => FailureKind::Refused,
             UndoError::Io { .. } | UndoError::File(_) => FailureKind::Unavailable,
         };
         let hint = error.hint();

@@ -4,7 +4,7 @@ use hermes_skills::guard::{Decision, Depth, Trust, Verdict, decide};
 use serde_json::json;
 
 use super::ground::Ground;
-use super::show;
+use super::{install, show};
 use crate::complaint::Outcome;
 use crate::output::{Output, one_line, printable};
 
@@ -12,11 +12,7 @@ use crate::output::{Output, one_line, printable};
 const MOST_LINES: usize = 40;
 
 pub(super) fn run(skill: &str, as_json: bool, ground: &Ground<'_>, output: &mut Output) -> Outcome {
-    let hub = ground.hub()?;
-    let bundle = ground.wait(async {
-        let identifier = hub.resolve(skill).await?;
-        hub.fetch(&identifier).await
-    })??;
+    let bundle = install::fetched(skill, ground)?;
     let report = bundle
         .scan(Depth::Usual)
         .map_err(hermes_skills::hub::HubError::from)?;

@@ -1,28 +1,22 @@
 //! `hermes skills install` and `uninstall`.
 
+use std::path::{Path, PathBuf};
+
 use hermes_skills::guard::{Decision, Trust};
-use hermes_skills::hub::{Bundle, Choice, Consent, Plan, SkillName, Standing};
+use hermes_skills::hub::{Bundle, Choice, Consent, Identifier, Plan, SkillName, Standing};
 
 use super::ground::Ground;
 use super::{Ended, show};
 use crate::args::skills::InstallArgs;
-use crate::complaint::{Complaint, Outcome};
+use crate::complaint::Outcome;
 use crate::output::{Output, one_line};
 
-/// What makes a folder a skill.
-const SKILL_FILE: &str = "SKILL.md";
-
 pub(super) fn run(args: &InstallArgs, ground: &Ground<'_>, output: &mut Output) -> Outcome<Ended> {
-    refuse_folder(&args.skill, ground)?;
-    let hub = ground.hub()?;
     let choice = Choice {
         name: args.name.as_deref().map(SkillName::new).transpose()?,
         category: args.category.clone(),
     };
-    let bundle = ground.wait(async {
-        let identifier = hub.resolve(&args.skill).await?;
-        hub.fetch(&identifier).await
-    })??;
+    let bundle = fetched(&args.skill, ground)?;
     let wishes = Wishes {
         force: args.force,
         yes: args.yes,
@@ -30,29 +24,33 @@ pub(super) fn run(args: &InstallArgs, ground: &Ground<'_>, output: &mut Output) 
     one(bundle, &choice, wishes, ground, output)
 }
 
-/// A skill that lies on this machine needs no hub: it is put where skills are. What is written like a path cannot be
-/// anything else.
-fn refuse_folder(text: &str, ground: &Ground<'_>) -> Outcome {
-    let is_path = text.starts_with(['.', '/', '~']);
-    let folder = ground.context.directory().unwrap_or_default().join(text);
-    let folder = match folder.ends_with(SKILL_FILE) {
-        true => folder.parent().unwrap_or(&folder).to_owned(),
-        false => folder,
-    };
-    if !is_path || !folder.join(SKILL_FILE).is_file() {
-        return Ok(());
+/// A skill by whatever names it. What is written like a path means a folder of this machine and nothing else.
+pub(super) fn fetched(skill: &str, ground: &Ground<'_>) -> Outcome<Bundle> {
+    let hub = ground.hub()?;
+    let bundle = ground.wait(async {
+        let identifier = match located(skill, ground) {
+            Some(path) => Identifier::folder(&path)?,
+            None => hub.resolve(skill).await?,
+        };
+        hub.fetch(&identifier).await
+    })?;
+    Ok(bundle?)
+}
+
+/// Where a path leads to, from the directory of the user.
+fn located(text: &str, ground: &Ground<'_>) -> Option<PathBuf> {
+    let text = text.trim();
+    let packed = text.ends_with(".zip") && !text.contains("://");
+    if !packed && !text.starts_with(['.', '/', '~']) {
+        return None;
     }
+    let home = ground.context.environment.filled("HOME");
+    let path = match (text.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => Path::new(home).join(rest),
+        _ => ground.context.directory().unwrap_or_default().join(text),
+    };
     // `.` and `..` say nothing about where it is.
-    let folder = folder.canonicalize().unwrap_or(folder);
-    let above = folder.parent().unwrap_or(&folder);
-    let message = format!("{text} is a folder of yours, and skills are installed from elsewhere");
-    let hint = format!(
-        "cp -r {} {} makes it a skill here; or add {} to skills.external_dirs, where it stays yours to change",
-        folder.display(),
-        ground.library()?.own().display(),
-        above.display(),
-    );
-    Err(Complaint::bad_request(message).hint(hint))
+    Some(path.canonicalize().unwrap_or(path))
 }
 
 /// What the user said in advance.

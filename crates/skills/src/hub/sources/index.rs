@@ -101,7 +101,7 @@ fn listing(row: &Row) -> Option<Listing> {
         .ok()
         .or_else(|| row.resolved_github_id.as_ref()?.parse().ok())?;
     let trust = match &identifier {
-        Identifier::Official { .. } => return None,
+        Identifier::Official { .. } | Identifier::Folder { .. } => return None,
         Identifier::Github { repository, .. }
         | Identifier::SkillsSh { repository, .. }
         | Identifier::Marketplace { repository, .. } => trust::of_repository(repository),
