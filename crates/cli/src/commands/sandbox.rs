@@ -4,10 +4,10 @@ mod returned;
 
 use std::path::Path;
 
-use hermes_config::Home;
+use hermes_config::{Backend as Choice, Home};
 use hermes_core::SystemRandom;
-use hermes_exec::BackendConfig;
 use hermes_exec::sandboxes::{self, Operator, Reclaimed, Sandbox};
+use hermes_exec::{BackendConfig, ExecError};
 use serde_json::json;
 
 use super::ask::confirm;
@@ -38,9 +38,7 @@ pub(crate) fn run(args: SandboxArgs, context: &Context, output: &mut Output) -> 
                 ..
             } => {
                 let place = Place::of(context)?;
-                let (operator, folder) = place.operator()?;
-                let found = sandboxes::list(operator, folder).await?;
-                let (wanted, others) = chosen(found, &names, all)?;
+                let (wanted, others) = chosen(place.found().await?, &names, all)?;
                 if wanted.is_empty() {
                     return Ok(output.line(NONE)?);
                 }
@@ -90,6 +88,8 @@ fn question(wanted: &[Sandbox], files: bool) -> String {
 struct Place {
     config: BackendConfig,
     home: Home,
+    /// Whether commands run in sandboxes now.
+    in_use: bool,
 }
 
 impl Place {
@@ -98,6 +98,7 @@ impl Place {
         let config = &context.settings()?.config;
         Ok(Self {
             config: containers(context, config, &home, &SystemRandom)?,
+            in_use: !matches!(config.terminal.backend, Choice::Local | Choice::Ssh),
             home,
         })
     }
@@ -106,11 +107,19 @@ impl Place {
         let operator = self.config.operator();
         operator.ok_or_else(|| Complaint::bad_request("this backend has no sandboxes"))
     }
+
+    /// All there are. An engine that does not answer is a failure only where one is used or was.
+    async fn found(&self) -> Outcome<Vec<Sandbox>> {
+        let (operator, folder) = self.operator()?;
+        match sandboxes::list(operator, folder).await {
+            Err(ExecError::Unavailable { .. }) if !self.in_use && !folder.exists() => Ok(vec![]),
+            found => Ok(found?),
+        }
+    }
 }
 
 async fn list(place: &Place, as_json: bool, output: &mut Output) -> Outcome {
-    let (operator, folder) = place.operator()?;
-    let found = sandboxes::list(operator, folder).await?;
+    let found = place.found().await?;
     if as_json {
         let found: Vec<_> = found.iter().map(as_value).collect();
         return Ok(output.json(&json!({ "sandboxes": found }))?);

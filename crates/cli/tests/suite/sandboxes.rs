@@ -61,6 +61,26 @@ fn listed(program: &Program, variables: &[(&str, String)]) -> Vec<Json> {
     listed["sandboxes"].as_array().unwrap().clone()
 }
 
+// EX-22: an engine that is not there matters only to those who use it.
+#[test]
+fn without_an_engine_the_list_is_empty_unless_one_is_used() {
+    let program = Program::new();
+    let nowhere = format!("unix://{}/none.sock", program.home.path().display());
+    let variables = [("DOCKER_HOST", nowhere.clone())];
+    assert_eq!(listed(&program, &variables), Vec::<Json>::new());
+    let said = hermes(&program, &variables, &["sandbox", "rm", "--all"]);
+    assert!(said.stdout.contains("No containers"), "{}", said.stdout);
+
+    program
+        .home
+        .write("config.yaml", "terminal: {backend: docker}\n")
+        .unwrap();
+    let asked = program.command(&["sandbox", "ls"]);
+    let failed = asked.env("DOCKER_HOST", nowhere).run().unwrap();
+    assert_eq!(failed.code, Some(1), "{}", failed.stderr);
+    assert!(failed.stderr.contains("Start Docker"), "{}", failed.stderr);
+}
+
 // EX-22, EX-28, EX-29: whoever runs the sandboxes, they are listed while they are used and removed by their name.
 #[test]
 fn sandboxes_of_every_kind_are_listed_and_removed() {
