@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
-use hermes_tui::Cleaner;
+use hermes_tui::{Cleaner, width};
 use serde::Serialize;
 
 /// Where commands print.
@@ -94,6 +94,26 @@ impl Output {
         out.write_all(b"\n")
     }
 
+    /// A line that breaks between words where a terminal is too narrow for it. Its further rows begin below its text.
+    pub(crate) fn item(&mut self, lead: &str, text: &str) -> io::Result<()> {
+        self.line(self.folded(lead, text))
+    }
+
+    /// The same, for whoever prints it.
+    pub(crate) fn folded(&self, lead: &str, text: &str) -> String {
+        match self.columns() {
+            Some(columns) => folded(lead, text, columns),
+            None => format!("{lead}{text}"),
+        }
+    }
+
+    /// Columns of where it is shown; a file or a pipe has none.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        let seen = || crossterm::terminal::size().ok().filter(|_| self.terminal);
+        let seen = || seen().map(|(columns, _)| usize::from(columns));
+        self.width.or_else(seen).filter(|columns| *columns > 0)
+    }
+
     /// Whether a terminal shows what is printed.
     pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
@@ -153,6 +173,23 @@ impl Write for Output {
     }
 }
 
+fn folded(lead: &str, text: &str, columns: usize) -> String {
+    let indent = width(lead);
+    let mut out = lead.to_owned();
+    let mut used = indent;
+    for word in text.split_inclusive(' ') {
+        if used > indent && used + width(word.trim_end()) > columns {
+            out.truncate(out.trim_end_matches(' ').len());
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent));
+            used = indent;
+        }
+        out.push_str(word);
+        used += width(word);
+    }
+    out
+}
+
 /// Stored text on one line. It is untrusted: it must not move the cursor or break a table.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars()
@@ -188,4 +225,23 @@ fn is_deceptive(character: char) -> bool {
             | '\u{2066}'..='\u{2069}'
             | '\u{feff}'
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folded;
+
+    #[test]
+    fn lines_break_between_words_and_go_on_below_their_text() {
+        let rows = folded("  1  ", "on this machine, in a sandbox", 16);
+        assert_eq!(rows, "  1  on this\n     machine, in\n     a sandbox");
+        assert_eq!(
+            folded("", "http://127.0.0.1:8000/v1 ", 8),
+            "http://127.0.0.1:8000/v1 "
+        );
+        assert_eq!(
+            folded("", "Which one? (Enter for 1) ", 24),
+            "Which one? (Enter for 1) "
+        );
+    }
 }

@@ -66,6 +66,7 @@ mod suite {
     mod models;
     mod nearby;
     mod pages;
+    mod pages_wide;
     mod pictures;
     mod pipes;
     mod plain;

@@ -40,6 +40,7 @@ pub(crate) fn at_a_terminal() -> bool {
 /// What was typed, without spaces around it; `None` at the end of the input.
 pub(crate) fn line(question: &str, output: &mut Output) -> Outcome<Option<String>> {
     let typing = Typing::begin(Echo::Shown);
+    let question = output.folded("", question);
     write!(output, "{question}")?;
     output.flush()?;
     typing.line()

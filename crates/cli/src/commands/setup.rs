@@ -126,7 +126,7 @@ fn which(context: &Context, output: &mut Output) -> Outcome<Option<Path>> {
     };
     output.line(output.paint(Style::Strong, title))?;
     for (number, (_, about)) in (1..).zip(&ways) {
-        output.line(format!("{number:>4}  {about}"))?;
+        output.item(&format!("{number:>4}  "), about)?;
     }
     let question = format!(
         "Which way? (1-{}; Enter for 1, s leaves everything as it is) ",
@@ -246,7 +246,10 @@ fn bare(draft: &mut Draft, context: &Context, output: &mut Output) -> Outcome {
     }
     draft.set_to(Some(tools::setting(HERE, &names)));
     output.line("")?;
-    output.line("Tools: commands and files are on, everything else is off.")?;
+    output.item(
+        "",
+        "Tools: commands and files are on, everything else is off.",
+    )?;
     if ask::wished("Go through the tools now?", output)? {
         let picked = tools::pick(HERE, names, draft.config(), context, output)?;
         draft.set_to(picked);
@@ -256,9 +259,8 @@ fn bare(draft: &mut Draft, context: &Context, output: &mut Output) -> Outcome {
 
 fn absent(what: &str, output: &mut Output) -> Outcome {
     output.line("")?;
-    Ok(output.line(format!(
-        "{what}: not part of this version yet, so there is nothing to set up."
-    ))?)
+    let text = format!("{what}: not part of this version yet, so there is nothing to set up.");
+    Ok(output.item("", &text)?)
 }
 
 fn heading(text: &str, output: &mut Output) -> Outcome {

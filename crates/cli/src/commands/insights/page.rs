@@ -21,6 +21,8 @@ const BUSY_HOURS: usize = 5;
 /// Days of the plot, and characters of each at most.
 const MOST_DAYS: usize = 90;
 const WIDEST_DAY: usize = 3;
+/// Columns that the table of records takes.
+const WHOLE_RECORDS: usize = 72;
 
 pub(super) struct Page<'a> {
     pub(super) days: u32,
@@ -84,7 +86,7 @@ impl Page<'_> {
             output.line(format!("  {} to {}", day(first), day(last)))?;
         }
         heading("Overview", output)?;
-        let mut say = |label: &str, text: String| output.line(format!("  {label:<11} {text}"));
+        let mut say = |label: &str, text: String| output.item(&format!("  {label:<11} "), &text);
         let usage = &overview.usage;
         say("Sessions", grouped(overview.sessions))?;
         say("Messages", grouped(overview.messages))?;
@@ -157,12 +159,13 @@ impl Page<'_> {
         let hours: Vec<_> = hours
             .map(|(hour, count)| format!("{hour:02}:00 ({count})"))
             .collect();
-        output.line(format!("  Busiest at {}", hours.join(", ")))?;
-        output.line(format!(
-            "  {} with conversations, {} in a row at most",
+        output.item("  ", &format!("Busiest at {}", hours.join(", ")))?;
+        let days = format!(
+            "{} with conversations, {} in a row at most",
             counted(activity.active_days, "day"),
             grouped(activity.longest_streak)
-        ))
+        );
+        output.item("  ", &days)
     }
 
     /// The last days, as many as fit, up to the last one with a conversation.
@@ -208,7 +211,7 @@ impl Page<'_> {
             return Ok(());
         }
         heading("Learned", output)?;
-        let mut say = |label: &str, text: String| output.line(format!("  {label:<11} {text}"));
+        let mut say = |label: &str, text: String| output.item(&format!("  {label:<11} "), &text);
         say("Looked back", counted(learned.reviews, "time"))?;
         say(
             "Memory",
@@ -236,6 +239,12 @@ impl Page<'_> {
         if found.top_sessions.is_empty() {
             return Ok(());
         }
+        if output
+            .columns()
+            .is_some_and(|columns| columns < WHOLE_RECORDS)
+        {
+            return self.narrow_records(found, output);
+        }
         output.line("")?;
         let mut table = Table::new(["Records", "", "On", "Session"]);
         for top in &found.top_sessions {
@@ -247,6 +256,18 @@ impl Page<'_> {
             ]);
         }
         table.print(output)
+    }
+
+    /// The records where a table has no room.
+    fn narrow_records(&self, found: &Insights, output: &mut Output) -> io::Result<()> {
+        heading("Records", output)?;
+        for top in &found.top_sessions {
+            let label = format!("  {:<15}  ", record_label(top.record));
+            output.item(&label, &record_value(top))?;
+            let day = date(top.started_at, self.zone, "%Y-%m-%d");
+            output.item("    ", &format!("{day} {}", top.session))?;
+        }
+        Ok(())
     }
 }
 

@@ -35,6 +35,9 @@ const MODEL: [(&str, &str); 6] = [
     ),
 ];
 
+/// Columns a command and what it is good for need on one line.
+const SIDE_BY_SIDE: usize = 106;
+
 const TOOLS: [(&str, &str); 3] = [
     ("hermes tools list", "the toolsets, and which are on"),
     ("hermes tools enable NAME", "one more"),
@@ -93,5 +96,12 @@ pub(super) fn model(output: &mut Output) -> Outcome {
 }
 
 fn line(command: &str, about: &str, output: &mut Output) -> Outcome {
-    Ok(output.line(format!("  {command:<56} {about}"))?)
+    if output
+        .columns()
+        .is_none_or(|columns| columns >= SIDE_BY_SIDE)
+    {
+        return Ok(output.line(format!("  {command:<56} {about}"))?);
+    }
+    output.item("  ", command)?;
+    Ok(output.item("      ", about)?)
 }

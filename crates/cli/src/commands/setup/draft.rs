@@ -126,7 +126,7 @@ fn summary(context: &Context, output: &mut Output) -> Outcome {
             "hermes to talk, hermes doctor to check, hermes setup to change it".to_owned(),
         ),
     ] {
-        output.line(format!("  {label:<9} {text}"))?;
+        output.item(&format!("  {label:<9} "), &text)?;
     }
     Ok(())
 }

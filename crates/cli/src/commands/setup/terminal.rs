@@ -174,7 +174,8 @@ pub(super) fn ask(draft: &mut Draft, context: &Context, output: &mut Output) -> 
             ""
         };
         let lack = place.lack(context).unwrap_or_default();
-        output.line(format!("{number:>4}  {}{now}{lack}", place.about))?;
+        let about = format!("{}{now}{lack}", place.about);
+        output.item(&format!("{number:>4}  "), &about)?;
     }
     let question = format!(
         "Where shall commands run? (1-{}; Enter keeps it as it is) ",
@@ -192,7 +193,7 @@ pub(super) fn ask(draft: &mut Draft, context: &Context, output: &mut Output) -> 
     };
     for question in place.needed {
         if !question.ask(draft, context, output)? {
-            return Ok(output.line("It does not work without that, so it stays as it is.")?);
+            return Ok(output.item("", "It does not work without that, so it stays as it is.")?);
         }
     }
     draft.set("terminal.backend", place.backend.word());
@@ -207,9 +208,10 @@ pub(super) fn ask(draft: &mut Draft, context: &Context, output: &mut Output) -> 
     }
     for variable in place.variables {
         if context.environment.filled(variable).is_none() {
-            output.line(format!(
+            let text = format!(
                 "It needs {variable}: hermes config set {variable} VALUE keeps it in .env."
-            ))?;
+            );
+            output.item("", &text)?;
         }
     }
     Ok(())

@@ -21,6 +21,8 @@ use crate::table::cut;
 const HERE: &str = "cli";
 /// Room for what a toolset does.
 const ABOUT: usize = 40;
+/// Columns a toolset needs on one line, with everything below the other.
+const ONE_LINE: usize = 42 + ABOUT;
 
 pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
     let asked = asked(context, output);
@@ -70,16 +72,18 @@ pub(in crate::commands) fn pick(
             let on = names.iter().any(|name| name == set.name);
             let mark = if on { "[x]" } else { "[ ]" };
             let tokens: usize = set.tools.iter().filter_map(|tool| weights.get(*tool)).sum();
-            output.line(format!(
-                "{number:>4} {mark} {:<16} {:<ABOUT$} about {tokens} tokens",
-                set.name,
-                cut(set.about, ABOUT)
-            ))?;
+            let lead = format!("{number:>4} {mark} {:<16} ", set.name);
+            let about = match output.columns().is_some_and(|columns| columns < ONE_LINE) {
+                true => format!("{}, about {tokens} tokens", set.about),
+                false => format!("{:<ABOUT$} about {tokens} tokens", cut(set.about, ABOUT)),
+            };
+            output.item(&lead, &about)?;
         }
         let rest = format!(
-            "     {} more are not part of this version; hermes tools list names them.",
+            "{} more are not part of this version; hermes tools list names them.",
             absent.len()
         );
+        let rest = output.folded("     ", &rest);
         output.line(output.paint(Style::Faint, &rest))?;
         let question = "Switch which? (numbers or names with spaces between them; Enter is done) ";
         let typed = ask::line(question, output)?.unwrap_or_default();
