@@ -120,7 +120,10 @@ pub(crate) fn open(shared: Arc<Shared>, spec: SessionSpec) -> Session {
     news.mark_changed();
     let actor = Actor {
         stop: shared.services.stop.child_token(),
-        asker: SessionAsker::new(session.events.clone(), spec.attended),
+        asker: SessionAsker::new(
+            session.events.clone(),
+            spec.attended.then(|| shared.services.store.clone()),
+        ),
         ops: session.ops.clone(),
         control: session.control.clone(),
         events: session.events.clone(),

@@ -45,6 +45,7 @@ mod suite {
     mod logs;
     mod mcp;
     mod mcp_added;
+    mod mcp_answered;
     mod mcp_commands;
     mod mcp_confined;
     mod mcp_entries;

@@ -176,6 +176,13 @@ pub enum Event {
     },
     /// Work waits for a person.
     Ask(Question),
+    /// Somebody elsewhere answered a question; nobody waits for it here any more.
+    Answered {
+        /// The question.
+        question: QuestionId,
+        /// Who answered what, in one line.
+        how: String,
+    },
     /// Another model or provider answers from here on.
     RouteChanged {
         /// The provider now in use.

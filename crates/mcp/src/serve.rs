@@ -1,7 +1,7 @@
-//! Hermes as a server: other programs read conversations and hear of new messages.
+//! Hermes as a server: other programs read conversations, hear of new messages and answer what waits for a yes.
 //!
-//! What is offered is what can be done without anybody else: reading. Sending needs the gateway and
-//! answering approvals needs a session that waits for them, so those tools are not listed.
+//! Reading needs nobody else. What sessions wait for a yes for is on a board in the store, where they look for the
+//! answer. Sending needs the gateway; where none runs, that is what a client is told.
 
 mod channels;
 mod conversations;
@@ -10,6 +10,7 @@ mod handler;
 mod http;
 mod offer;
 mod parameter;
+mod permissions;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

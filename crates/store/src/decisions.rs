@@ -47,7 +47,7 @@ pub enum DecisionOutcome {
 }
 
 impl DecisionOutcome {
-    fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Once => "once",
             Self::Session => "session",
@@ -57,7 +57,7 @@ impl DecisionOutcome {
     }
 
     /// A word we do not know was written by a newer version; nothing ran as far as we can tell.
-    fn read(word: &str) -> Self {
+    pub(crate) fn read(word: &str) -> Self {
         [Self::Once, Self::Session, Self::Always]
             .into_iter()
             .find(|outcome| outcome.word() == word)

@@ -14,6 +14,7 @@ const STEPS: &[&str] = &[
     include_str!("../migrations/0008_learning.sql"),
     include_str!("../migrations/0009_inbox.sql"),
     include_str!("../migrations/0010_journal_exact.sql"),
+    include_str!("../migrations/0011_permissions.sql"),
 ];
 
 /// The version this program writes.

@@ -132,7 +132,7 @@ impl Merge {
             directory: self.spill.clone(),
             cancel: self.cancel.clone(),
             deadline: self.limit,
-            asker: SessionAsker::new(unheard, false),
+            asker: SessionAsker::new(unheard, None),
             mode: RunMode::Manual,
             attended: false,
             lasting: false,

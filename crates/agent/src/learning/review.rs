@@ -237,7 +237,7 @@ impl Review {
             directory: self.directory.clone(),
             cancel: self.cancel.child_token(),
             deadline: self.config().auxiliary.background_review.timeout,
-            asker: SessionAsker::new(self.events.clone(), false),
+            asker: SessionAsker::new(self.events.clone(), None),
             mode: RunMode::Manual,
             attended: false,
             lasting: true,

@@ -74,7 +74,10 @@ fn other_programs_read_conversations_over_standard_input() {
             "attachments_fetch",
             "events_poll",
             "events_wait",
+            "messages_send",
             "channels_list",
+            "permissions_list_open",
+            "permissions_respond",
         ]
     );
     reads_the_conversation(&client);

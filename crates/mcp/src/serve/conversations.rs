@@ -201,7 +201,7 @@ pub(super) fn cut(text: &str, most: usize) -> &str {
 }
 
 /// Seconds since 1970 as people and programs read them.
-fn time(seconds: f64) -> Option<String> {
+pub(super) fn time(seconds: f64) -> Option<String> {
     // Milliseconds are all that is told; the cast saturates.
     let time = Timestamp::from_millisecond((seconds * 1_000.0) as i64).ok()?;
     Some(time.to_string())

@@ -1,16 +1,17 @@
 //! What happens while the server runs: a short memory with cursors, fed by looking at the store.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use hermes_core::MessageId;
-use hermes_store::{Record, Store, StoreError, Watch};
+use hermes_store::{Permission, Record, Store, StoreError, Watch};
 use serde_json::{Value as Json, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::ServeError;
 use super::conversations::cut;
+use super::permissions::{conversation, word};
 
 /// Events that are remembered.
 const MOST_EVENTS: usize = 1_000;
@@ -25,12 +26,45 @@ const MOST_TEXT: usize = 500;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Event {
     cursor: u64,
+    kind: &'static str,
     session_key: String,
     session_id: String,
     data: Json,
 }
 
 impl Event {
+    /// What was said; its cursor is given by the memory.
+    fn said(record: &Record, root: &str) -> Self {
+        Self {
+            cursor: 0,
+            kind: "message",
+            session_key: root.to_owned(),
+            session_id: record.session.to_string(),
+            data: json!({
+                "message_id": record.id.to_string(),
+                "role": record.role,
+                "content": cut(record.content.as_deref().unwrap_or_default(), MOST_TEXT),
+                "timestamp": record.timestamp,
+            }),
+        }
+    }
+
+    /// Something about a question that waits for a yes.
+    fn approval(kind: &'static str, asked: &Permission, root: &str, more: (&str, Json)) -> Self {
+        let (name, value) = more;
+        Self {
+            cursor: 0,
+            kind,
+            session_key: root.to_owned(),
+            session_id: asked.session.clone(),
+            data: json!({
+                "approval_id": asked.id.to_string(),
+                "content": cut(&asked.action, MOST_TEXT),
+                name: value,
+            }),
+        }
+    }
+
     fn is_of(&self, session: Option<&str>) -> bool {
         session.is_none_or(|wanted| wanted == self.session_key || wanted == self.session_id)
     }
@@ -38,7 +72,7 @@ impl Event {
     /// The event as clients read it.
     pub(super) fn to_json(&self) -> Json {
         let mut event = json!({
-            "cursor": self.cursor, "type": "message",
+            "cursor": self.cursor, "type": self.kind,
             "session_key": self.session_key, "session_id": self.session_id,
         });
         if let (Some(event), Json::Object(data)) = (event.as_object_mut(), &self.data) {
@@ -78,18 +112,11 @@ pub(super) fn queue() -> (Feed, Events) {
 }
 
 impl Queue {
-    fn push(&mut self, record: &Record, root: &str) {
+    fn push(&mut self, event: Event) {
         self.last += 1;
         self.events.push_back(Event {
             cursor: self.last,
-            session_key: root.to_owned(),
-            session_id: record.session.to_string(),
-            data: json!({
-                "message_id": record.id.to_string(),
-                "role": record.role,
-                "content": cut(record.content.as_deref().unwrap_or_default(), MOST_TEXT),
-                "timestamp": record.timestamp,
-            }),
+            ..event
         });
         while self.events.len() > MOST_EVENTS {
             self.events.pop_front();
@@ -150,7 +177,9 @@ pub(super) async fn follow(
     let opened = tokio::task::spawn_blocking(move || watching.watch()).await;
     let mut watch = opened.map_err(|error| ServeError::Broken(error.to_string()))??;
     let mut seen = store.newest_message().await?;
-    let mut due = false;
+    let mut waiting = Waiting::default();
+    // What waits for a yes already is told first.
+    let mut due = true;
     loop {
         tokio::select! {
             () = stop.cancelled() => return Ok(()),
@@ -162,12 +191,52 @@ pub(super) async fn follow(
             Ok(changed) => due |= changed,
             Err(error) => tracing::warn!("new messages cannot be looked for: {error}"),
         }
+        // A question whose process was killed ends with its time, which nobody commits.
+        if (due || !waiting.0.is_empty())
+            && let Err(error) = waiting.look(store, &feed).await
+        {
+            tracing::warn!("open approvals cannot be read: {error}");
+            due = true;
+            continue;
+        }
         if due {
             match feed_new(store, &feed, &mut seen).await {
                 Ok(()) => due = false,
                 Err(error) => tracing::warn!("new messages cannot be read: {error}"),
             }
         }
+    }
+}
+
+/// Questions that waited for a yes when they were last looked at, with their conversations.
+#[derive(Default)]
+struct Waiting(BTreeMap<i64, (Permission, String)>);
+
+impl Waiting {
+    /// Tells what is asked now, and what became of what was.
+    async fn look(&mut self, store: &Store, feed: &Feed) -> Result<(), StoreError> {
+        let open = store.open_permissions().await?;
+        let is_open = |id: &i64| open.iter().any(|asked| asked.id == *id);
+        let over: Vec<i64> = self.0.keys().copied().filter(|id| !is_open(id)).collect();
+        for id in over {
+            let row = store.permission(id).await?;
+            let decision = row.and_then(|row| row.outcome.or(row.answer.map(|(said, _)| said)));
+            if let Some((asked, root)) = self.0.remove(&id) {
+                let decision = ("decision", json!(decision.map_or("expired", word)));
+                let event = Event::approval("approval_resolved", &asked, &root, decision);
+                feed.send_modify(|queue| queue.push(event));
+            }
+        }
+        for asked in open {
+            if !self.0.contains_key(&asked.id) {
+                let root = conversation(store, &asked).await;
+                let reasons = ("reasons", json!(asked.reasons));
+                let event = Event::approval("approval_requested", &asked, &root, reasons);
+                feed.send_modify(|queue| queue.push(event));
+                self.0.insert(asked.id, (asked, root));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -187,7 +256,7 @@ async fn feed_new(store: &Store, feed: &Feed, seen: &mut MessageId) -> Result<()
         for record in &said {
             let chain = store.lineage(&record.session).await?;
             let root = chain.first().unwrap_or(&record.session);
-            feed.send_modify(|queue| queue.push(record, root.as_str()));
+            feed.send_modify(|queue| queue.push(Event::said(record, root.as_str())));
             *seen = record.id;
         }
         if said.len() < PAGE as usize {

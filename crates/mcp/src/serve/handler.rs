@@ -17,16 +17,23 @@ use super::conversations::Conversations;
 use super::events::{Event, Events};
 use super::offer::Offer;
 use super::parameter::Arguments;
+use super::permissions::Permissions;
 
 const NAME: &str = "hermes";
 const INSTRUCTIONS: &str = "Reads the conversations of a Hermes agent. Begin with conversations_list; \
-    its session_key names a conversation everywhere. events_wait tells when something new was said.";
+    its session_key names a conversation everywhere. events_wait tells when something new was said or a session \
+    waits for a yes, which permissions_respond gives or refuses.";
+/// What a client is called that did not say.
+const SOMEBODY: &str = "a program";
+/// Longest name of a client that is written down.
+const MOST_NAME: usize = 60;
 
 /// The server, as every connection has it.
 #[derive(Clone)]
 pub(super) struct Hermes {
     conversations: Conversations,
     channels: Channels,
+    permissions: Permissions,
     events: Events,
     stop: CancellationToken,
 }
@@ -35,13 +42,14 @@ impl Hermes {
     pub(super) fn new(parts: ServeParts, events: Events, stop: CancellationToken) -> Self {
         Self {
             conversations: Conversations::new(parts.store.clone()),
-            channels: Channels::new(parts.store, parts.channels),
+            channels: Channels::new(parts.store.clone(), parts.channels),
+            permissions: Permissions::new(parts.store),
             events,
             stop,
         }
     }
 
-    async fn answer(&self, offer: Offer, given: Arguments) -> Result<Json, String> {
+    async fn answer(&self, offer: Offer, given: Arguments, client: &str) -> Result<Json, String> {
         let whole = |name| given.whole(name, offer.parameters());
         let session = given.text("session_key");
         match offer {
@@ -83,6 +91,16 @@ impl Hermes {
                     None => json!({ "event": null, "reason": "timeout" }),
                 })
             }
+            Offer::MessagesSend => {
+                let target = given.required("target")?;
+                given.required("message")?;
+                Err(unsent(&target))
+            }
+            Offer::PermissionsListOpen => self.permissions.open().await,
+            Offer::PermissionsRespond => {
+                let (id, decision) = (given.required("id")?, given.required("decision")?);
+                self.permissions.respond(&id, &decision, client).await
+            }
             Offer::ChannelsList => {
                 let platform = given.text("platform");
                 self.channels.list(platform.as_deref()).await
@@ -121,8 +139,9 @@ impl ServerHandler for Hermes {
         };
         tracing::debug!(tool = %request.name, "asked");
         let given = Arguments(request.arguments.unwrap_or_default());
+        let client = client(&context);
         let answer = tokio::select! {
-            answer = self.answer(offer, given) => answer,
+            answer = self.answer(offer, given, &client) => answer,
             () = context.ct.cancelled() => Err("the call was taken back".to_owned()),
             () = self.stop.cancelled() => Err("the server is ending".to_owned()),
         };
@@ -139,5 +158,30 @@ impl ServerHandler for Hermes {
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
         Offer::named(name).map(Offer::tool)
+    }
+}
+
+/// What the client calls itself, on one line.
+fn client(context: &RequestContext<RoleServer>) -> String {
+    let info = context.peer.peer_info();
+    let name = info.as_deref().map_or("", |info| &info.client_info.name);
+    let name = name.chars().filter(|letter| !letter.is_control());
+    let name: String = name.take(MOST_NAME).collect();
+    match name.trim() {
+        "" => SOMEBODY.to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Why a message stays here.
+fn unsent(target: &str) -> String {
+    match target.split_once(':') {
+        Some((platform, id)) if !platform.is_empty() && !id.is_empty() => format!(
+            "the message to {target} was not sent: no gateway is running for this home, and only a gateway sends to \
+             chat platforms"
+        ),
+        _ => {
+            format!("{target} is no target; it has the form platform:id, as channels_list gives it")
+        }
     }
 }

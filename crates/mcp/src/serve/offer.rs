@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rmcp::model::{Tool, ToolAnnotations};
 
 use super::parameter::{Kind, Parameter, schema};
+use super::permissions::Answer;
 
 /// A tool that is offered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +16,10 @@ pub(super) enum Offer {
     AttachmentsFetch,
     EventsPoll,
     EventsWait,
+    MessagesSend,
     ChannelsList,
+    PermissionsListOpen,
+    PermissionsRespond,
 }
 
 const SESSION: Parameter = Parameter {
@@ -43,6 +47,27 @@ const AFTER: Parameter = Parameter {
     },
 };
 
+const TARGET: Parameter = Parameter {
+    name: "target",
+    about: "the channel, by the target of channels_list: platform:id",
+    kind: Kind::Required,
+};
+const MESSAGE: Parameter = Parameter {
+    name: "message",
+    about: "what to say",
+    kind: Kind::Required,
+};
+const APPROVAL: Parameter = Parameter {
+    name: "id",
+    about: "what is answered, by the id of permissions_list_open",
+    kind: Kind::Required,
+};
+const DECISION: Parameter = Parameter {
+    name: "decision",
+    about: "what is said to it",
+    kind: Kind::OneOf(&Answer::WORDS),
+};
+
 const fn limit(usual: u64) -> Parameter {
     Parameter {
         name: "limit",
@@ -56,14 +81,17 @@ const fn limit(usual: u64) -> Parameter {
 }
 
 impl Offer {
-    pub(super) const ALL: [Self; 7] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::ConversationsList,
         Self::ConversationGet,
         Self::MessagesRead,
         Self::AttachmentsFetch,
         Self::EventsPoll,
         Self::EventsWait,
+        Self::MessagesSend,
         Self::ChannelsList,
+        Self::PermissionsListOpen,
+        Self::PermissionsRespond,
     ];
 
     pub(super) fn named(name: &str) -> Option<Self> {
@@ -78,7 +106,10 @@ impl Offer {
             Self::AttachmentsFetch => "attachments_fetch",
             Self::EventsPoll => "events_poll",
             Self::EventsWait => "events_wait",
+            Self::MessagesSend => "messages_send",
             Self::ChannelsList => "channels_list",
+            Self::PermissionsListOpen => "permissions_list_open",
+            Self::PermissionsRespond => "permissions_respond",
         }
     }
 
@@ -99,6 +130,17 @@ impl Offer {
             Self::EventsWait => "Waits for the next thing that happens after a cursor.",
             Self::ChannelsList => {
                 "The channels of chat platforms that are known here, and what each is called in a target."
+            }
+            Self::MessagesSend => {
+                "Sends a message to a channel of a chat platform. Needs the gateway; without one nothing is sent, \
+                 and the error says so."
+            }
+            Self::PermissionsListOpen => {
+                "What sessions of this Hermes wait for a yes for, oldest first, and what can be said to it."
+            }
+            Self::PermissionsRespond => {
+                "Answers what a session waits for, in the place of the person at it. Ask your user first: after a yes \
+                 the action is carried out on this machine."
             }
         }
     }
@@ -150,7 +192,27 @@ impl Offer {
                     ]
                 }
             }
+            Self::MessagesSend => const { &[TARGET, MESSAGE] },
             Self::ChannelsList => const { &[PLATFORM] },
+            Self::PermissionsListOpen => &[],
+            Self::PermissionsRespond => const { &[APPROVAL, DECISION] },
+        }
+    }
+
+    /// What clients may expect of it.
+    fn annotations(self) -> ToolAnnotations {
+        let plain = ToolAnnotations::new();
+        match self {
+            Self::ConversationsList
+            | Self::ConversationGet
+            | Self::MessagesRead
+            | Self::AttachmentsFetch
+            | Self::EventsPoll
+            | Self::EventsWait
+            | Self::ChannelsList
+            | Self::PermissionsListOpen => plain.read_only(true).open_world(false),
+            Self::MessagesSend => plain.read_only(false).destructive(false).open_world(true),
+            Self::PermissionsRespond => plain.read_only(false).destructive(true).open_world(false),
         }
     }
 
@@ -161,6 +223,6 @@ impl Offer {
             self.about(),
             Arc::new(schema(self.parameters())),
         )
-        .with_annotations(ToolAnnotations::new().read_only(true).open_world(false))
+        .with_annotations(self.annotations())
     }
 }

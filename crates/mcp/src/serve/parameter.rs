@@ -18,6 +18,8 @@ pub(super) struct Parameter {
 pub(super) enum Kind {
     /// A text that must be there.
     Required,
+    /// One of these texts; it must be there.
+    OneOf(&'static [&'static str]),
     /// A text that may be left out.
     Text,
     /// A whole number; anything else counts as the usual one, and what is out of range as the nearest.
@@ -34,6 +36,10 @@ pub(super) fn schema(parameters: &[Parameter]) -> JsonObject {
             Kind::Required => {
                 required.push(parameter.name);
                 json!({ "type": "string", "description": about })
+            }
+            Kind::OneOf(words) => {
+                required.push(parameter.name);
+                json!({ "type": "string", "description": about, "enum": words })
             }
             Kind::Text => json!({ "type": "string", "description": about }),
             Kind::Whole { least, usual, most } => json!({

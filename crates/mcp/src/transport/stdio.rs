@@ -1,4 +1,8 @@
 //! A server that is a program: found, started through the warden and spoken to line by line.
+//!
+//! No program of a server is started in any other way, and that is why none has a parent-death signal: it would come
+//! when the thread that started the program ends, and reach the program alone. The warden sees the end of our
+//! process at its socket, however we ended, and ends the program with everything it started, within five seconds.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

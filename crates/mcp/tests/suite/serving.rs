@@ -6,22 +6,23 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{Media, MediaSource, Message, Part, Role, SessionId, SystemClock};
+use hermes_core::{Media, MediaSource, Message, Part, Reach, Role, SessionId, SystemClock};
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use hermes_mcp::{ServeError, ServeParts, ServeTransport, serve};
 use hermes_secrets::{RedactorHandle, Secret, SecretName};
-use hermes_store::{NewRecord, NewSession, Options, Store};
+use hermes_store::{DecisionOutcome, NewPermission, NewRecord, NewSession, Options, Store};
 use http::header::{AUTHORIZATION, ORIGIN};
 use rmcp::ServiceExt as _;
 use rmcp::model::CallToolRequestParams;
-use rmcp::service::{Peer, RoleClient};
+use rmcp::service::{Peer, RoleClient, RunningService};
 use serde_json::{Value as Json, json};
 use tokio::net::TcpListener;
+use tokio::process::Child;
 use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Bench, PATIENCE, at, error, quick};
 
-const TOOLS: [&str; 7] = [
+const TOOLS: [&str; 10] = [
     "attachments_fetch",
     "channels_list",
     "conversation_get",
@@ -29,6 +30,9 @@ const TOOLS: [&str; 7] = [
     "events_poll",
     "events_wait",
     "messages_read",
+    "messages_send",
+    "permissions_list_open",
+    "permissions_respond",
 ];
 
 fn open(home: &Path) -> Store {
@@ -84,6 +88,20 @@ async fn filled(home: &Path) -> Store {
     store
 }
 
+/// The server of a home in a process of its own, and a client of it.
+async fn started(home: &Path) -> (Child, RunningService<RoleClient, ()>) {
+    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_mcp-agent"))
+        .args(["serve", &home.display().to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+    let client = ().serve((output, input)).await.unwrap();
+    (child, client)
+}
+
 async fn call(client: &Peer<RoleClient>, tool: &'static str, arguments: Json) -> Json {
     let arguments = arguments.as_object().unwrap().clone();
     let request = CallToolRequestParams::new(tool).with_arguments(arguments);
@@ -98,15 +116,7 @@ async fn call(client: &Peer<RoleClient>, tool: &'static str, arguments: Json) ->
 async fn a_program_reads_conversations_over_standard_input() {
     let home = tempfile::tempdir().unwrap();
     let store = filled(home.path()).await;
-    let mut child = tokio::process::Command::new(env!("CARGO_BIN_EXE_mcp-agent"))
-        .args(["serve", &home.path().display().to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
-    let (input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
-    let client = ().serve((output, input)).await.unwrap();
+    let (mut child, client) = started(home.path()).await;
 
     let mut names: Vec<String> = client
         .list_all_tools()
@@ -182,6 +192,20 @@ async fn a_program_reads_conversations_over_standard_input() {
     let channels = call(&client, "channels_list", json!({})).await;
     assert_eq!(targets(&channels), ["telegram:42"]);
 
+    // Nothing leaves without the gateway, and the client is told so.
+    let hello = json!({ "target": "telegram:42", "message": "hello" });
+    let unsent = call(&client, "messages_send", hello).await;
+    let why = error(&unsent);
+    assert!(
+        why.contains("telegram:42") && why.contains("no gateway is running"),
+        "{unsent}"
+    );
+    let nowhere = json!({ "target": "telegram", "message": "hello" });
+    let nowhere = call(&client, "messages_send", nowhere).await;
+    assert!(error(&nowhere).contains("platform:id"), "{nowhere}");
+    let silent = call(&client, "messages_send", json!({ "target": "a:b" })).await;
+    assert!(error(&silent).contains("message is missing"), "{silent}");
+
     // What another process writes while somebody waits.
     let nothing = call(&client, "events_wait", json!({ "timeout_ms": 0 })).await;
     assert_eq!(nothing["event"], Json::Null);
@@ -207,6 +231,91 @@ async fn a_program_reads_conversations_over_standard_input() {
     client.cancel().await.unwrap();
     let ended = tokio::time::timeout(PATIENCE, child.wait()).await.unwrap();
     assert!(ended.unwrap().success());
+}
+
+/// A question of a session, as its process puts it on the board.
+fn delete(reach: Reach, life: Duration) -> NewPermission {
+    NewPermission {
+        session: id("other"),
+        action: "rm -r build".to_owned(),
+        reasons: vec!["deletes files".to_owned()],
+        reach,
+        life,
+    }
+}
+
+// MCP-79
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_for_a_yes_is_listed_answered_and_told_as_events() {
+    let home = tempfile::tempdir().unwrap();
+    let store = filled(home.path()).await;
+    let (_child, client) = started(home.path()).await;
+    let none = call(&client, "permissions_list_open", json!({})).await;
+    assert_eq!(none, json!({ "count": 0, "approvals": [] }));
+
+    let waiting = call(&client, "events_wait", json!({ "timeout_ms": 300_000 }));
+    let (event, number) = tokio::join!(waiting, async {
+        store.ask_permission(delete(Reach::Always, PATIENCE)).await
+    });
+    let number = number.unwrap();
+    let event = &event["event"];
+    assert_eq!(event["type"], "approval_requested", "{event}");
+    assert_eq!(event["session_key"], "other");
+    assert_eq!(event["content"], "rm -r build");
+    let listed = call(&client, "permissions_list_open", json!({})).await;
+    let open = &listed["approvals"][0];
+    assert_eq!(open["id"], number.to_string(), "{listed}");
+    assert_eq!(open["action"], "rm -r build");
+    assert_eq!(open["reasons"], json!(["deletes files"]));
+    let all = json!(["allow-once", "allow-always", "deny"]);
+    assert_eq!(open["decisions"], all);
+
+    let respond = |number: i64, decision: &str| {
+        let answer = json!({ "id": number.to_string(), "decision": decision });
+        call(&client, "permissions_respond", answer)
+    };
+    let wrong = respond(number, "perhaps").await;
+    assert!(error(&wrong).contains("allow-once"), "{wrong}");
+    let unknown = respond(number + 7, "deny").await;
+    assert!(error(&unknown).contains("no open approval"), "{unknown}");
+    // The session hears it; only then the client is told that it did.
+    let hears = async {
+        loop {
+            let row = store.permission(number).await.unwrap().unwrap();
+            if let Some((answer, by)) = row.answer {
+                assert!(by.ends_with("through hermes mcp serve"), "{by}");
+                break store.end_permission(number, answer).await.unwrap();
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let (answered, ()) = tokio::join!(respond(number, "allow-always"), hears);
+    assert_eq!(answered["resolved"], true, "{answered}");
+    let row = store.permission(number).await.unwrap().unwrap();
+    assert_eq!(row.outcome, Some(DecisionOutcome::Always));
+    let after = json!({ "after_cursor": event["cursor"], "timeout_ms": 300_000 });
+    let event = call(&client, "events_wait", after).await;
+    assert_eq!(event["event"]["type"], "approval_resolved", "{event}");
+    assert_eq!(event["event"]["decision"], "allow-always");
+    let again = respond(number, "deny").await;
+    assert!(error(&again).contains("not open any more"), "{again}");
+
+    // What may be allowed this once only, and a session that was killed.
+    let once = store.ask_permission(delete(Reach::Once, PATIENCE)).await;
+    let once = once.unwrap();
+    let too_far = respond(once, "allow-always").await;
+    assert!(error(&too_far).contains("allow-once, deny"), "{too_far}");
+    let unheard = respond(once, "allow-once").await;
+    assert!(
+        error(&unheard).contains("the session that asked is gone"),
+        "{unheard}"
+    );
+    let over = delete(Reach::Once, Duration::ZERO);
+    let over = store.ask_permission(over).await.unwrap();
+    let late = respond(over, "allow-once").await;
+    assert!(error(&late).contains("not open any more"), "{late}");
+    let none = call(&client, "permissions_list_open", json!({})).await;
+    assert_eq!(none["count"], 0, "{none}");
 }
 
 // MCP-79

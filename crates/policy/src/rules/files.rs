@@ -92,6 +92,7 @@ pub(super) const RULES: &[Rule] = &[
             "sed -i s/a/b/ $HERMES_HOME/config.yaml",
             "hermes config set approvals.mode off",
             "hermes mcp add files --command npx --args -y some-server",
+            "hermes mcp serve --http 127.0.0.1:8765",
             "hermes -p work mcp install linear",
             "hermes --profile work tools enable terminal",
             "hermes -m x config set approvals.mode off",

@@ -69,10 +69,8 @@ const READING: &[(&str, &[&str])] = &[
     ("fallback", &["list", "ls", "test"]),
     ("gateway", &["run", "start", "status", "list"]),
     ("learning", &["log"]),
-    (
-        "mcp",
-        &["list", "ls", "test", "catalog", "status", "call", "serve"],
-    ),
+    // A client of `serve` can say yes in the place of the person.
+    ("mcp", &["list", "ls", "test", "catalog", "status", "call"]),
     ("model", &["list"]),
     ("profile", &["list", "show", "info"]),
     ("sandbox", &["ls", "list"]),

@@ -76,6 +76,10 @@ impl App {
                 }
             }
             Event::Ask(question) => self.ask(&question, now, effects),
+            Event::Answered { question, how } => {
+                self.withdraw(|tag| matches!(tag, Tag::Question(asked, _) if *asked == question));
+                self.notice(Level::Info, how);
+            }
             Event::RouteChanged {
                 provider,
                 model,
@@ -285,9 +289,11 @@ impl App {
 
     /// Takes back the questions of a session.
     pub(super) fn withdraw_of(&mut self, session: &SessionId) {
-        let gone = self
-            .panels
-            .withdraw(|tag| matches!(tag, Tag::Question(_, asks) if asks == session));
+        self.withdraw(|tag| matches!(tag, Tag::Question(_, asks) if asks == session));
+    }
+
+    fn withdraw(&mut self, over: impl Fn(&Tag) -> bool) {
+        let gone = self.panels.withdraw(over);
         // Keys that were meant for what was in front must not answer what is there now.
         if !gone.is_empty() && !self.panels.is_empty() {
             self.asked_at = Some(self.now);

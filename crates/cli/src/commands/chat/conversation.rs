@@ -1,12 +1,13 @@
 //! One program, one conversation in front, and what runs beside it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
 use hermes_config::Loaded;
-use hermes_core::{Event, Op, SessionId, TurnEnd, local_zone};
+use hermes_core::{Event, Op, QuestionId, SessionId, TurnEnd, local_zone};
 use hermes_store::NewSession;
 use hermes_tui::app::UnderWay;
 use jiff::Timestamp;
@@ -29,6 +30,9 @@ use crate::context::Context;
 /// How long a turn may take to end when its conversation is left.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// What is heard while a question is open; beyond that sessions wait.
+const MOST_MEANWHILE: usize = 1_024;
+
 /// A program that talks.
 pub(super) struct Conversation {
     pub(super) house: House,
@@ -45,6 +49,8 @@ pub(super) struct Conversation {
     changed: Notify,
     /// Another conversation is in front and nobody has shown it yet: what it says waits.
     held: Cell<bool>,
+    /// What was heard already and is told next.
+    later: RefCell<VecDeque<Heard>>,
     /// What is unsafe.
     pub(super) warning: Option<String>,
     /// What somebody at the terminal should know before the first word.
@@ -68,6 +74,15 @@ pub(super) enum Heard {
     Front(Event),
     /// From what runs beside it.
     Aside(Aside),
+}
+
+/// What was heard while something else was waited for; it is there again afterwards.
+struct Meanwhile<'a>(&'a RefCell<VecDeque<Heard>>, VecDeque<Heard>);
+
+impl Drop for Meanwhile<'_> {
+    fn drop(&mut self) {
+        self.0.borrow_mut().append(&mut self.1);
+    }
 }
 
 impl Conversation {
@@ -132,6 +147,7 @@ impl Conversation {
             manner: RefCell::new(manner),
             changed: Notify::new(),
             held: Cell::new(false),
+            later: RefCell::default(),
             warning,
             notes,
             recap,
@@ -151,6 +167,10 @@ impl Conversation {
 
     /// What is new; nothing when the session in front is over. May be dropped before it ends.
     pub(super) async fn next(&self) -> Option<Heard> {
+        let later = self.later.borrow_mut().pop_front();
+        if later.is_some() {
+            return later;
+        }
         loop {
             let front = self.front();
             tokio::select! {
@@ -177,12 +197,39 @@ impl Conversation {
         }
     }
 
+    /// Waits until somebody elsewhere answers a question that is shown here, and says how. Everything else that is new
+    /// meanwhile comes next. May be dropped before it ends.
+    pub(super) async fn answered(&self, asked: QuestionId) -> String {
+        let mut meanwhile = Meanwhile(&self.later, VecDeque::new());
+        loop {
+            let answered = match self.next().await {
+                Some(
+                    Heard::Front(Event::Answered { question, how })
+                    | Heard::Aside(Aside::Answered { question, how }),
+                ) if question == asked => how,
+                Some(other) if meanwhile.1.len() < MOST_MEANWHILE => {
+                    meanwhile.1.push_back(other);
+                    continue;
+                }
+                Some(other) => {
+                    meanwhile.1.push_back(other);
+                    std::future::pending().await
+                }
+                None => std::future::pending().await,
+            };
+            return answered;
+        }
+    }
+
     /// What is told at once of what a conversation says that was left; it keeps the rest for whoever comes back.
     fn heard_behind(&self, left: &Rc<Front>, event: Option<Event>) -> Option<Aside> {
         let why = match event.map(|event| self.questions.number(left, event)) {
             Some(Event::Ask(question)) => {
                 let question = questions::from_behind(question, &left.last_asked());
                 return Some(Aside::Asks(question));
+            }
+            Some(Event::Answered { question, how }) => {
+                return Some(Aside::Answered { question, how });
             }
             Some(Event::TurnFinished { why, .. }) => why,
             Some(_) => return None,

@@ -197,6 +197,7 @@ impl<'o> Watch<'o> {
             Event::Notice { text } => self.note(&text)?,
             // Nobody is asked in a run of one question.
             Event::Ask(_)
+            | Event::Answered { .. }
             | Event::TurnStarted { .. }
             | Event::ReasoningDelta { .. }
             | Event::ToolPreparing { .. }

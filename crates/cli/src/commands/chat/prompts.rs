@@ -39,6 +39,11 @@ pub(super) struct Ended {
 pub(super) enum Aside {
     Ended(Ended),
     Asks(Question),
+    /// Somebody elsewhere answered a question.
+    Answered {
+        question: QuestionId,
+        how: String,
+    },
     Notice(String),
     /// A conversation that was left while it worked has done so.
     Left(Left),
@@ -147,6 +152,9 @@ impl Prompts {
             }
             Some(Event::ToolStarted { .. }) => prompt.answer.borrow_mut().calls_follow(),
             Some(Event::Ask(question)) => return Some(Aside::Asks(self.ask(prompt, question))),
+            Some(Event::Answered { question, how }) => {
+                return Some(self.answered(prompt, question, how));
+            }
             Some(Event::Notice { text }) => {
                 return Some(Aside::Notice(format!("{}: {text}", prompt.label())));
             }
@@ -178,6 +186,17 @@ impl Prompts {
         };
         self.asked.borrow_mut().insert(here, asked);
         question
+    }
+
+    fn answered(&self, prompt: &Rc<Prompt>, own: QuestionId, how: String) -> Aside {
+        let mut asked = self.asked.borrow_mut();
+        let here = asked.iter().find_map(|(here, asked)| {
+            (Rc::ptr_eq(&asked.prompt, prompt) && asked.own == own).then_some(*here)
+        });
+        let question = here.unwrap_or(own);
+        asked.remove(&question);
+        let how = format!("{}: {how}", prompt.label());
+        Aside::Answered { question, how }
     }
 
     /// Passes an answer on. Gives it back when it is for somebody else.

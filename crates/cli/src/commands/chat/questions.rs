@@ -35,6 +35,15 @@ impl Questions {
                 self.open.borrow_mut().insert(here, (front.clone(), own));
                 Event::Ask(question)
             }
+            Event::Answered { question, how } => {
+                let mut open = self.open.borrow_mut();
+                let here = open.iter().find_map(|(here, (asks, own))| {
+                    (Rc::ptr_eq(asks, front) && *own == question).then_some(*here)
+                });
+                let question = here.unwrap_or(question);
+                open.remove(&question);
+                Event::Answered { question, how }
+            }
             Event::TurnFinished { .. } => {
                 self.forget(front);
                 event

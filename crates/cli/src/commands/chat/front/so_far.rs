@@ -32,7 +32,10 @@ impl SoFar {
 
     /// Takes in what the session says. Questions are not part of it: they stay where they were asked.
     pub(super) fn hear(&mut self, event: &Event) {
-        if matches!(event, Event::Ask(_) | Event::TurnFinished { .. }) {
+        if matches!(
+            event,
+            Event::Ask(_) | Event::Answered { .. } | Event::TurnFinished { .. }
+        ) {
             return;
         }
         self.bytes += weight(event);

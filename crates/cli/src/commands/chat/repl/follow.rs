@@ -215,6 +215,9 @@ pub(super) async fn aside(
     match news {
         Aside::Ended(ended) => tell(&ended, output)?,
         Aside::Asks(question) => ask(question, conversation, lines, output).await?,
+        Aside::Answered { how, .. } => {
+            output.line(output.paint(Style::Faint, &format!("\n{}", cleaned(&how))))?;
+        }
         Aside::Left(left) => {
             output.line(format!("\n{}: {}", left.id, one_line(&left.asked)))?;
             finish(&left.why, output)?;
@@ -260,12 +263,17 @@ async fn ask(
     output: &mut Output,
 ) -> Outcome {
     output.flush()?;
-    match answer(&question, lines, output).await? {
+    let asked = tokio::select! {
+        asked = answer(&question, lines, output) => asked?,
+        how = conversation.answered(question.id) => Asked::Elsewhere(how),
+    };
+    match asked {
         Asked::Said(answer) => conversation.send(Op::Answer {
             question: question.id,
             answer,
         }),
         Asked::Stopped => conversation.send(Op::Interrupt),
+        Asked::Elsewhere(how) => output.line(format!("\n[{}]", cleaned(&how)))?,
         Asked::TooLate => output.line("\n[no answer in time: that is a no]")?,
     }
     Ok(())
@@ -276,6 +284,8 @@ enum Asked {
     Said(Answer),
     /// Ctrl+C.
     Stopped,
+    /// Somebody else answered, and how.
+    Elsewhere(String),
     /// Nobody waits for the answer any more.
     TooLate,
 }

@@ -18,6 +18,7 @@ pub(super) fn aside(news: Aside) -> News {
     let mut over = None;
     let cells = match news {
         Aside::Asks(question) => return News::Event(Event::Ask(question)),
+        Aside::Answered { question, how } => return News::Event(Event::Answered { question, how }),
         Aside::Notice(text) => vec![notice(Level::Info, &text)],
         Aside::Left(left) => {
             over = Some(left.id.clone());
