@@ -1,5 +1,6 @@
 //! What happens while the server runs: a short memory with cursors, fed by looking at the store.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
@@ -228,12 +229,12 @@ impl Waiting {
             }
         }
         for asked in open {
-            if !self.0.contains_key(&asked.id) {
+            if let Entry::Vacant(free) = self.0.entry(asked.id) {
                 let root = conversation(store, &asked).await;
                 let reasons = ("reasons", json!(asked.reasons));
                 let event = Event::approval("approval_requested", &asked, &root, reasons);
                 feed.send_modify(|queue| queue.push(event));
-                self.0.insert(asked.id, (asked, root));
+                free.insert((asked, root));
             }
         }
         Ok(())
