@@ -115,7 +115,7 @@ async fn a_compaction_brings_memory_up_to_date_and_keeps_a_prompt_that_says_the_
         ("", None),
     ] {
         // The day would be another one in a prompt that is made anew.
-        clock.advance(std::time::Duration::from_secs(86_400));
+        clock.advance(Duration::from_secs(86_400));
         remember(&fixture, "MEMORY.md", text);
         let before = prompt(&fixture);
         let more: Vec<Message> = (0..8)
