@@ -17,7 +17,7 @@ pub(crate) use family::longest_name;
 pub use kept::{Facts, KeptList, KeptLists};
 pub use learned::Learned;
 pub use listing::{facts_from_listing, output_from_listing, window_from_listing};
-pub use price::{Cost, Price, cost};
+pub use price::{Cost, Price, cost, usual_price};
 
 /// A window that nearly every model of today has.
 const CAREFUL: u32 = 32_768;

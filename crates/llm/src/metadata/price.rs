@@ -73,7 +73,7 @@ pub fn cost(usage: &Usage, route: &Route, life: CacheLife, reported: Option<f64>
     if route.is_local() {
         return included("runs locally");
     }
-    if SUBSCRIPTIONS.contains(&route.provider.as_str()) {
+    if is_subscribed(route) {
         return included("part of the subscription");
     }
     let listed = route.price.and_then(|price| price.of(usage, life));
@@ -98,6 +98,20 @@ pub fn cost(usage: &Usage, route: &Route, life: CacheLife, reported: Option<f64>
             source: "no price is known".to_owned(),
         },
     }
+}
+
+/// What tokens cost in a request of usual length; some providers take more for long ones. Nothing where nothing is paid
+/// by the token.
+pub fn usual_price(route: &Route) -> Option<Price> {
+    if route.is_local() || is_subscribed(route) {
+        return None;
+    }
+    let known = || snapshot::find(&route.provider, &route.model, 0);
+    route.price.or_else(known)
+}
+
+fn is_subscribed(route: &Route) -> bool {
+    SUBSCRIPTIONS.contains(&route.provider.as_str())
 }
 
 fn included(source: &str) -> Cost {

@@ -200,7 +200,7 @@ fn a_backup_beside_an_active_writer_restores_cleanly() {
         .iter()
         .map(|database| (database.path.as_str(), database.schema))
         .collect();
-    assert_eq!(databases, [("hermes.db", 10)]);
+    assert_eq!(databases, [("hermes.db", 11)]);
 
     outside.restore(&zip).unwrap();
     let store = open_store(&outside.path());

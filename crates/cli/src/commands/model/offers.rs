@@ -1,14 +1,11 @@
 //! Models that can be chosen, with what is known of each. Nobody is asked: providers answered earlier, or not at all.
 
-use hermes_core::{CacheLife, Usage};
 use hermes_llm::{Route, metadata};
 
 use super::list::rows;
 use crate::complaint::Outcome;
 use crate::models::{Chosen, Models};
 
-/// Tokens that prices are for.
-const MILLION: u64 = 1_000_000;
 /// Models of one provider that are offered.
 const MOST_MODELS: usize = 500;
 
@@ -63,14 +60,6 @@ pub(in crate::commands) fn priced(models: &Models, chosen: &Chosen) -> Option<Of
 
 /// Dollars for a million tokens in, and out.
 fn price(route: &Route) -> Option<(f64, f64)> {
-    let of = |usage: Usage| metadata::cost(&usage, route, CacheLife::Short, None).usd;
-    let input = of(Usage {
-        input_tokens: MILLION,
-        ..Usage::default()
-    })?;
-    let output = of(Usage {
-        output_tokens: MILLION,
-        ..Usage::default()
-    })?;
-    Some((input, output))
+    let price = metadata::usual_price(route)?;
+    Some((price.input, price.output))
 }
