@@ -64,7 +64,7 @@ impl ToolHost for Host {
                 task: question.task,
                 main: &self.main,
                 most_tokens: question.most_tokens,
-                temperature: Some(0.0),
+                temperature: Some(question.temperature),
                 timeout: question.limit,
             };
             let asked = Message::text(Role::User, question.question);

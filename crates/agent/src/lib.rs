@@ -61,3 +61,4 @@ pub use prompt::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
 pub use references::{Git, Pages, Starting};
 pub use session::Session;
 pub use turn::tokens as message_tokens;
+pub use typed::EXPLAINED;

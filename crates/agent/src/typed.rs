@@ -3,6 +3,8 @@
 
 use hermes_skills::typed_and_added;
 
+/// Goes in front of what a command of ours adds to what was typed behind it.
+pub const EXPLAINED: &str = "\n\n--- How to go about it ---\n\n";
 /// Goes in front of what a message refers to.
 pub(crate) const ATTACHED: &str = "\n\n--- Attached context ---\n\n";
 /// Goes in front of what it refers to and does not get.
@@ -16,7 +18,7 @@ pub(crate) const PICTURE: &str = "[A picture (";
 pub(crate) fn typed(message: &str) -> &str {
     let (mut typed, _) = typed_and_added(message);
     // A message may consist of nothing else, and then begins with what stands between two paragraphs elsewhere.
-    for mark in [ATTACHED, NOT_ATTACHED, ABOUT_TOOLS] {
+    for mark in [EXPLAINED, ATTACHED, NOT_ATTACHED, ABOUT_TOOLS] {
         let bare = mark.trim_start();
         if typed.starts_with(bare) {
             return "";
@@ -40,6 +42,7 @@ mod tests {
     #[test]
     fn what_was_added_to_a_message_is_not_what_was_typed() {
         for added in [
+            format!("{EXPLAINED}First look."),
             format!("{ATTACHED}file README.md"),
             format!("{NOT_ATTACHED}\n- no such file"),
             format!("{ABOUT_TOOLS}one is gone]"),

@@ -57,6 +57,12 @@ pub(crate) use places::{
 pub(crate) use skills::{bundles_at, library_at, no_skills, shipped};
 pub(crate) use trusted::Trusted;
 
+/// Whether somebody sits at a surface who can be asked before something is remembered or learned, and for a key.
+/// Elsewhere changes wait until they are approved: a question in a chat would be answered by whoever is in it.
+fn is_asked_at(surface: &str) -> bool {
+    ["cli", "tui"].contains(&surface)
+}
+
 /// What the tools of all sessions share.
 pub(crate) struct Hands {
     config: Arc<Config>,
@@ -340,4 +346,24 @@ fn checkpoints(
     let clock = context.clock.clone();
     let settings = checkpoint_settings(config, home, trusted, user_home, clock);
     Some(Checkpoints::new(settings))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_asked_at;
+
+    // LN-10
+    #[test]
+    fn only_who_sits_at_a_terminal_is_asked_before_something_is_written() {
+        for (surface, asked) in [
+            ("cli", true),
+            ("tui", true),
+            ("telegram", false),
+            ("api_server", false),
+            ("cron", false),
+            ("", false),
+        ] {
+            assert_eq!(is_asked_at(surface), asked, "{surface}");
+        }
+    }
 }

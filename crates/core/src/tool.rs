@@ -226,6 +226,8 @@ pub struct Consultation {
     pub question: String,
     /// Most tokens of the answer.
     pub most_tokens: u32,
+    /// How freely it is worded; 0 is not at all.
+    pub temperature: f64,
     /// How long the answer is waited for.
     pub limit: Duration,
 }

@@ -14,5 +14,4 @@ mod suite {
     mod outside;
     mod services;
     mod undoing;
-    mod uploading;
 }

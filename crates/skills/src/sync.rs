@@ -247,7 +247,7 @@ impl Library {
         })
     }
 
-    /// Whether a skill came with the program.
+    /// Whether a skill came with the program. One that was there before, under a name of ours, did not.
     pub fn is_shipped(&self, name: &str) -> bool {
         Manifest::read(&self.own()).is_ok_and(|manifest| manifest.origin(name).is_some())
     }
@@ -298,13 +298,15 @@ fn one(
     let name = skill.name.clone();
     let origin = known.manifest.origin(&name).map(ToOwned::to_owned);
     match (origin, directory) {
+        // Who threw an own one away does not get ours for it.
+        (None, None) if known.manifest.is_own(&name) => report.deleted.push(name),
         (None, None) => {
             place::copy(own, skill)?;
             known.record(skill);
             report.copied.push(name);
         }
         (None, Some(_)) => {
-            known.manifest.record(skill);
+            known.manifest.leave(skill);
             known.bases.forget(&name);
             report.kept.push(name);
         }

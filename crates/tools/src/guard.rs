@@ -226,6 +226,7 @@ impl Guard {
                 .to_owned(),
             question,
             most_tokens: REVIEW_TOKENS,
+            temperature: 0.0,
             limit: REVIEW_LIMIT,
         };
         let said = case.context.host.consult(case.context, question).await;

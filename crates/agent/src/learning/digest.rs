@@ -63,25 +63,23 @@ fn line_elsewhere(said: &Said) -> Option<String> {
 
 /// The messages that are sent to another model.
 pub(super) fn shorten(messages: &[Arc<Message>]) -> Vec<Arc<Message>> {
-    let mut from = messages.len().saturating_sub(WHOLE);
+    let newest = messages.len().saturating_sub(WHOLE);
     // The results of a call never come without it.
-    while messages
-        .get(from)
-        .is_some_and(|message| message.role != Role::User)
-        && from > 0
-    {
-        from -= 1;
-    }
-    let (older, newer) = messages.split_at(from);
+    let is_result = |message: &Arc<Message>| message.role == Role::Tool;
+    let results = messages
+        .iter()
+        .skip(newest)
+        .take_while(|message| is_result(message));
+    let (older, newer) = messages.split_at(newest + results.count());
     if older.is_empty() {
         return newer.to_vec();
     }
     let lines: Vec<String> = older.iter().filter_map(|message| line(message)).collect();
     let note = format!("Earlier in this conversation:\n{}", lines.join("\n"));
-    let mut short = vec![
-        Message::text(Role::User, note).into(),
-        Message::text(Role::Assistant, "Noted.").into(),
-    ];
+    let mut short = vec![Message::text(Role::User, note).into()];
+    if newer.first().is_none_or(|first| first.role == Role::User) {
+        short.push(Message::text(Role::Assistant, "Noted.").into());
+    }
     short.extend(newer.iter().cloned());
     short
 }
@@ -116,5 +114,24 @@ mod tests {
         assert!(first.is_some_and(|text| text.lines().count() == 17 && text.len() < 6_000));
         assert_eq!(short.last(), all.last());
         assert_eq!(shorten(&all[..4]), all[..4]);
+    }
+
+    // AG-27, LN-36
+    #[test]
+    fn a_long_turn_is_cut_too_and_no_result_comes_without_its_call() {
+        let said = |role, at: i32| -> Arc<Message> { Message::text(role, at.to_string()).into() };
+        for results in [1, 2, 40] {
+            let mut all = vec![said(Role::User, 0)];
+            for at in 1..40 {
+                all.push(said(Role::Assistant, at));
+                all.extend((0..results).map(|_| said(Role::Tool, at)));
+            }
+            all.push(said(Role::Assistant, 99));
+            let short = shorten(&all);
+            assert!(short.len() <= WHOLE + 1, "{results}: {}", short.len());
+            let roles: Vec<Role> = short.iter().map(|message| message.role).collect();
+            assert_eq!(roles[..2], [Role::User, Role::Assistant], "{results}");
+            assert_eq!(short.last(), all.last());
+        }
     }
 }

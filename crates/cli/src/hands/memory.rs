@@ -10,10 +10,8 @@ use hermes_memory::{Memory, MemoryOptions, Target};
 use hermes_store::Store;
 use hermes_tools::{Marks, MemoryCaller, MemoryServices, MemoryTool, Staging};
 
+use super::is_asked_at;
 use crate::context::Context;
-
-/// Where somebody sits who can be asked before something is remembered.
-const ASKED_AT: [&str; 2] = ["cli", "tui"];
 
 /// What is remembered in a home. Nothing is read.
 pub(crate) fn memory_at(context: &Context, config: &Config, home: &Home, store: &Store) -> Memory {
@@ -63,7 +61,7 @@ pub(super) fn tool(
         .any(|target| settings.of(target).enabled);
     on.then(|| {
         let caller = MemoryCaller {
-            may_ask: ASKED_AT.contains(&facts.surface),
+            may_ask: is_asked_at(facts.surface),
             surface: facts.surface.to_owned(),
             user: facts.user.map(str::to_owned),
         };

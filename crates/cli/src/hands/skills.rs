@@ -17,11 +17,9 @@ use hermes_skills::{
 use hermes_store::Store;
 use hermes_tools::{Seen, SkillCaller, SkillServices, skill_tools};
 
-use super::offers;
+use super::{is_asked_at, offers};
 use crate::context::Context;
 
-/// Where somebody sits who can be asked for a key.
-const ASKED_AT: [&str; 2] = ["cli", "tui"];
 /// Sessions whose grants are kept; the one that came first goes first.
 const MOST_SESSIONS: usize = 256;
 
@@ -129,7 +127,7 @@ pub(super) fn services(
 pub(super) fn tools(services: &Arc<SkillServices>, surface: &str) -> Vec<Arc<dyn Tool>> {
     let caller = SkillCaller {
         surface: surface.to_owned(),
-        may_ask: ASKED_AT.contains(&surface),
+        may_ask: is_asked_at(surface),
     };
     skill_tools(services, &caller)
 }

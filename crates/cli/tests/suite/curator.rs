@@ -320,6 +320,33 @@ fn a_skill_of_the_program_that_nobody_uses_is_put_away_and_does_not_come_back_by
     assert!(text.unwrap().contains("Do it better."));
 }
 
+// LN-34, LN-35
+#[test]
+fn a_skill_of_ones_own_under_a_name_of_the_program_is_never_put_away() {
+    let lab = Lab::new();
+    let own = skill("packed", "My own way.");
+    let file = "skills/packed/SKILL.md";
+    lab.program.home.write(file, &own).unwrap();
+    let usage = lab.program.home.read("skills/.usage.json").unwrap();
+    let mut usage: Json = serde_json::from_str(&usage).unwrap();
+    usage["packed"] = json!({"created_at": ago(200), "last_used_at": ago(200)});
+    let usage = usage.to_string();
+    lab.program.home.write("skills/.usage.json", usage).unwrap();
+    let bundled = packed(&lab, "Do it.");
+    let run = |arguments: &[&str]| {
+        let command = lab.program.command(arguments);
+        let command = command.env("HERMES_BUNDLED_SKILLS", &bundled);
+        command.run().unwrap().ok()
+    };
+    for _ in 0..2 {
+        run(&["skills", "opt-in", "--sync"]);
+        let planned = run(&["curator", "run", "--dry-run", "--json"]).json();
+        assert_eq!(moves(&planned), [("aging", "stale"), ("old", "archived")]);
+    }
+    run(&["curator", "run"]);
+    assert_eq!(lab.program.home.read(file).unwrap(), own);
+}
+
 // LN-35
 #[test]
 fn only_the_newest_copies_are_kept() {

@@ -91,6 +91,16 @@ fn a_folder_or_a_packed_one_is_installed_updated_and_removed() {
     fs::write(beside(&lab, "milk.zip"), packed).unwrap();
     given(&lab, &["install", "milk.zip", "-y"]).ok();
     assert_eq!(lab.text("milk/SKILL.md"), Some(skill("milk", "Text.")));
+    // What a Mac packs beside the files, and what a repository keeps, is not part of it.
+    let packed = zipped(&[
+        ("__MACOSX/jam/._SKILL.md", "\0\u{5}"),
+        ("jam/SKILL.md", &skill("jam", "Text.")),
+        ("jam/.git/config", "[core]\n"),
+    ]);
+    fs::write(beside(&lab, "jam.zip"), packed).unwrap();
+    given(&lab, &["install", "jam.zip", "-y"]).ok();
+    assert_eq!(lab.text("jam/SKILL.md"), Some(skill("jam", "Text.")));
+    assert_eq!(lab.text("jam/.git/config"), None);
     let again = given(&lab, &["install", "./milk.zip", "-y"]).code(1);
     assert!(
         again.stderr.contains("installed already"),

@@ -3,7 +3,6 @@
 //! What is said goes to a session there; when the conversation ends it is committed, which is when memories are made.
 
 mod tools;
-mod upload;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +10,6 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use hermes_core::ToolSpec;
 use hermes_http::AuthScheme;
-use hermes_policy::FileRules;
 use http::HeaderName;
 use serde_json::{Value as Json, json};
 
@@ -53,22 +51,11 @@ pub(super) fn make(setup: &Setup<'_>) -> Result<Arc<dyn Provider>, ProviderError
         "x-openviking-agent",
         Some(agent.unwrap_or_else(|| setup.own("hermes"))),
     );
-    let places = [setup.home, setup.root].map(std::path::Path::to_owned);
-    Ok(Arc::new(OpenViking {
-        api,
-        rules: FileRules {
-            home: setup.user_home.unwrap_or(setup.home).to_owned(),
-            product_home: setup.home.to_owned(),
-            profiles: places.to_vec(),
-            ..FileRules::default()
-        },
-    }))
+    Ok(Arc::new(OpenViking { api }))
 }
 
 pub(crate) struct OpenViking {
     api: Api,
-    /// Which files may leave this machine.
-    rules: FileRules,
 }
 
 impl OpenViking {
@@ -120,7 +107,7 @@ impl Provider for OpenViking {
     fn prompt(&self) -> String {
         "OpenViking keeps memories and documents as a tree behind viking:// addresses; what matches a message comes along \
          with it, with its address. viking_search finds more, viking_read opens an address, viking_browse lists below one, \
-         viking_remember and viking_forget keep and remove, viking_add_resource takes a page or a file of the folder you work in in."
+         viking_remember and viking_forget keep and remove, viking_add_resource takes a page in."
             .to_owned()
     }
 

@@ -45,10 +45,6 @@ impl Place {
         }
     }
 
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.folder.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -95,6 +95,9 @@ async fn what_is_known_about_one_user_is_not_told_another() {
     }
     let contexts = service.to("GET /v3/workspaces/*/sessions/*/context");
     let about = |query: &str| query.split("peer_target=").nth(1).unwrap()[..1].to_owned();
+    let summary = |query: &str| query.contains("summary=true");
+    let told: Vec<bool> = contexts.iter().map(|asked| summary(&asked.query)).collect();
+    assert_eq!(told, [false, false, true], "it tells what others said");
     let contexts: Vec<_> = contexts.iter().map(|asked| about(&asked.query)).collect();
     assert_eq!(contexts, ["7", "8", "u"], "none is spared by another's");
     let chats = service.to("POST /v3/workspaces/*/peers/hermes/chat");
@@ -190,4 +193,26 @@ async fn the_model_is_told_who_is_in_the_session() {
         .unwrap();
     assert_eq!(known["peer"], "7");
     assert_eq!(known["in_session"], json!(["user", "hermes"]));
+    assert!(!known.to_string().contains("Earlier in this session"));
+    // Whom else the agent knows is nobody's business here but their own.
+    let before = service.lines().len();
+    for (tool, peer) in [
+        ("honcho_context", "8"),
+        ("honcho_profile", "8"),
+        ("honcho_search", "all"),
+        ("honcho_reasoning", "user-8"),
+        ("honcho_conclude", "8"),
+    ] {
+        let arguments = json!({"peer": peer, "query": "tea", "conclusion": "Likes tea"});
+        let told = honcho.call(&at, tool, &arguments).await.unwrap_err();
+        assert!(told.to_string().contains("peer is user or ai"), "{told}");
+    }
+    assert_eq!(service.lines().len(), before);
+    let about = json!({"peer": "ai"});
+    honcho.call(&at, "honcho_context", &about).await.unwrap();
+    let alone = json!({"peer": "8"});
+    honcho
+        .call(&by(None), "honcho_context", &alone)
+        .await
+        .unwrap();
 }

@@ -456,6 +456,8 @@ async fn openviking_is_told_turns_and_commits_at_the_end() {
             ("viking_forget", json!({"uri": "viking:///"})),
             ("viking_read", json!({"uri": "/etc/passwd"})),
             ("viking_add_resource", json!({"url": "file:///etc/passwd"})),
+            ("viking_add_resource", json!({"url": "/etc/passwd"})),
+            ("viking_add_resource", json!({"url": "notes.md"})),
         ],
     )
     .await;

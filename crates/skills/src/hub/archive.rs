@@ -7,9 +7,12 @@ use zip::ZipArchive;
 use super::bundle::{File, Files, LARGEST_FILE, LARGEST_TOTAL, MOST_FILES};
 use super::error::SourceError;
 use super::file_path::{FilePath, PathFault};
+use crate::library::SKIPPED;
 
 /// Most bytes of one packed file, which is less than other places may send.
 const LARGEST_PACKED: usize = 500 * 1024;
+/// What a Mac puts beside the files it packs.
+const BESIDE: &str = "__MACOSX";
 const KIND: u32 = 0o170_000;
 const PLAIN: u32 = 0o100_000;
 const DIRECTORY: u32 = 0o040_000;
@@ -38,6 +41,9 @@ pub(super) fn unzip(bytes: &[u8]) -> Result<Files, SourceError> {
         if size > LARGEST_FILE || total > LARGEST_TOTAL {
             return Err(hostile(&name, PathFault::Bomb));
         }
+        if is_beside(&name) {
+            continue;
+        }
         if size > LARGEST_PACKED {
             let limit = LARGEST_PACKED;
             return Err(SourceError::TooLarge { what: name, limit });
@@ -56,6 +62,12 @@ pub(super) fn unzip(bytes: &[u8]) -> Result<Files, SourceError> {
         files.add(path, file)?;
     }
     Ok(files)
+}
+
+/// Whether a file belongs to a program that packs, keeps or builds skills and not to the skill.
+fn is_beside(name: &str) -> bool {
+    let mut folders = name.split('/').rev().skip(1);
+    folders.any(|folder| folder == BESIDE || SKIPPED.contains(&folder))
 }
 
 /// The name, size and executable bit of an entry that is a file; nothing for a directory.

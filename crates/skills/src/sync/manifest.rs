@@ -8,6 +8,8 @@ use hermes_config::{FileError, read_file, replace_file};
 use crate::shipped::{Contents, ShippedSkill};
 
 const FILE: &str = ".bundled_manifest";
+/// Stands where a fingerprint would, for a name that its owner's own skill had first.
+const OWN: &str = "own";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Manifest(BTreeMap<String, String>);
@@ -28,11 +30,22 @@ impl Manifest {
 
     /// The fingerprint a skill was brought in with.
     pub(super) fn origin(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        let origin = self.0.get(name).map(String::as_str);
+        origin.filter(|origin| *origin != OWN)
+    }
+
+    /// Whether a name was known before anything of ours could be brought in under it.
+    pub(super) fn is_own(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|origin| origin == OWN)
     }
 
     pub(super) fn record(&mut self, skill: &ShippedSkill) {
         self.0.insert(skill.name.clone(), skill.hash.clone());
+    }
+
+    /// Notes that somebody's own skill has the name: nothing of ours was brought in.
+    pub(super) fn leave(&mut self, skill: &ShippedSkill) {
+        self.0.insert(skill.name.clone(), OWN.to_owned());
     }
 
     /// Forgets what no longer comes with the program, and says what that was.

@@ -18,6 +18,7 @@ const READ: usize = 100_000;
 const TOOL_OUTPUT: usize = 500;
 /// Most tokens of a summary.
 const MOST_TOKENS: u32 = 10_000;
+const TEMPERATURE: f64 = 0.1;
 /// Characters that stand in for a summary that could not be made.
 const PREVIEW: usize = 500;
 
@@ -77,6 +78,7 @@ async fn entry(
             centred(&text, at, READ)
         ),
         most_tokens: MOST_TOKENS,
+        temperature: TEMPERATURE,
         limit,
     };
     // Further attempts after a passing failure are the host's, as for every helper. It may also wait for a turn

@@ -566,3 +566,22 @@ fn what_was_approved_is_told_with_the_next_conversation() {
     assert_eq!(waiting(&program), 0);
     assert_eq!(service.unexpected(), Vec::<String>::new());
 }
+
+// LN-31, LN-37
+#[test]
+fn what_a_command_adds_to_a_message_is_not_told_as_the_users_words() {
+    let service = mem0();
+    let (server, program) = home(answering(), "mem0", &variables(&service));
+    let command = program.command(&["chat", "--plain"]);
+    command.stdin("/learn notes.md\n").run().unwrap().ok();
+    let wish = "Make a skill of this: notes.md";
+    let sent = of_role(server.requests()[0].expect_json(), "user");
+    assert!(
+        sent[0].contains(wish) && sent[0].contains("skill_manage"),
+        "{sent:?}"
+    );
+    let told = service.to("POST /memories");
+    assert_eq!(told[0].body["messages"][0]["content"], wish);
+    let asked = service.to("POST /search");
+    assert_eq!(asked[0].body["query"], wish);
+}

@@ -28,6 +28,11 @@ pub(super) fn session(settings: &Settings, scene: &Scene) -> String {
     }
 }
 
+/// Whether others may be in a session whom whoever speaks here has no business with.
+pub(super) fn has_others(settings: &Settings, scene: &Scene) -> bool {
+    scene.user.is_some() && !settings.pinned
+}
+
 /// The peer of whoever speaks: the one of the settings where a surface serves one person or all are to be one.
 pub(super) fn user(settings: &Settings, scene: &Scene) -> String {
     let Some(id) = scene.user.as_deref().filter(|_| !settings.pinned) else {
@@ -35,7 +40,7 @@ pub(super) fn user(settings: &Settings, scene: &Scene) -> String {
     };
     match settings.aliases.get(id) {
         Some(alias) => fitting(alias),
-        None => by_id(settings, id),
+        None => by_id(&settings.user_prefix, id),
     }
 }
 
@@ -43,17 +48,18 @@ pub(super) fn user(settings: &Settings, scene: &Scene) -> String {
 /// somebody else.
 pub(super) fn before(settings: &Settings, scene: &Scene) -> Vec<String> {
     let id = scene.user.as_deref();
-    let names = id.map(|id| by_id(settings, id)).into_iter();
+    let names = id.map(|id| by_id(&settings.user_prefix, id)).into_iter();
     names
         .filter(|name| *name != user(settings, scene))
         .collect()
 }
 
 /// A name made of an id. Two people never share one: an id that Honcho does not take as it is gets a hash.
-fn by_id(settings: &Settings, id: &str) -> String {
-    let whole = format!("{}{id}", settings.user_prefix);
+fn by_id(prefix: &str, id: &str) -> String {
+    let whole = format!("{prefix}{id}");
     let plain = fitting(&whole);
-    match plain == whole || plain.len() == LONGEST {
+    // One that is cut has its hash already.
+    match plain == whole || whole.chars().count() > LONGEST {
         true => plain,
         false => fitting(&format!("{plain}-{}", hash(&whole))),
     }
@@ -100,7 +106,7 @@ fn hash(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fitting;
+    use super::*;
 
     // LN-38
     #[test]
@@ -111,5 +117,14 @@ mod tests {
         assert_ne!(one, other);
         assert_eq!(one.get(91..92), Some("-"));
         assert_eq!(fitting(&"a".repeat(100)), "a".repeat(100));
+    }
+
+    // LN-38
+    #[test]
+    fn ids_of_any_length_stay_two_people() {
+        for length in [1, 90, 99, 100, 101, 200] {
+            let id = |odd: char| format!("{}{odd}", "a".repeat(length - 1));
+            assert_ne!(by_id("", &id('.')), by_id("", &id(':')), "{length}");
+        }
     }
 }

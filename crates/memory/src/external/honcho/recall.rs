@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::super::api::text_of;
 use super::super::error::ProviderError;
-use super::super::provider::Question;
+use super::super::provider::{Question, Scene};
 use super::settings::{Dialectic, LEVELS};
 use super::{Honcho, MOST_SESSIONS, locked, names};
 
@@ -144,7 +144,7 @@ impl Honcho {
             .context_tokens
             .map(|tokens| tokens.to_string());
         let mut query = vec![
-            ("summary", "true"),
+            self.summary(&question.scene),
             ("peer_target", user.as_str()),
             ("peer_perspective", self.settings.agent.as_str()),
         ];
@@ -156,7 +156,37 @@ impl Honcho {
             query.push(("tokens", tokens));
         }
         let path = self.session_path(&session, "context");
-        Ok(told(&self.api.get(&path, &query).await?))
+        let context = self.api.get(&path, &query).await?;
+        Ok(self.told(&question.scene, &context))
+    }
+
+    /// Whether the session's summary is wanted: it tells what anybody in it said.
+    pub(super) fn summary(&self, scene: &Scene) -> (&'static str, &'static str) {
+        match names::has_others(&self.settings, scene) {
+            true => ("summary", "false"),
+            false => ("summary", "true"),
+        }
+    }
+
+    /// The context of a session or a peer in words; nothing when it is empty.
+    pub(super) fn told(&self, scene: &Scene, context: &Json) -> Option<String> {
+        let mut parts = Vec::new();
+        if let Some(card) = context["peer_card"].as_array() {
+            let lines = card.iter().filter_map(Json::as_str);
+            let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
+            if !lines.is_empty() {
+                parts.push(format!("About the user:\n{}", lines.join("\n")));
+            }
+        }
+        if let Some(model) = text_of(context, &["peer_representation", "representation"]) {
+            parts.push(format!("What is thought of the user:\n{model}"));
+        }
+        let summary = text_of(&context["summary"], &["content"]);
+        // A server may send it unasked.
+        if let Some(summary) = summary.filter(|_| !names::has_others(&self.settings, scene)) {
+            parts.push(format!("Earlier in this session:\n{summary}"));
+        }
+        (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
 
     /// What Honcho answers when it is asked what matters now.
@@ -262,25 +292,6 @@ fn level(dialectic: &Dialectic, round: usize, length: usize) -> usize {
     };
     // What the user chose stands, even above the cap.
     (level + more).min(dialectic.cap.max(level))
-}
-
-/// The context of a session or a peer in words; nothing when it is empty.
-pub(super) fn told(context: &Json) -> Option<String> {
-    let mut parts = Vec::new();
-    if let Some(card) = context["peer_card"].as_array() {
-        let lines = card.iter().filter_map(Json::as_str);
-        let lines: Vec<String> = lines.map(|line| format!("- {line}")).collect();
-        if !lines.is_empty() {
-            parts.push(format!("About the user:\n{}", lines.join("\n")));
-        }
-    }
-    if let Some(model) = text_of(context, &["peer_representation", "representation"]) {
-        parts.push(format!("What is thought of the user:\n{model}"));
-    }
-    if let Some(summary) = text_of(&context["summary"], &["content"]) {
-        parts.push(format!("Earlier in this session:\n{summary}"));
-    }
-    (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
 /// The first so many characters.

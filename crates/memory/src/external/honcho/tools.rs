@@ -7,7 +7,7 @@ use super::super::api::{rows, segment, text_of};
 use super::super::error::ProviderError;
 use super::super::provider::Scene;
 use super::super::tool::{bounded, needed, optional, refused, spec, unknown};
-use super::recall::{head, told};
+use super::recall::head;
 use super::settings::LEVELS;
 use super::{Honcho, names};
 
@@ -94,6 +94,12 @@ impl Honcho {
             Some("ai") => self.settings.agent.as_str(),
             Some(named) => named,
         };
+        let own = peer == user || peer == self.settings.agent;
+        if !own && names::has_others(&self.settings, scene) {
+            return Err(refused(
+                "others are asked about by themselves; peer is user or ai here",
+            ));
+        }
         match tool {
             "honcho_profile" => self.profile(peer, asked).await,
             "honcho_search" => self.search(peer, asked).await,
@@ -108,7 +114,7 @@ impl Honcho {
                 let answer = self.reason(peer, &session, &query, level).await?;
                 Ok(json!({"answer": text_of(&answer, &["content"])}))
             }
-            "honcho_context" => self.known(peer, &user, &session).await,
+            "honcho_context" => self.known(scene, peer, &session).await,
             "honcho_conclude" => self.conclusion(peer, &session, asked).await,
             other => Err(unknown(other)),
         }
@@ -168,13 +174,13 @@ impl Honcho {
 
     /// The session's view of who speaks; of others their own. Beside it who is in the session: whom else one may ask
     /// about.
-    async fn known(&self, peer: &str, user: &str, session: &str) -> Result<Json, ProviderError> {
+    async fn known(&self, scene: &Scene, peer: &str, session: &str) -> Result<Json, ProviderError> {
         // Who else is there comes beside what was asked for, which does not fail with it.
         let peers = self.in_session(session).await.unwrap_or_default();
-        let context = match peer == user {
+        let context = match peer == names::user(&self.settings, scene) {
             true => {
                 let query = [
-                    ("summary", "true"),
+                    self.summary(scene),
                     ("peer_target", peer),
                     ("peer_perspective", self.settings.agent.as_str()),
                 ];
@@ -184,7 +190,7 @@ impl Honcho {
             }
             false => self.api.get(&self.peer_path(peer, "context"), &[]).await?,
         };
-        Ok(json!({"peer": peer, "context": told(&context), "in_session": peers}))
+        Ok(json!({"peer": peer, "context": self.told(scene, &context), "in_session": peers}))
     }
 
     async fn conclusion(

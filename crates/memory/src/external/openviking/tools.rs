@@ -56,9 +56,9 @@ pub(super) fn specs() -> Vec<ToolSpec> {
         ),
         spec(
             "viking_add_resource",
-            "Takes a page or a repository in as a document, by its http(s) address, or a file by its path.",
+            "Takes a page or a repository in as a document, by its http(s) address.",
             json!({
-                "url": {"type": "string", "description": "an http(s) address, or the path of a file below the folder you work in"},
+                "url": {"type": "string"},
                 "reason": {"type": "string", "description": "why it is worth keeping"},
             }),
             &["url"],
@@ -125,14 +125,12 @@ impl OpenViking {
             "viking_add_resource" => {
                 let url = needed(asked, "url")?;
                 let reason = optional(asked, "reason").unwrap_or_default();
-                let added = match url.split_once("://") {
-                    Some(("http" | "https", _)) => {
-                        let body = json!({"path": url, "reason": reason});
-                        self.api.add("api/v1/resources", body).await?
-                    }
-                    Some(_) => return Err(refused("url begins with http:// or https://")),
-                    None => self.add_file(scene, url, reason).await?,
-                };
+                // A path would be read from this machine's disk, past the rails that files have here.
+                if !url.starts_with("http://") && !url.starts_with("https://") {
+                    return Err(refused("url begins with http:// or https://"));
+                }
+                let body = json!({"path": url, "reason": reason});
+                let added = self.api.add("api/v1/resources", body).await?;
                 Ok(json!({"added": true, "uri": result(&added)["root_uri"]}))
             }
             other => Err(unknown(other)),

@@ -1,5 +1,6 @@
 //! `/learn …`: a skill of files, pages, or what was just done.
 
+use hermes_agent::EXPLAINED;
 use hermes_core::Op;
 
 use super::{Next, Order};
@@ -26,7 +27,7 @@ pub(super) fn learn(order: &Order<'_>) -> Outcome<Next> {
         }
     };
     let op = Op::UserMessage {
-        text: format!("{wish}\n\n{HOW}"),
+        text: format!("{wish}{EXPLAINED}{HOW}"),
         media: Vec::new(),
     };
     Ok(Next::Send(op, None))
