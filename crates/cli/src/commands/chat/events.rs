@@ -109,9 +109,13 @@ impl<'o> Watch<'o> {
         let session = front.id();
         let began = conversation.began.as_duration().as_secs_f64();
         let spent = conversation.house.store.spent(&session, began).await;
+        let spent = spent.unwrap_or_else(|error| {
+            tracing::warn!(%error, "it is not known what this run used");
+            Spent::default()
+        });
         let route = front.route();
         Ok(Ending {
-            spent: spent.unwrap_or_default(),
+            spent,
             session: session.to_string(),
             provider: route.provider.clone(),
             model: route.model.clone(),
