@@ -6,6 +6,8 @@ use std::path::Path;
 
 use hermes_core::{CallId, Message, Part, ToolCall};
 
+use crate::batch::present::says_failed;
+
 /// Tools that change files.
 const EDITORS: [&str; 2] = ["write_file", "patch"];
 /// Tools that run something.
@@ -57,7 +59,7 @@ pub(crate) fn review<'a>(turn: impl Iterator<Item = &'a Message>) -> Edits {
                 ..
             } => {
                 if let Some(call) = open.remove(call) {
-                    edits.take(call, *failed || has_failed(content));
+                    edits.take(call, *failed || says_failed(content));
                 }
             }
             Part::Text { .. } | Part::Reasoning { .. } | Part::Media(_) => {}
@@ -81,17 +83,6 @@ impl Edits {
             self.unchecked.clear();
         }
     }
-}
-
-/// Whether a command that ended says that it failed.
-fn has_failed(content: &str) -> bool {
-    let result: Option<serde_json::Value> = content
-        .starts_with('{')
-        .then(|| serde_json::from_str(content).ok())
-        .flatten();
-    result
-        .and_then(|result| result.get("exit_code")?.as_i64())
-        .is_some_and(|code| code != 0)
 }
 
 fn paths(call: &ToolCall) -> Vec<String> {

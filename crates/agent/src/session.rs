@@ -379,8 +379,12 @@ impl Actor {
             message: format!("a fault in Hermes ended this turn: {fault}"),
             hint: Some("what was said is kept; say how to go on, or try again".to_owned()),
         };
-        let turn = TurnId(0);
-        self.events.send(Event::TurnFinished { turn, why }).await;
+        let over = Event::TurnFinished {
+            turn: TurnId(0),
+            why,
+            answer: String::new(),
+        };
+        self.events.send(over).await;
     }
 }
 

@@ -258,8 +258,12 @@ pub(crate) async fn run(around: Surroundings<'_>, input: Input) {
     let (mut turn, mut step) = match prepare::begin(around, input).await {
         Ok(begun) => begun,
         Err(error) => {
-            let (turn, why) = (TurnId(0), failed(&error));
-            events.send(Event::TurnFinished { turn, why }).await;
+            let over = Event::TurnFinished {
+                turn: TurnId(0),
+                why: failed(&error),
+                answer: String::new(),
+            };
+            events.send(over).await;
             return;
         }
     };

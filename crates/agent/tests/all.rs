@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod suite {
+    mod answers;
     mod coding;
     mod compaction;
     mod conversation;

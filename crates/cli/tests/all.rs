@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod suite {
+    mod answers;
     mod auth;
     mod backup;
     mod bad_input;

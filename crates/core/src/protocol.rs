@@ -222,6 +222,9 @@ pub enum Event {
         turn: TurnId,
         /// Why it ended.
         why: TurnEnd,
+        /// What it answered behind its last calls, as it is kept: what was shown and then thrown away is no part of
+        /// it. Empty when there is no answer.
+        answer: String,
     },
 }
 

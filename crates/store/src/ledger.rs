@@ -28,6 +28,31 @@ pub struct ModelCall {
     pub outcome: String,
 }
 
+/// What several calls used and cost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spent {
+    pub calls: u64,
+    pub usage: Usage,
+    /// Nothing where one of them has no known price.
+    pub cost_usd: Option<f64>,
+    /// As far as the least certain of them can be trusted.
+    pub status: CostStatus,
+    /// Where the prices are from.
+    pub source: String,
+}
+
+impl Default for Spent {
+    fn default() -> Self {
+        Self {
+            calls: 0,
+            usage: Usage::default(),
+            cost_usd: None,
+            status: CostStatus::Unknown,
+            source: String::new(),
+        }
+    }
+}
+
 /// A request whose tokens its provider has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CountedRequest {
@@ -35,6 +60,43 @@ pub struct CountedRequest {
     pub tokens: u64,
     /// The last row that was there when it went out.
     pub through: MessageId,
+}
+
+/// Of one call either what it cost is known or what it should have: both are part of the sum.
+const SPENT: &str = "WITH RECURSIVE line (id) AS ( \
+       SELECT ?1 UNION SELECT s.parent_session_id FROM sessions s JOIN line ON s.id = line.id) \
+     SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), \
+       coalesce(sum(cache_read_tokens), 0), coalesce(sum(cache_write_tokens), 0), coalesce(sum(reasoning_tokens), 0), \
+       sum(coalesce(actual_cost_usd, estimated_cost_usd)), \
+       coalesce(max(CASE cost_status WHEN 'included' THEN 0 WHEN 'actual' THEN 1 WHEN 'estimated' THEN 2 ELSE 3 END), 3), \
+       coalesce(group_concat(DISTINCT nullif(cost_source, '')), '') \
+     FROM model_calls WHERE session_id IN line AND started_at >= ?2";
+
+fn spent(row: &rusqlite::Row<'_>) -> rusqlite::Result<Spent> {
+    let count = |at: usize| -> rusqlite::Result<u64> {
+        let count: i64 = row.get(at)?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    };
+    let status = match row.get(7)? {
+        0 => CostStatus::Included,
+        1 => CostStatus::Actual,
+        2 => CostStatus::Estimated,
+        _ => CostStatus::Unknown,
+    };
+    let cost: Option<f64> = row.get(6)?;
+    Ok(Spent {
+        calls: count(0)?,
+        usage: Usage {
+            input_tokens: count(1)?,
+            output_tokens: count(2)?,
+            cache_read_tokens: count(3)?,
+            cache_write_tokens: count(4)?,
+            reasoning_tokens: count(5)?,
+        },
+        cost_usd: cost.filter(|_| status != CostStatus::Unknown),
+        status,
+        source: row.get(8)?,
+    })
 }
 
 impl Store {
@@ -105,6 +167,18 @@ impl Store {
                     call.billing_mode,
                 ])?;
             Ok(())
+        })
+    }
+
+    /// What a conversation has spent since then, in all the sessions it went on from.
+    pub fn spent(&self, session: &SessionId, since: f64) -> Pending<Spent> {
+        let session = session.clone();
+        // Asked of the thread that writes: calls are not waited for, and stand before this in its queue.
+        self.write(move |connection| {
+            let spent = connection
+                .prepare_cached(SPENT)?
+                .query_row(rusqlite::params![session.as_str(), since], spent)?;
+            Ok(spent)
         })
     }
 

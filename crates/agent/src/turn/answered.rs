@@ -44,17 +44,8 @@ const KEEPING: [&str; 2] = ["memory", "skill_manage"];
 
 impl Turn<'_> {
     /// Decides by refusal, length, calls and text, in this order.
-    pub(super) async fn answered(&mut self, mut answer: Answer) -> Result<Step, StoreError> {
-        if let Cow::Owned(without) = scrubbed(&answer.text) {
-            answer.text = without.trim_start().to_owned();
-            // The provider's own turn repeats it too.
-            answer.raw = None;
-        }
-        let (said, thought) = think::split(&answer.text);
-        if !thought.is_empty() {
-            answer.text = said;
-            answer.reasoning.push_str(&thought);
-        }
+    pub(super) async fn answered(&mut self, answer: Answer) -> Result<Step, StoreError> {
+        let mut answer = plain(answer);
         self.without_repetition(&mut answer);
         let responses = self.around.spec.course.route().protocol() == Some(WireProtocol::Responses);
         if responses && answer.calls.is_empty() && answer.text.contains(LEAKED_CALL) {
@@ -70,10 +61,7 @@ impl Turn<'_> {
             false => MOST_PAUSES,
         };
         match answer.finish {
-            // A filter that struck in the middle leaves nothing that should be run.
-            Some(FinishReason::Refused) if answer.is_empty() || !answer.calls.is_empty() => {
-                return Ok(self.refused().await);
-            }
+            Some(FinishReason::Refused) => return self.refused(answer).await,
             Some(FinishReason::Paused)
                 if self.tries.paused < most_pauses && answer.calls.is_empty() =>
             {
@@ -130,17 +118,29 @@ impl Turn<'_> {
         Ok(Step::CallModel)
     }
 
-    async fn refused(&mut self) -> Step {
+    /// Half an answer is none, and a filter that struck in the middle leaves nothing that should be run: another model
+    /// is asked. Where there is none the turn fails, and what was shown of the answer is kept.
+    pub(super) async fn refused(&mut self, answer: Answer) -> Result<Step, StoreError> {
         let now = self.around.services.clock.now();
         let label = self.around.spec.course.route().label();
         if self.around.spec.course.leave_refusing(now) {
             self.tell_route(format!("{label} refused to answer")).await;
-            return Step::CallModel;
+            return Ok(Step::CallModel);
         }
-        fail(
-            &format!("{label} refused to answer this"),
+        let message = if answer.text.trim().is_empty() {
+            format!("{label} refused to answer this")
+        } else {
+            let piece = Answer {
+                raw: None,
+                ..self.whole(answer)
+            };
+            self.keep_whole(piece.to_message(Vec::new())).await?;
+            format!("{label} refused to go on with this answer; what came of it is kept")
+        };
+        Ok(fail(
+            &message,
             "say it in another way, or choose another model with `hermes model`",
-        )
+        ))
     }
 
     /// A call that was cut off never runs; the model writes it again with more room.
@@ -390,6 +390,21 @@ impl Turn<'_> {
         }
         Ok(Step::RunTools(ready))
     }
+}
+
+/// An answer whose text is what was said: without thinking between tags, and without what an external memory recalled.
+pub(super) fn plain(mut answer: Answer) -> Answer {
+    if let Cow::Owned(without) = scrubbed(&answer.text) {
+        answer.text = without.trim_start().to_owned();
+        // The provider's own turn repeats it too.
+        answer.raw = None;
+    }
+    let (said, thought) = think::split(&answer.text);
+    if !thought.is_empty() {
+        answer.text = said;
+        answer.reasoning.push_str(&thought);
+    }
+    answer
 }
 
 fn fail(message: &str, hint: &str) -> Step {

@@ -1,13 +1,14 @@
 //! Asking the model, once.
 
 use hermes_core::{
-    CacheLife, Event, Message, ModelRequest, ModelSettings, Role, ToolChoice, TurnEnd,
+    CacheLife, Event, FinishReason, Message, ModelRequest, ModelSettings, Role, ToolChoice, TurnEnd,
 };
 use hermes_llm::classify::{Fault, Reason};
 use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink};
 use hermes_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
+use super::answered::plain;
 use super::counted::Counted;
 use super::unsettled::Unsettled;
 use super::{CompactFor, Compacting, Entry, Step, Turn};
@@ -96,10 +97,16 @@ impl Turn<'_> {
             // Some models call tools as long as any are on offer.
             request.tools = [].into();
             match end {
-                CallEnd::Answered(answer) | CallEnd::Partial(answer)
-                    if !answer.text.trim().is_empty() =>
-                {
-                    let mut answer = *answer;
+                CallEnd::Answered(answer) if answer.finish == Some(FinishReason::Refused) => {
+                    // Another model is asked for it anew.
+                    self.aside.pop();
+                    return self.refused(plain(*answer)).await;
+                }
+                CallEnd::Answered(answer) | CallEnd::Partial(answer) => {
+                    let mut answer = plain(*answer);
+                    if answer.text.trim().is_empty() {
+                        continue;
+                    }
                     self.without_repetition(&mut answer);
                     let answer = Answer {
                         calls: Vec::new(),
@@ -109,7 +116,6 @@ impl Turn<'_> {
                     self.keep_whole(answer.to_message(Vec::new())).await?;
                     break;
                 }
-                CallEnd::Answered(_) | CallEnd::Partial(_) => {}
                 CallEnd::Stopped(answer) => {
                     self.keep_partial(&answer).await?;
                     return Ok(Step::Finish(TurnEnd::Interrupted));
@@ -254,15 +260,13 @@ impl Turn<'_> {
 
     /// What was said before a stop is part of the conversation.
     async fn keep_partial(&mut self, answer: &Answer) -> Result<(), StoreError> {
-        let (text, _) = crate::think::split(&answer.text);
-        let text = hermes_memory::scrubbed(&text);
-        if text.trim().is_empty() {
+        let mut answer = plain(Answer {
+            text: answer.text.clone(),
+            ..Answer::default()
+        });
+        if answer.text.trim().is_empty() {
             return Ok(());
         }
-        let mut answer = Answer {
-            text: text.into_owned(),
-            ..Answer::default()
-        };
         self.without_repetition(&mut answer);
         let text = self.whole(answer).text;
         self.keep_whole(Message::text(Role::Assistant, text.trim()))

@@ -127,7 +127,7 @@ impl Turn<'_> {
     }
 
     /// The rows behind the message that started the turn; remarks are part of it.
-    fn rows_of_turn(&self) -> impl Iterator<Item = &Message> {
+    pub(super) fn rows_of_turn(&self) -> impl Iterator<Item = &Message> {
         let start = self
             .history
             .iter()

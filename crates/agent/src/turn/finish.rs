@@ -14,6 +14,7 @@ impl Turn<'_> {
         let mut why = why;
         // What was shown is a row already, also when nothing could follow it.
         self.leave_said();
+        let answer = self.answer();
         if why == TurnEnd::Interrupted && self.is_unanswered() {
             let closing = Message::text(Role::Assistant, STOPPED);
             if let Err(error) = self.keep(closing).await {
@@ -36,12 +37,29 @@ impl Turn<'_> {
             .send(Event::TurnFinished {
                 turn,
                 why: why.clone(),
+                answer,
             })
             .await;
         if why == TurnEnd::Done {
             learning::after(self).await;
         }
         drop(behind);
+    }
+
+    /// What the rows of the turn say behind its last calls.
+    fn answer(&self) -> String {
+        let mut said: Vec<String> = Vec::new();
+        // Taking back and shortening ask no model: the last rows are those of an earlier turn.
+        let rows = self.rows_of_turn().filter(|_| self.tries.calls > 0);
+        for message in rows {
+            match message.role {
+                Role::Tool => said.clear(),
+                Role::Assistant => said.push(message.plain_text().trim().to_owned()),
+                Role::System | Role::User => {}
+            }
+        }
+        said.retain(|text| !text.is_empty());
+        said.join("\n\n")
     }
 
     fn is_unanswered(&self) -> bool {

@@ -79,6 +79,8 @@ impl Turn<'_> {
             let shown_with = shown.iter_mut().zip(contents).zip(failures);
             for (((index, slot), content), failed) in shown_with {
                 *slot = content;
+                // The end of it said so, and was cut off.
+                slot.failed |= failed && !present::says_failed(&slot.content);
                 if let Some(text) = slot.suspicion() {
                     self.say(Event::Notice { text }).await;
                 }

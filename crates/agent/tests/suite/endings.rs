@@ -140,6 +140,31 @@ async fn changed_code_is_checked_before_the_turn_ends() {
     assert_eq!(count(unarmed).await, 2);
 }
 
+// AG-38: with a note behind the result, and when the end of it went to a file.
+#[tokio::test]
+async fn a_check_that_keeps_failing_has_not_passed() {
+    let failing = |output: &str| {
+        let result = json!({"output": output, "exit_code": 1, "error": null});
+        Scripted::saying("terminal", &result.to_string())
+    };
+    let long = "assertion failed\n".repeat(6_000);
+    for (runs, output) in [(1, "1 failed"), (2, "1 failed"), (1, long.as_str())] {
+        let check = tool_call("terminal", json!({"command": "python3 check_it.py"}));
+        let checks = std::iter::repeat_n(check, runs);
+        let scenario = checks.fold(Scenario::new().reply(write("a.py")), |scenario, check| {
+            scenario.reply(check)
+        });
+        let scenario = scenario.reply(Step::new(text("Done.")).repeat());
+        let fixture = Fixture::new(scenario)
+            .tool(Scripted::saying("write_file", "written"))
+            .tool(failing(output));
+        assert_eq!(fixture.ask("build").await.why, TurnEnd::Done);
+        // Writing, checking, and three times the answer that was held back twice.
+        let (requests, length) = (fixture.requests().len(), output.len());
+        assert_eq!(requests, 1 + runs + 3, "{runs} runs, {length} bytes");
+    }
+}
+
 // AG-38
 #[tokio::test]
 async fn an_answer_that_was_held_back_is_delivered_when_the_budget_is_spent() {

@@ -133,6 +133,18 @@ pub(crate) struct Done {
     pub(crate) text: String,
     pub(crate) events: Vec<Event>,
     pub(crate) why: TurnEnd,
+    /// What the end of the turn says that was answered.
+    pub(crate) answer: String,
+}
+
+impl Done {
+    /// Takes in how it ended.
+    fn end(&mut self, event: Event) {
+        if let Event::TurnFinished { why, answer, .. } = &event {
+            (self.why, self.answer) = (why.clone(), answer.clone());
+        }
+        self.events.push(event);
+    }
 }
 
 impl Fixture {
@@ -399,16 +411,13 @@ pub(crate) async fn finish(session: &Session) -> Done {
         text: String::new(),
         events: Vec::new(),
         why: TurnEnd::Interrupted,
+        answer: String::new(),
     };
     let reading = async {
         while let Some(event) = session.next_event().await {
             match &event {
                 Event::TextDelta { text } => done.text.push_str(text),
-                Event::TurnFinished { why, .. } => {
-                    done.why = why.clone();
-                    done.events.push(event);
-                    return;
-                }
+                Event::TurnFinished { .. } => return done.end(event),
                 _ => {}
             }
             done.events.push(event);

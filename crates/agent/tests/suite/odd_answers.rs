@@ -195,9 +195,15 @@ async fn thinking_without_an_answer_is_asked_to_speak() {
         .map(|request| request.body)
         .collect();
     assert!(bodies.len() == 2 && bodies[0] != bodies[1]);
-    let scenario = Scenario::new().reply(text("<think>two and two</think>\n\nFour."));
-    let fixture = Fixture::new(scenario);
-    assert_eq!(fixture.ask("two and two?").await.text, "Four.");
+    for said in [
+        "<think>two and two</think>\n\nFour.",
+        "Four<think>two and two</think>.",
+    ] {
+        let pieces = Step::new(text(said)).chunk_chars(3);
+        let fixture = Fixture::new(Scenario::new().reply(pieces));
+        assert_eq!(fixture.ask("two and two?").await.text, "Four.", "{said}");
+        assert_eq!(fixture.texts()[1].1, "Four.", "{said}");
+    }
     assert_eq!(fixture.texts()[1].1, "Four.");
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_core::{Event, Op, TurnEnd, WireProtocol};
-use hermes_testkit::model_server::{Answer, Gate, Scenario, Step, ToolCall, error, text};
+use hermes_testkit::model_server::{
+    Answer, Gate, Scenario, Step, ToolCall, error, text, tool_call,
+};
 use serde_json::json;
 
 use super::fixture::{Done, Fixture, Scripted, finish_watching, notices, pass};
@@ -124,6 +126,59 @@ async fn a_refused_answer_runs_none_of_its_calls() {
         let calls = fixture.rows().iter().any(|row| row.role == "tool");
         assert!(!calls, "{:?}", fixture.texts());
     }
+}
+
+// AG-12, AG-14: half an answer is none, however it began.
+#[tokio::test]
+async fn an_answer_that_a_filter_cut_is_not_passed_off_as_whole() {
+    const HALF: &str = "The recipe begins with two";
+    for protocol in PROTOCOLS {
+        let half = || refusal(protocol).text(HALF);
+        let fixture = with_spare(protocol, half());
+        let done = fixture.ask("tell me").await;
+        assert_eq!(done.why, TurnEnd::Done, "{protocol:?}: {done:?}");
+        assert_eq!(done.answer, "From the other.", "{protocol:?}");
+        assert_eq!(asked(&fixture, "scripted"), 1, "{protocol:?}");
+        assert_eq!(changes(&done).len(), 1, "{protocol:?}: {done:?}");
+        let rows = fixture.texts();
+        assert_eq!(rows.len(), 2, "{protocol:?}: {rows:?}");
+        assert_eq!(rows[1].1, "From the other.", "{protocol:?}");
+
+        let mut alone = Fixture::new(Scenario::new().reply(Step::new(half()).repeat()));
+        alone.protocol = protocol;
+        let done = alone.ask("tell me").await;
+        let TurnEnd::Failed { message, hint } = &done.why else {
+            panic!("{protocol:?}: {done:?}");
+        };
+        assert!(
+            message.contains("lab/scripted refused to go on"),
+            "{protocol:?}: {message}"
+        );
+        assert!(hint.is_some());
+        assert_eq!(alone.requests().len(), 1, "{protocol:?}");
+        assert_eq!(alone.texts()[1].1, HALF, "what was shown is kept");
+    }
+}
+
+// AG-10, AG-14: the summary at the end of a budget is an answer like any other.
+#[tokio::test]
+async fn a_summary_that_is_refused_is_asked_for_of_another_model() {
+    let cut = text("So far I").finish_reason("content_filter");
+    let scenario = Scenario::new()
+        .reply(tool_call("look", json!({"n": 1})))
+        .reply(Step::new(cut).when_model("scripted"))
+        .reply(Step::new(text("<think>hm</think>I looked.")).when_model("spare"));
+    let mut fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    fixture.fallbacks = vec![fixture.route_to(&fixture.server, "spare")];
+    fixture.most_calls = 1;
+    let done = fixture.ask("look for ever").await;
+    assert_eq!(
+        (&done.why, done.answer.as_str()),
+        (&TurnEnd::Budget, "I looked.")
+    );
+    assert_eq!(fixture.texts().last().unwrap().1, "I looked.");
+    let last = fixture.requests().pop().unwrap().expect_json()["messages"].to_string();
+    assert_eq!(last.matches("limit of model calls").count(), 1, "{last}");
 }
 
 // AG-18

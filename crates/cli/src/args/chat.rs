@@ -64,7 +64,7 @@ pub(crate) struct RunArgs {
     /// Say on stderr what happens; on the screen it goes to agent.log
     #[arg(short, long)]
     pub(crate) verbose: bool,
-    /// Write what the run used to this file, as JSON
+    /// Write what the run used to this file, as JSON, however it ends
     #[arg(long, value_name = "FILE")]
     pub(crate) usage_file: Option<PathBuf>,
 }

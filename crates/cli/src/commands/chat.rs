@@ -24,6 +24,7 @@ mod usage;
 mod waiting;
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 
 use hermes_config::Loaded;
 use hermes_core::{FailureKind, Op, TurnEnd};
@@ -37,6 +38,7 @@ use crate::models::tell;
 use crate::output::{Output, cleaned};
 use conversation::Conversation;
 use events::{Ending, Shown, Watch};
+use question::Question;
 
 const SILENT: &str = "the model said nothing, even when it was asked again";
 const ASK_OTHERWISE: &str = "ask in another way, or choose another model with `hermes model`";
@@ -48,24 +50,25 @@ pub(crate) fn one_shot(
     context: &Context,
     output: &mut Output,
 ) -> Outcome {
-    let question = question::Question::read(prompt, &[])?;
     if run.verbose {
         logging::aside(context);
     }
-    let ending = ask(&question, run, Shown::Answer, context, output).map_err(no_run)?;
+    let words = Words {
+        text: prompt,
+        images: &[],
+    };
+    let ending = ask(&words, run, Shown::Answer, context, output).map_err(no_run)?;
     match &ending.why {
         TurnEnd::Failed { message, hint } => {
             say_failed(message, hint.as_deref())?;
             Err(Complaint::Code(2))
         }
         TurnEnd::Interrupted => Err(Complaint::Code(130)),
-        TurnEnd::Done | TurnEnd::Budget | TurnEnd::Empty if ending.answer.trim().is_empty() => {
+        TurnEnd::Empty => {
             say_failed(SILENT, Some(ASK_OTHERWISE))?;
             Err(Complaint::Code(1))
         }
-        TurnEnd::Done | TurnEnd::Budget | TurnEnd::Empty => {
-            Ok(output.answer(ending.answer.trim_end())?)
-        }
+        TurnEnd::Done | TurnEnd::Budget => Ok(output.answer(&ending.answer)?),
     }
 }
 
@@ -108,16 +111,19 @@ pub(crate) fn run(args: &ChatArgs, context: &Context, output: &mut Output) -> Ou
         }
         return talk(&args.run, None, context, output);
     };
-    let question = question::Question::read(query, &args.image)?;
+    let words = Words {
+        text: query,
+        images: &args.image,
+    };
     let shown = if args.quiet {
         Shown::Answer
     } else {
         Shown::Everything
     };
-    let ending = ask(&question, &args.run, shown, context, output)?;
+    let ending = ask(&words, &args.run, shown, context, output)?;
     if args.quiet {
         if !ending.answer.is_empty() {
-            output.answer(ending.answer.trim_end())?;
+            output.answer(&ending.answer)?;
         }
         output.flush()?;
         writeln!(std::io::stderr(), "session_id: {}", ending.session)?;
@@ -162,15 +168,23 @@ fn talk(run: &RunArgs, first: Option<&str>, context: &Context, output: &mut Outp
     }
 }
 
-/// Asks one question and waits for the end. What was used is written down however it ends.
+/// What stands on the command line.
+struct Words<'a> {
+    text: &'a str,
+    images: &'a [PathBuf],
+}
+
+/// Asks one question and waits for the end. What was used is written down however it ends, also when there is nothing
+/// to ask.
 fn ask(
-    question: &question::Question,
+    words: &Words<'_>,
     run: &RunArgs,
     shown: Shown,
     context: &Context,
     output: &mut Output,
 ) -> Outcome<Ending> {
-    let ending = converse(question, run, shown, context, output);
+    let ending = Question::read(words.text, words.images)
+        .and_then(|question| converse(&question, run, shown, context, output));
     if let Some(path) = &run.usage_file {
         usage::write(path, &ending)?;
     }
@@ -178,7 +192,7 @@ fn ask(
 }
 
 fn converse(
-    question: &question::Question,
+    question: &Question,
     run: &RunArgs,
     shown: Shown,
     context: &Context,

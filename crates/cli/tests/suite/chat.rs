@@ -29,11 +29,11 @@ pub(crate) fn served(scenario: Scenario) -> (ModelServer, Program) {
     (server, program)
 }
 
-fn usage(program: &Program) -> Json {
+pub(crate) fn usage(program: &Program) -> Json {
     serde_json::from_str(&program.home.read("usage.json").unwrap()).unwrap()
 }
 
-fn usage_path(program: &Program) -> String {
+pub(crate) fn usage_path(program: &Program) -> String {
     program.home.path().join("usage.json").display().to_string()
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hermes_core::{CostStatus, SessionId, Usage};
-use hermes_store::{Insights, ModelCall, Period, TopRecord};
+use hermes_store::{Insights, ModelCall, Period, Spent, TopRecord};
 use jiff::tz::TimeZone;
 use serde_json::{Value as Json, json};
 
@@ -200,6 +200,57 @@ fn a_helper_call_of_ours_counts_once() {
     let cli = insights(&fixture, 0.0, Some("cli"));
     assert_eq!(cli.overview.usage.total(), 220, "the probe has no source");
     assert_eq!(cli.overview.cost.status(), CostStatus::Included);
+}
+
+// CL-3
+#[test]
+fn what_a_conversation_spent_is_added_up_from_a_moment_on() {
+    let fixture = Fixture::new();
+    let (first, session) = (fixture.session("first"), fixture.session("second"));
+    fixture.sql("UPDATE sessions SET parent_session_id = 'first' WHERE id = 'second'");
+    let began = 1_783_000_000.0;
+    let spent = || fixture.store.spent(&session, began).wait().unwrap();
+    assert_eq!(spent(), Spent::default(), "no call, no price");
+    let record = |session, status, at: f64, change: &dyn Fn(&mut ModelCall)| {
+        let mut call = call(Some(session), "", status);
+        call.started_at = at;
+        change(&mut call);
+        // Nobody waits for it: what is asked next comes behind it.
+        drop(fixture.store.record_call(call));
+    };
+    record(&session, CostStatus::Included, began, &|_| {});
+    assert_eq!(
+        (spent().cost_usd, spent().status),
+        (None, CostStatus::Included)
+    );
+    record(&session, CostStatus::Estimated, began - 1.0, &|call| {
+        call.estimated_cost_usd = Some(64.0);
+    });
+    record(&session, CostStatus::Estimated, began + 1.0, &|call| {
+        call.estimated_cost_usd = Some(0.25);
+        call.cost_source = "list".to_owned();
+    });
+    // The conversation went on in another session.
+    record(&first, CostStatus::Actual, began + 2.0, &|call| {
+        call.actual_cost_usd = Some(0.5);
+    });
+    let expected = Spent {
+        calls: 3,
+        usage: Usage {
+            input_tokens: 300,
+            output_tokens: 30,
+            ..Usage::default()
+        },
+        cost_usd: Some(0.75),
+        status: CostStatus::Estimated,
+        source: "list".to_owned(),
+    };
+    assert_eq!(spent(), expected);
+    record(&session, CostStatus::Unknown, began + 3.0, &|_| {});
+    assert_eq!(
+        (spent().cost_usd, spent().status, spent().calls),
+        (None, CostStatus::Unknown, 4)
+    );
 }
 
 // AG-23

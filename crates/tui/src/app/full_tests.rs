@@ -104,7 +104,8 @@ fn called(app: &mut App, number: usize) {
 fn turn_ends(app: &mut App) {
     let why = TurnEnd::Done;
     let turn = TurnId(1);
-    event(app, Event::TurnFinished { turn, why });
+    let answer = String::new();
+    event(app, Event::TurnFinished { turn, why, answer });
 }
 
 // CL-31
@@ -211,8 +212,11 @@ fn the_list_is_asked_for_again_when_something_happened_on_its_way() {
     let turn = TurnId(1);
     let began = app.update(Input::Event(Event::TurnStarted { turn }), SECOND);
     assert_eq!(began, [Effect::Sessions]);
-    let why = TurnEnd::Done;
-    let ended = app.update(Input::Event(Event::TurnFinished { turn, why }), SECOND);
+    let (why, answer) = (TurnEnd::Done, String::new());
+    let ended = app.update(
+        Input::Event(Event::TurnFinished { turn, why, answer }),
+        SECOND,
+    );
     assert_eq!(ended, [], "one at a time");
     let came = app.update(Input::Sessions(Vec::new()), SECOND);
     assert_eq!(came, [Effect::Sessions]);

@@ -62,8 +62,8 @@ fn started(app: &mut App) {
 }
 
 fn finished(app: &mut App, now: Duration) -> Vec<Effect> {
-    let (turn, why) = (TurnId(1), TurnEnd::Done);
-    app.update(Input::Event(Event::TurnFinished { turn, why }), now)
+    let (turn, why, answer) = (TurnId(1), TurnEnd::Done, String::new());
+    app.update(Input::Event(Event::TurnFinished { turn, why, answer }), now)
 }
 
 fn live(app: &mut App, now: Duration) -> String {

@@ -60,8 +60,11 @@ fn history(settings: Settings) -> Vec<String> {
     };
     event(Event::Usage { turn, call: turn });
     app.update(Input::Standing(standing(Cost::Known(1.25))), SECOND);
-    let (turn, why) = (TurnId(1), TurnEnd::Done);
-    app.update(Input::Event(Event::TurnFinished { turn, why }), 4 * SECOND);
+    let (turn, why, answer) = (TurnId(1), TurnEnd::Done, String::new());
+    app.update(
+        Input::Event(Event::TurnFinished { turn, why, answer }),
+        4 * SECOND,
+    );
     app.take_finished()
         .iter()
         .map(ToString::to_string)

@@ -76,6 +76,7 @@ fn finished(why: TurnEnd) -> Input {
     Input::Event(Event::TurnFinished {
         turn: TurnId(1),
         why,
+        answer: String::new(),
     })
 }
 

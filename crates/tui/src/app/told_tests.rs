@@ -39,8 +39,11 @@ fn started(app: &mut App) {
 }
 
 fn finished(app: &mut App) -> Vec<Effect> {
-    let (turn, why) = (TurnId(1), TurnEnd::Done);
-    app.update(Input::Event(Event::TurnFinished { turn, why }), SECOND)
+    let (turn, why, answer) = (TurnId(1), TurnEnd::Done, String::new());
+    app.update(
+        Input::Event(Event::TurnFinished { turn, why, answer }),
+        SECOND,
+    )
 }
 
 fn sent(effects: &[Effect]) -> Vec<&Outgoing> {

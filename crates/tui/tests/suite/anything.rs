@@ -122,13 +122,18 @@ fn event() -> impl Strategy<Value = Event> {
             call: Usage::default(),
         }),
         words().prop_map(|text| Event::Notice { text }),
-        prop::sample::select(ends).prop_map(move |why| Event::TurnFinished { turn, why }),
+        prop::sample::select(ends).prop_map(move |why| Event::TurnFinished {
+            turn,
+            why,
+            answer: String::new(),
+        }),
         words().prop_map(move |message| Event::TurnFinished {
             turn,
             why: TurnEnd::Failed {
                 hint: Some(message.clone()),
                 message,
             },
+            answer: String::new(),
         }),
     ]
 }

@@ -160,8 +160,8 @@ proptest! {
                     app.update(Input::Resize(columns, rows), Duration::ZERO);
                 }
                 Step::End => {
-                    let (turn, why) = (TurnId(1), TurnEnd::Done);
-                    app.update(Input::Event(Event::TurnFinished { turn, why }), Duration::ZERO);
+                    let (turn, why, answer) = (TurnId(1), TurnEnd::Done, String::new());
+                    app.update(Input::Event(Event::TurnFinished { turn, why, answer }), Duration::ZERO);
                 }
             }
             let live = app.live(Duration::ZERO);

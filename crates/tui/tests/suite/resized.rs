@@ -190,6 +190,7 @@ impl Storm {
         let over = Event::TurnFinished {
             turn: TurnId(1),
             why,
+            answer: String::new(),
         };
         self.app.update(Input::Event(over), Duration::ZERO);
         self.deliver(Reads::Pictures);

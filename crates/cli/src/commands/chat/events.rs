@@ -3,8 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use hermes_core::{Event, Op, TurnEnd, Usage};
-use hermes_store::Session;
+use hermes_core::{Event, Op, TurnEnd};
+use hermes_store::Spent;
 use hermes_tui::{Cleaner, clean_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -28,50 +28,11 @@ pub(super) struct Ending {
     pub(super) model: String,
     /// What the route that answered asked for.
     pub(super) service_tier: Option<String>,
-    /// The last thing that was said.
+    /// What was answered.
     pub(super) answer: String,
-    pub(super) usage: Usage,
-    pub(super) calls: u32,
-    /// The session as it stands now, with its costs.
-    pub(super) row: Option<Session>,
+    /// What all of it used and cost.
+    pub(super) spent: Spent,
     pub(super) why: TurnEnd,
-}
-
-/// The last thing that was said in a turn.
-#[derive(Debug, Default)]
-pub(super) struct LastSaid {
-    now: String,
-    /// What was said before the last calls: the answer, if nothing follows them.
-    before: String,
-}
-
-impl LastSaid {
-    /// Takes a piece in; answers it without the space in front of an answer.
-    pub(super) fn push<'t>(&mut self, text: &'t str) -> &'t str {
-        let piece = match self.now.is_empty() {
-            true => text.trim_start(),
-            false => text,
-        };
-        self.now.push_str(piece);
-        piece
-    }
-
-    /// Whatever was said, calls follow it.
-    pub(super) fn calls_follow(&mut self) {
-        let said = std::mem::take(&mut self.now);
-        if !said.trim().is_empty() {
-            self.before = said;
-        }
-    }
-
-    /// What the answer of a turn is that ended like this.
-    pub(super) fn at_the_end(&mut self, why: &TurnEnd) -> String {
-        let before = std::mem::take(&mut self.before);
-        match std::mem::take(&mut self.now) {
-            now if now.trim().is_empty() && *why == TurnEnd::Done => before,
-            now => now,
-        }
-    }
 }
 
 /// Follows one turn.
@@ -79,11 +40,10 @@ pub(super) struct Watch<'o> {
     shown: Shown,
     output: &'o mut Output,
     busy: ProgressBar,
-    answer: LastSaid,
+    /// Whether anything but space was said since the last call.
+    spoke: bool,
     /// Makes the answer harmless as it comes.
     cleaner: Cleaner,
-    usage: Usage,
-    calls: u32,
     mid_line: bool,
 }
 
@@ -107,10 +67,8 @@ impl<'o> Watch<'o> {
             shown,
             output,
             busy,
-            answer: LastSaid::default(),
+            spoke: false,
             cleaner: Cleaner::prose(),
-            usage: Usage::default(),
-            calls: 0,
             mid_line: false,
         }
     }
@@ -119,7 +77,7 @@ impl<'o> Watch<'o> {
     pub(super) async fn until_end(mut self, conversation: &Conversation) -> Outcome<Ending> {
         let front = conversation.front();
         self.busy.set_message("thinking");
-        let why = loop {
+        let (why, answer) = loop {
             let event = tokio::select! {
                 event = front.next_event() => event,
                 _ = tokio::signal::ctrl_c() => {
@@ -128,10 +86,10 @@ impl<'o> Watch<'o> {
                 }
             };
             let Some(event) = event else {
-                break TurnEnd::Interrupted;
+                break (TurnEnd::Interrupted, String::new());
             };
             match event {
-                Event::TurnFinished { why, .. } => break why,
+                Event::TurnFinished { why, answer, .. } => break (why, answer),
                 Event::RouteChanged {
                     provider: to,
                     model: name,
@@ -149,18 +107,25 @@ impl<'o> Watch<'o> {
             self.output.flush()?;
         }
         let session = front.id();
-        let row = conversation.house.store.session(&session).await;
+        let began = conversation.began.as_duration().as_secs_f64();
+        let spent = conversation.house.store.spent(&session, began).await;
+        let spent = spent.unwrap_or_else(|error| {
+            tracing::warn!(%error, "it is not known what this run used");
+            Spent::default()
+        });
         let route = front.route();
         Ok(Ending {
-            row: row.unwrap_or_default(),
+            spent,
             session: session.to_string(),
             provider: route.provider.clone(),
             model: route.model.clone(),
             service_tier: route.service_tier().map(str::to_owned),
-            answer: self.answer.at_the_end(&why),
-            usage: self.usage,
-            calls: self.calls,
-            why,
+            why: match why {
+                // The limit was reached, and nobody said how far it came.
+                TurnEnd::Done | TurnEnd::Budget if answer.is_empty() => TurnEnd::Empty,
+                why => why,
+            },
+            answer,
         })
     }
 
@@ -170,7 +135,7 @@ impl<'o> Watch<'o> {
             Event::ToolStarted {
                 name, arguments, ..
             } => {
-                self.answer.calls_follow();
+                self.spoke = false;
                 self.busy.set_message(clean_line(&name));
                 let shown: String = arguments.to_string().chars().take(100).collect();
                 if self.shown == Shown::Everything {
@@ -185,10 +150,6 @@ impl<'o> Watch<'o> {
                     self.note(&format!("┊ failed: {}", first_line(&summary)))?;
                 }
             }
-            Event::Usage { turn, .. } => {
-                self.usage = turn;
-                self.calls += 1;
-            }
             Event::Compacted { before, after } => {
                 self.note(&format!(
                     "the conversation was shortened: {before} → {after} tokens"
@@ -202,6 +163,7 @@ impl<'o> Watch<'o> {
             | Event::ReasoningDelta { .. }
             | Event::ToolPreparing { .. }
             | Event::ToolOutput { .. }
+            | Event::Usage { .. }
             | Event::FileChanged { .. }
             | Event::SessionChanged { .. }
             | Event::RouteChanged { .. }
@@ -211,8 +173,8 @@ impl<'o> Watch<'o> {
     }
 
     fn text(&mut self, text: &str) -> Outcome {
-        let piece = self.answer.push(text);
-        if self.shown == Shown::Everything && !piece.is_empty() {
+        self.spoke |= !text.trim().is_empty();
+        if self.shown == Shown::Everything && self.spoke {
             self.busy.set_draw_target(ProgressDrawTarget::hidden());
             let mut shown = String::new();
             match self.output.is_terminal() {

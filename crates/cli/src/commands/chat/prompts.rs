@@ -10,7 +10,6 @@ use hermes_core::{Answer, Event, Op, Question, QuestionId, SessionId, TurnEnd};
 use jiff::Timestamp;
 
 use super::away::Left;
-use super::events::LastSaid;
 use super::front::Calls;
 
 /// Prompts that may run at once.
@@ -22,7 +21,6 @@ pub(super) struct Prompt {
     /// What was asked.
     pub(super) text: String,
     pub(super) since: Timestamp,
-    answer: RefCell<LastSaid>,
     calls: Calls,
 }
 
@@ -60,7 +58,6 @@ impl Prompt {
             session,
             text,
             since,
-            answer: RefCell::default(),
             calls,
         }
     }
@@ -75,11 +72,11 @@ impl Prompt {
         self.session.id()
     }
 
-    fn ended(&self, why: TurnEnd) -> Ended {
+    fn ended(&self, why: TurnEnd, answer: String) -> Ended {
         Ended {
             label: self.label().to_owned(),
             text: self.text.clone(),
-            answer: self.answer.take().at_the_end(&why).trim().to_owned(),
+            answer,
             why,
         }
     }
@@ -147,10 +144,6 @@ impl Prompts {
             prompt.calls.hear(prompt.id(), event);
         }
         match event {
-            Some(Event::TextDelta { text }) => {
-                prompt.answer.borrow_mut().push(&text);
-            }
-            Some(Event::ToolStarted { .. }) => prompt.answer.borrow_mut().calls_follow(),
             Some(Event::Ask(question)) => return Some(Aside::Asks(self.ask(prompt, question))),
             Some(Event::Answered { question, how }) => {
                 return Some(self.answered(prompt, question, how));
@@ -158,21 +151,23 @@ impl Prompts {
             Some(Event::Notice { text }) => {
                 return Some(Aside::Notice(format!("{}: {text}", prompt.label())));
             }
-            Some(Event::TurnFinished { why, .. }) => return Some(self.end(prompt, why)),
-            None => return Some(self.end(prompt, TurnEnd::Interrupted)),
+            Some(Event::TurnFinished { why, answer, .. }) => {
+                return Some(self.end(prompt, why, answer));
+            }
+            None => return Some(self.end(prompt, TurnEnd::Interrupted, String::new())),
             Some(_) => {}
         }
         None
     }
 
-    fn end(&self, prompt: &Rc<Prompt>, why: TurnEnd) -> Aside {
+    fn end(&self, prompt: &Rc<Prompt>, why: TurnEnd, answer: String) -> Aside {
         self.running
             .borrow_mut()
             .retain(|other| !Rc::ptr_eq(other, prompt));
         self.asked
             .borrow_mut()
             .retain(|_, asked| !Rc::ptr_eq(&asked.prompt, prompt));
-        Aside::Ended(prompt.ended(why))
+        Aside::Ended(prompt.ended(why, answer))
     }
 
     fn ask(&self, prompt: &Rc<Prompt>, mut question: Question) -> Question {

@@ -20,20 +20,19 @@ pub(super) fn write(path: &Path, ending: &Outcome<Ending>) -> Outcome {
         Err(_) => Some("the run ended early".to_owned()),
     };
     let used = ending.as_ref().ok();
-    let usage = used.map(|ending| ending.usage).unwrap_or_default();
-    let row = used.and_then(|ending| ending.row.as_ref());
-    let cost = row.and_then(|row| row.actual_cost_usd.or(row.estimated_cost_usd));
+    let spent = used.map(|ending| ending.spent.clone()).unwrap_or_default();
+    let usage = spent.usage;
     let mut report = json!({
-        "estimated_cost_usd": cost,
-        "cost_status": row.and_then(|row| row.cost_status.as_deref()).unwrap_or("unknown"),
-        "cost_source": row.and_then(|row| row.cost_source.as_deref()).unwrap_or_default(),
+        "estimated_cost_usd": spent.cost_usd,
+        "cost_status": spent.status.word(),
+        "cost_source": spent.source,
         "input_tokens": usage.input_tokens,
         "output_tokens": usage.output_tokens,
         "cache_read_tokens": usage.cache_read_tokens,
         "cache_write_tokens": usage.cache_write_tokens,
         "reasoning_tokens": usage.reasoning_tokens,
         "total_tokens": usage.total(),
-        "api_calls": used.map_or(0, |ending| ending.calls),
+        "api_calls": spent.calls,
         "model": used.map(|ending| &ending.model),
         "provider": used.map(|ending| &ending.provider),
         "session_id": used.map(|ending| &ending.session),

@@ -28,7 +28,7 @@ pub(super) fn trace(session: &SessionId, event: &Event) {
         Event::Compacted { before, after } => {
             tracing::debug!(session, before, after, "the history was shortened");
         }
-        Event::TurnFinished { turn, why } => {
+        Event::TurnFinished { turn, why, .. } => {
             tracing::debug!(session, ?turn, ?why, "a turn has ended");
         }
         _ => {}
