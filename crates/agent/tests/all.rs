@@ -7,6 +7,7 @@ mod suite {
     mod conversation;
     mod crash;
     mod endings;
+    mod fallback;
     mod faults;
     mod fixture;
     mod hidden_tools;

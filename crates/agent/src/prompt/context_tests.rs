@@ -6,7 +6,8 @@ use hermes_memory::Snapshot;
 use jiff::Timestamp;
 
 use super::*;
-use crate::prompt::{build, is_for};
+use crate::extent::Extent;
+use crate::prompt::{Wanted, build, is_for};
 use crate::turn::SkillsPart;
 
 static NO_SKILLS: SkillsPart = SkillsPart {
@@ -32,7 +33,7 @@ fn facts<'a>(config: &'a Config, directory: &'a Path, memory: &'a Snapshot) -> F
         memory,
         external: "",
         ignore_rules: false,
-        extent: crate::extent::Extent::Full,
+        extent: Extent::Full,
         now: Timestamp::UNIX_EPOCH,
     }
 }
@@ -166,5 +167,33 @@ fn a_prompt_that_tells_the_session_is_taken_for_the_same_again() {
         ..facts(&config, folder.path(), &memory)
     });
     assert!(made.text.contains(id.as_str()), "{}", made.text);
-    assert!(is_for(&made.text, "m", "p", "pirate"), "{}", made.text);
+    let wanted = || Wanted {
+        model: "m",
+        provider: "p",
+        personality: "pirate",
+        extent: Extent::Full,
+        ignore_rules: false,
+    };
+    assert!(is_for(&made.text, &wanted()), "{}", made.text);
+    let others = [
+        Wanted {
+            model: "n",
+            ..wanted()
+        },
+        Wanted {
+            personality: "",
+            ..wanted()
+        },
+        Wanted {
+            extent: Extent::Tiny,
+            ..wanted()
+        },
+        Wanted {
+            ignore_rules: true,
+            ..wanted()
+        },
+    ];
+    for other in others {
+        assert!(!is_for(&made.text, &other), "{}", made.text);
+    }
 }

@@ -338,6 +338,7 @@ async fn a_body_that_is_too_large_loses_its_pictures_for_this_request_only() {
         request: &shown,
         tokens: 100,
         compactable: false,
+        addressed: None,
     };
     let cancel = CancellationToken::new();
     let end = lab
