@@ -83,7 +83,7 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
     };
     let soul = match facts.ignore_rules {
         true => Section::default(),
-        false => context::soul(facts.home),
+        false => context::soul(facts),
     };
     let mut warnings = soul.warnings;
     let identity = match (soul.text.is_empty(), facts.extent) {
