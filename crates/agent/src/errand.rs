@@ -14,10 +14,10 @@ use hermes_store::Store;
 
 use crate::batch::present::{self, Sizes, Spill};
 use crate::batch::{Ready, run};
-use crate::ledger;
 use crate::repair::{self, Arguments};
 use crate::toolbox::Toolbox;
 use crate::turn::{text_tokens, tokens};
+use crate::{ledger, prompt};
 
 /// Tools that change something.
 const CHANGES: [&str; 2] = ["memory", "skill_manage"];
@@ -142,6 +142,7 @@ impl Errand<'_> {
             request,
             tokens: fixed + said.sum::<u32>(),
             compactable: false,
+            addressed: Some(prompt::addressed),
         };
         let started = self.clock.now();
         let mut unheard = Unheard;

@@ -112,6 +112,7 @@ impl Helper<'_> {
             request: &request,
             tokens: size,
             compactable: false,
+            addressed: None,
         };
         let started = self.services.clock.now();
         let work = self.first_to_answer(&caller, helpers, &ask, cancel, asked_main);

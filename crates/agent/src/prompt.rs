@@ -1,5 +1,5 @@
 //! The system prompt: built once for a session, stored with it, and used byte for byte until another
-//! model answers.
+//! model is preferred. One that only takes over is told its own name in the same prompt.
 //!
 //! Three parts, the steadiest first, so that providers can remember as much as possible: what never
 //! changes, what belongs to the project, what belongs to this session.
@@ -14,9 +14,11 @@ mod surface;
 mod toolchain;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hermes_config::Config;
 use hermes_core::{SessionId, local_zone};
+use hermes_llm::Route;
 use hermes_memory::Snapshot;
 use jiff::Timestamp;
 
@@ -28,6 +30,9 @@ pub(crate) use coding::is_surface as is_coding_surface;
 pub(crate) use context::Hints;
 use context::Section;
 pub use size::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
+
+/// Tells a prompt without the user's own files from one with them.
+const WITHOUT_RULES: &str = "The user's own rules and memory are left out of this session.";
 
 /// What a prompt is made from.
 pub(crate) struct Facts<'a> {
@@ -78,7 +83,7 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
     };
     let soul = match facts.ignore_rules {
         true => Section::default(),
-        false => context::soul(facts.home),
+        false => context::soul(facts),
     };
     let mut warnings = soul.warnings;
     let identity = match (soul.text.is_empty(), facts.extent) {
@@ -139,6 +144,9 @@ fn session_lines(facts: &Facts<'_>) -> String {
     if let Some(id) = facts.session {
         lines.push_str(&format!("\nThe id of this session is {id}."));
     }
+    if facts.ignore_rules {
+        lines.push_str(&format!("\n{WITHOUT_RULES}"));
+    }
     let (model, provider) = (facts.model, facts.provider);
     lines.push_str(&format!("\nModel: {model}\nProvider: {provider}"));
     if !facts.personality.is_empty() {
@@ -160,29 +168,75 @@ pub(crate) fn remembered(
     }
 }
 
-/// Whether a stored prompt is of this form. The window of a model may have become smaller, or larger.
-pub(crate) fn is_of(prompt: &str, extent: Extent) -> bool {
-    let foreign = match extent {
-        Extent::Tiny => return true,
-        Extent::Short => guidance::ABOUT_ITSELF,
-        Extent::Full => guidance::LITTLE_ROOM,
-    };
-    !prompt.contains(foreign)
+/// What a stored prompt must have been made for to be used again.
+pub(crate) struct Wanted<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) provider: &'a str,
+    pub(crate) personality: &'a str,
+    pub(crate) extent: Extent,
+    pub(crate) ignore_rules: bool,
 }
 
-/// Whether a stored prompt was made for this model and this personality.
-pub(crate) fn is_for(prompt: &str, model: &str, provider: &str, personality: &str) -> bool {
-    let last = |label: &str| {
-        prompt
-            .lines()
-            .rev()
-            .find_map(|line| line.strip_prefix(label))
-            .map(str::trim)
+/// Whether a stored prompt can be used as it is. The window of a model may have become smaller, or larger.
+pub(crate) fn is_for(prompt: &str, wanted: &Wanted<'_>) -> bool {
+    let extent = if prompt.contains(guidance::ABOUT_ITSELF) {
+        Extent::Full
+    } else if prompt.contains(guidance::LITTLE_ROOM) {
+        Extent::Short
+    } else {
+        Extent::Tiny
     };
-    // The lines of the session are the last: what a project file says there is no matter.
-    let spoken = prompt.lines().next_back().unwrap_or_default();
-    let spoken = spoken.strip_prefix("Personality:").unwrap_or_default();
-    last("Model:") == Some(model)
-        && last("Provider:") == Some(provider)
-        && spoken.trim() == personality
+    Ending::of(prompt).is_some_and(|ending| {
+        extent == wanted.extent
+            && ending.model == wanted.model
+            && ending.provider == wanted.provider
+            && ending.personality() == wanted.personality
+            && ending.without_rules() == wanted.ignore_rules
+    })
+}
+
+/// The same prompt, told to another model: everything but the two lines that name it stays as it is, and with it
+/// what providers remember of the beginning.
+pub(crate) fn addressed(prompt: &Arc<str>, route: &Route) -> Arc<str> {
+    match Ending::of(prompt) {
+        Some(ending) if ending.model != route.model || ending.provider != route.provider => {
+            let (model, provider) = (&route.model, &route.provider);
+            let (before, behind) = (ending.before, ending.behind);
+            format!("{before}\nModel: {model}\nProvider: {provider}{behind}").into()
+        }
+        _ => prompt.clone(),
+    }
+}
+
+/// The lines of the session, which are the last: what a project file says there is no matter.
+struct Ending<'a> {
+    /// Everything up to the line of the model.
+    before: &'a str,
+    model: &'a str,
+    provider: &'a str,
+    /// Everything behind the line of the provider, with the break in front of it.
+    behind: &'a str,
+}
+
+impl<'a> Ending<'a> {
+    fn of(prompt: &'a str) -> Option<Self> {
+        let (before, rest) = prompt.rsplit_once("\nModel:")?;
+        let (model, rest) = rest.split_once("\nProvider:")?;
+        let (provider, behind) = rest.split_at(rest.find('\n').unwrap_or(rest.len()));
+        Some(Self {
+            before,
+            model: model.trim(),
+            provider: provider.trim(),
+            behind,
+        })
+    }
+
+    fn personality(&self) -> &'a str {
+        let line = self.behind.trim();
+        line.strip_prefix("Personality:").unwrap_or_default().trim()
+    }
+
+    fn without_rules(&self) -> bool {
+        self.before.ends_with(WITHOUT_RULES)
+    }
 }

@@ -8,7 +8,7 @@ use hermes_config::{CodingContext, Config};
 
 use crate::prompt::is_coding_surface;
 use table::{CORE, OFF_BY_DEFAULT};
-pub use table::{Toolset, toolsets};
+pub use table::{Toolset, today, toolsets};
 
 /// The tools that were chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -283,9 +283,11 @@ mod tests {
     // AG-30
     #[test]
     fn sets_asked_for_win_and_old_names_are_known() {
-        let asked = with("cli", Some(&["web_tools", "safe"]), |config| {
-            listed(config, "cli", &["todo"])
-        });
+        let asked = with(
+            "cli",
+            Some(&["web_tools", "vision_tools", "image_tools"]),
+            |config| listed(config, "cli", &["todo"]),
+        );
         let names: Vec<_> = asked.names().collect();
         assert_eq!(
             names,

@@ -8,6 +8,7 @@ mod suite {
     mod conversation;
     mod crash;
     mod endings;
+    mod fallback;
     mod faults;
     mod fixture;
     mod hidden_tools;

@@ -1,6 +1,7 @@
 //! The tools that touch the world, wired: one backend and one guard for the process, one workplace and one
 //! memory of files for each session.
 
+mod absent;
 mod allow_list;
 mod dens;
 mod diagnostics;
@@ -47,6 +48,7 @@ use kits::{Kit, Kits, MOST_SESSIONS};
 use skills::Grants;
 use way_out::WayOut;
 
+pub(crate) use absent::{Absent, absent};
 pub(crate) use helper::{become_helper, become_tether};
 pub(crate) use machine::{Machine, this_machine};
 pub(crate) use memory::{memory_at, staging_at};

@@ -50,7 +50,12 @@ pub struct Ask<'a> {
     pub tokens: u32,
     /// Whether compaction could make it smaller.
     pub compactable: bool,
+    /// The system text for a route, where it says which model it is for.
+    pub addressed: Option<Addressed>,
 }
+
+/// Makes of a system text the one for a route; the same text for the same route.
+pub type Addressed = fn(&Arc<str>, &Route) -> Arc<str>;
 
 /// What happens while a call is under way.
 #[derive(Debug, Clone, PartialEq)]
@@ -272,8 +277,13 @@ impl Caller {
             .or_else(|| course.needed_limit())
             .or_else(|| roomy_output(&route, course.window()));
         let (quirks, settings) = changed(&route.quirks, settings, fixes);
+        let system = &ask.request.system;
         let request = ModelRequest {
             model: route.model.clone(),
+            system: match ask.addressed {
+                Some(addressed) => addressed(system, &route),
+                None => system.clone(),
+            },
             settings,
             ..ask.request.clone()
         };

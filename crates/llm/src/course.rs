@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use crate::classify::Reason;
 use crate::failover::{Attempt, Fix, RENEWALS, Step};
 use crate::keys::{KeyError, Lease};
-use crate::quirks::{MaxTokensKey, Quirks, ReasoningReplay, SchemaTarget, Temperature};
+use crate::quirks::{MaxTokensKey, Quirks, SchemaTarget, Temperature};
 use crate::refused::Refused;
 use crate::route::Route;
 use hermes_core::{ModelSettings, WireProtocol};
@@ -256,7 +256,7 @@ pub(crate) fn changed(
             Fix::DropToolImages => quirks.no_tool_images = true,
             Fix::StripToolImages => quirks.text_only_tool_results = true,
             Fix::DropReasoningSignatures | Fix::DropEncryptedReasoning => {
-                quirks.replay = ReasoningReplay::Never;
+                quirks.replay = quirks.replay.without_seals();
             }
             Fix::StripSchemaPatterns => quirks.schema = SchemaTarget::LlamaCpp,
             Fix::DropLongContextBeta => quirks.long_context = false,

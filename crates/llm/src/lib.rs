@@ -58,7 +58,7 @@ pub mod wire;
 
 pub use allowance::{Allowance, Allowances, Credits, Limit};
 pub use answer::{Answer, AskedCall};
-pub use caller::{Ask, CallEnd, CallEvent, CallFailure, CallSink, Caller};
+pub use caller::{Addressed, Ask, CallEnd, CallEvent, CallFailure, CallSink, Caller};
 pub use cloud::Mint;
 pub use course::Course;
 pub use embedded::LocalModels;

@@ -158,6 +158,17 @@ pub enum ReasoningReplay {
     Unsigned,
 }
 
+impl ReasoningReplay {
+    /// The rule once sealed thinking was turned down. Whoever insists on thinking beside every answer goes on
+    /// getting it: there it is plain text, and nobody who turned down a seal has said anything against that.
+    pub(crate) fn without_seals(self) -> Self {
+        match self {
+            Self::Native | Self::Details | Self::Never => Self::Never,
+            Self::Content | Self::All | Self::Unsigned => self,
+        }
+    }
+}
+
 /// Which tool schemas are accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]

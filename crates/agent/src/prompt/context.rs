@@ -21,16 +21,21 @@ const CURSOR_FILE: &str = ".cursorrules";
 const OWN_FILES: [&str; 2] = [".hermes.md", "HERMES.md"];
 /// Most characters of a hint about a subdirectory.
 const MOST_OF_HINT: usize = 8_000;
+/// Most files that are read together.
+const MOST_FILES: usize = 100;
 /// A file longer than this is not read at all.
 const MOST_BYTES: u64 = 8 * 1024 * 1024;
 /// How far up from a touched file hints are looked for.
 const MOST_LEVELS: usize = 5;
 
 /// The user's description of the agent. It is their own file: planted words are only warned about.
-pub(super) fn soul(home: &Path) -> Section {
-    let path = home.join("SOUL.md");
+pub(super) fn soul(facts: &Facts<'_>) -> Section {
+    let path = facts.home.join("SOUL.md");
     let mut warnings = Vec::new();
     let text = read(&path, &mut warnings).unwrap_or_default();
+    let shown = path.display().to_string();
+    let (text, about) = cut(&path, &shown, &text, limit(facts));
+    warnings.extend(about);
     let found = scan::scan(&text).found;
     if !found.is_empty() {
         warnings.push(format!(
@@ -44,23 +49,32 @@ pub(super) fn soul(home: &Path) -> Section {
 
 /// The rules of the project, from the first file that says something.
 pub(super) fn project(facts: &Facts<'_>) -> Section {
-    let limit = facts
-        .config
-        .context_file_max_chars
-        .map_or_else(|| by_window(facts.window), |set| set as usize);
+    let limit = limit(facts);
     let mut warnings = Vec::new();
     for sources in sources(facts.directory) {
         let mut rules = String::new();
-        for path in sources {
-            let Some(text) = read_rules(&path, &mut warnings) else {
+        // Files that are read together share the room that there is for one.
+        let mut left = limit;
+        for (number, path) in sources.iter().enumerate() {
+            if left == 0 || number == MOST_FILES {
+                warnings.push(format!(
+                    "{} and what comes behind it ({} files in all) is left out: there is room for {limit} \
+                     characters in {MOST_FILES} files",
+                    path.display(),
+                    sources.len() - number
+                ));
+                break;
+            }
+            let Some(text) = read_rules(path, &mut warnings) else {
                 continue;
             };
             let shown = path
                 .strip_prefix(facts.directory)
-                .unwrap_or(&path)
+                .unwrap_or(path)
                 .display()
                 .to_string();
-            let (text, about) = cleaned(&path, &shown, &text, limit);
+            let (text, about) = cleaned(path, &shown, &text, left);
+            left = left.saturating_sub(text.chars().count());
             rules.push_str(&format!("\n\n## {shown}\n\n{text}"));
             warnings.extend(about);
         }
@@ -73,6 +87,12 @@ pub(super) fn project(facts: &Facts<'_>) -> Section {
         text: String::new(),
         warnings,
     }
+}
+
+/// Most characters of what the user has to say in one place.
+fn limit(facts: &Facts<'_>) -> usize {
+    let set = facts.config.context_file_max_chars;
+    set.map_or_else(|| by_window(facts.window), |set| set as usize)
 }
 
 /// Six percent of the window, in characters. Where the window is small they are not made more than that.
@@ -131,18 +151,25 @@ fn cleaned(path: &Path, shown: &str, text: &str, limit: usize) -> (String, Vec<S
             scanned.found.join(", ")
         ));
     }
-    let length = scanned.text.chars().count();
+    let (text, about) = cut(path, shown, &scanned.text, limit);
+    warnings.extend(about);
+    (text, warnings)
+}
+
+/// The text without its middle where it is too long, and a warning about that.
+fn cut(path: &Path, shown: &str, text: &str, limit: usize) -> (String, Option<String>) {
+    let length = text.chars().count();
     if length <= limit {
-        return (scanned.text.trim().to_owned(), warnings);
+        return (text.trim().to_owned(), None);
     }
-    warnings.push(format!(
+    let warning = format!(
         "{} has {length} characters; only {limit} fit and the middle was left out",
         path.display()
-    ));
-    let head: String = scanned.text.chars().take(limit * 7 / 10).collect();
-    let tail: String = scanned.text.chars().skip(length - limit / 5).collect();
+    );
+    let head: String = text.chars().take(limit * 7 / 10).collect();
+    let tail: String = text.chars().skip(length - limit / 5).collect();
     let text = format!("{head}\n\n[The middle was left out; read {shown} for it.]\n\n{tail}");
-    (text, warnings)
+    (text, Some(warning))
 }
 
 /// What stands behind the front matter, whose lines may end in either way.

@@ -6,7 +6,8 @@ use hermes_memory::Snapshot;
 use jiff::Timestamp;
 
 use super::*;
-use crate::prompt::{build, is_for};
+use crate::extent::Extent;
+use crate::prompt::{Wanted, build, is_for};
 use crate::turn::SkillsPart;
 
 static NO_SKILLS: SkillsPart = SkillsPart {
@@ -32,7 +33,7 @@ fn facts<'a>(config: &'a Config, directory: &'a Path, memory: &'a Snapshot) -> F
         memory,
         external: "",
         ignore_rules: false,
-        extent: crate::extent::Extent::Full,
+        extent: Extent::Full,
         now: Timestamp::UNIX_EPOCH,
     }
 }
@@ -166,5 +167,73 @@ fn a_prompt_that_tells_the_session_is_taken_for_the_same_again() {
         ..facts(&config, folder.path(), &memory)
     });
     assert!(made.text.contains(id.as_str()), "{}", made.text);
-    assert!(is_for(&made.text, "m", "p", "pirate"), "{}", made.text);
+    let wanted = || Wanted {
+        model: "m",
+        provider: "p",
+        personality: "pirate",
+        extent: Extent::Full,
+        ignore_rules: false,
+    };
+    assert!(is_for(&made.text, &wanted()), "{}", made.text);
+    let others = [
+        Wanted {
+            model: "n",
+            ..wanted()
+        },
+        Wanted {
+            personality: "",
+            ..wanted()
+        },
+        Wanted {
+            extent: Extent::Tiny,
+            ..wanted()
+        },
+        Wanted {
+            ignore_rules: true,
+            ..wanted()
+        },
+    ];
+    for other in others {
+        assert!(!is_for(&made.text, &other), "{}", made.text);
+    }
+}
+
+// AG-4: no file of the user takes the window, and neither do many small ones.
+#[test]
+fn files_that_are_read_together_share_one_limit_and_so_does_the_soul() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    fs::write(root.join("SOUL.md"), "s".repeat(1_000)).unwrap();
+    fs::create_dir_all(root.join(".cursor/rules")).unwrap();
+    for name in ["a", "b", "c", "d"] {
+        let rule = name.repeat(40);
+        fs::write(root.join(format!(".cursor/rules/{name}.mdc")), rule).unwrap();
+    }
+    let config = Config {
+        context_file_max_chars: Some(100),
+        ..Config::default()
+    };
+    let memory = Snapshot::default();
+    let facts = facts(&config, root, &memory);
+    let rules = project(&facts);
+    let has = |letter: &str| rules.text.contains(&letter.repeat(3));
+    assert!(
+        has("a") && has("b") && has("c") && !has("d"),
+        "{}",
+        rules.text
+    );
+    let [cut, left_out] = rules.warnings.as_slice() else {
+        panic!("{:?}", rules.warnings);
+    };
+    assert!(
+        cut.contains("c.mdc has 40 characters; only 20 fit"),
+        "{cut}"
+    );
+    assert!(
+        left_out.contains("d.mdc") && left_out.contains("1 files"),
+        "{left_out}"
+    );
+    let soul = soul(&facts);
+    assert!(soul.text.matches('s').count() < 150, "{}", soul.text);
+    assert!(soul.warnings[0].contains("has 1000 characters; only 100 fit"));
 }

@@ -210,9 +210,18 @@ pub(super) fn is_known_tool(name: &str) -> bool {
     CORE.contains(&name) || SETS.iter().any(|set| set.tools.contains(&name))
 }
 
-/// The tools of a set, a composite or a preset. Old names end in `_tools`.
+/// The name of a set today. Old ones end in `_tools`, and one was also shorter.
+pub fn today(name: &str) -> &str {
+    match name.strip_suffix("_tools") {
+        Some("image") => "image_gen",
+        Some(set) => set,
+        None => name,
+    }
+}
+
+/// The tools of a set, a composite or a preset, under its old name too.
 pub(super) fn tools_of(name: &str) -> Option<Vec<&'static str>> {
-    let name = name.strip_suffix("_tools").unwrap_or(name);
+    let name = today(name);
     if let Some(set) = SETS.iter().find(|set| set.name == name) {
         return Some(set.tools.to_vec());
     }

@@ -15,7 +15,7 @@ use super::{CompactFor, Compacting, Entry, Step, Turn};
 use crate::joint::Joint;
 use crate::lane::Lane;
 use crate::think::Filter;
-use crate::{dump, explain, ledger};
+use crate::{dump, explain, ledger, prompt};
 
 /// Tells the model, in its last call, to sum up.
 const OUT_OF_CALLS: &str = "The limit of model calls for this request is reached and no more tools can be used. \
@@ -154,7 +154,7 @@ impl Turn<'_> {
         ModelRequest {
             model: route.model.clone(),
             conversation: self.around.spec.id.to_string(),
-            system: self.system.clone(),
+            system: prompt::addressed(&self.system, route),
             tools: self.toolbox.specs(),
             messages: messages.collect(),
             settings: ModelSettings {
@@ -177,6 +177,7 @@ impl Turn<'_> {
             tokens,
             compactable: self.around.services.config.compression.enabled
                 && self.compacting != Compacting::InVain,
+            addressed: Some(prompt::addressed),
         };
         let cancel = self.around.cancel.clone();
         let mut sink = EventSink {

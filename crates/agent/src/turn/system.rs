@@ -12,8 +12,8 @@ use super::{SkillsPart, Surroundings, Turn, skills};
 use crate::toolbox::Toolbox;
 use crate::{compaction, personality, prompt};
 
-/// The stored prompt, byte for byte, unless another model answers now. One that is made is on its way to the disk
-/// when this returns.
+/// The stored prompt, byte for byte, unless another model is preferred now, or something else is to be in it. One
+/// that is made is on its way to the disk when this returns.
 pub(super) async fn system_prompt(
     around: &Surroundings<'_>,
     toolbox: &Toolbox,
@@ -21,22 +21,27 @@ pub(super) async fn system_prompt(
 ) -> Result<(Arc<str>, Option<Pending<()>>), StoreError> {
     let services = around.services;
     let (store, id) = (&services.store, &around.spec.id);
-    let route = around.spec.course.route();
-    let personality = personality::chosen(&services.config, around.spec.personality.as_deref());
+    let preferred = around.spec.course.preferred();
+    let wanted = prompt::Wanted {
+        model: &preferred.model,
+        provider: &preferred.provider,
+        personality: personality::chosen(&services.config, around.spec.personality.as_deref()),
+        extent: around.spec.extent(),
+        ignore_rules: around.spec.ignore_rules,
+    };
     let stored = store.system_prompt(id).await?;
     if let Some(stored) = &stored
-        && prompt::is_for(stored, &route.model, &route.provider, personality)
-        && prompt::is_of(stored, around.spec.extent())
+        && prompt::is_for(stored, &wanted)
     {
         return Ok((stored.as_str().into(), None));
     }
     let skills = skills::part(around, toolbox, first).await;
     let Made { text, warnings } = make(around, toolbox, &remembered(around), &skills);
-    let raised = compaction::raised(route, &services.config.compression);
+    let raised = compaction::raised(around.spec.course.route(), &services.config.compression);
     for text in warnings.into_iter().chain(raised).chain(reduced(around)) {
         around.events.send(Event::Notice { text }).await;
     }
-    let kept = store.set_system_prompt(id, text.to_string(), route.model.clone());
+    let kept = store.set_system_prompt(id, text.to_string(), preferred.model.clone());
     Ok((text, Some(kept)))
 }
 
@@ -55,7 +60,7 @@ impl Turn<'_> {
         for text in memory.warnings {
             self.say(Event::Notice { text }).await;
         }
-        let model = around.spec.course.route().model.clone();
+        let model = around.spec.course.preferred().model.clone();
         let store = &around.services.store;
         store
             .set_system_prompt(&around.spec.id, text.to_string(), model)
@@ -78,7 +83,8 @@ fn make(
     skills: &SkillsPart,
 ) -> Made {
     let services = around.services;
-    let route = around.spec.course.route();
+    // Whoever takes over is named on the way out: see `prompt::addressed`.
+    let preferred = around.spec.course.preferred();
     let external = services.external.as_ref();
     let external = external.map(|external| external.prompt(&around.spec.surface));
     let made = prompt::build(&prompt::Facts {
@@ -88,8 +94,8 @@ fn make(
         surface: &around.spec.surface,
         session: around.spec.tells_id.then_some(&around.spec.id),
         personality: personality::chosen(&services.config, around.spec.personality.as_deref()),
-        model: &route.model,
-        provider: &route.provider,
+        model: &preferred.model,
+        provider: &preferred.provider,
         window: around.spec.course.window(),
         tools: &toolbox.names().collect::<Vec<_>>(),
         programs: &services.programs,

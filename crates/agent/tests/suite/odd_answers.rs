@@ -53,6 +53,23 @@ async fn an_answer_that_runs_into_its_limit_is_continued_with_more_room() {
     assert_eq!(fixture.requests().len(), 4);
 }
 
+// PV-6: some servers end a stream without saying why.
+#[tokio::test]
+async fn an_answer_that_only_says_it_is_done_is_asked_for_once() {
+    let chunk = |text: &str| json!({"choices": [{"index": 0, "delta": {"content": text}}]});
+    let stream = [
+        chunk("Fo").to_string(),
+        chunk("ur.").to_string(),
+        "[DONE]".to_owned(),
+    ];
+    let stream = stream.map(|data| format!("data: {data}\n\n"));
+    let fixture = Fixture::new(Scenario::new().reply(frames(stream)));
+    let done = fixture.ask("2+2?").await;
+    assert_eq!((done.why, done.text.as_str()), (TurnEnd::Done, "Four."));
+    assert_eq!(fixture.requests().len(), 1);
+    assert_eq!(fixture.texts()[1].1, "Four.");
+}
+
 // AG-17
 #[tokio::test]
 async fn a_call_that_is_cut_off_never_runs_and_is_written_again() {

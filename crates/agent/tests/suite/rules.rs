@@ -288,3 +288,32 @@ async fn a_window_that_became_smaller_gets_a_shorter_prompt_and_fewer_tools() {
         .collect();
     assert_eq!(sent, [(false, 2), (true, 1), (true, 1), (false, 2)]);
 }
+
+// AG-3, AG-4: what is asked for now counts, not what the conversation began with.
+#[tokio::test]
+async fn a_conversation_goes_on_with_or_without_the_users_files_as_it_is_asked_to() {
+    let mut fixture = Fixture::new(Scenario::new().reply(Step::new(text("ok")).repeat()));
+    let folder = fixture.folder.path();
+    fs::write(folder.join("SOUL.md"), "You are a gardener.").unwrap();
+    fs::write(folder.join("work/AGENTS.md"), "Use tabs.").unwrap();
+    for ignore_rules in [false, true, true, false] {
+        fixture.ignore_rules = ignore_rules;
+        fixture.ask("hi").await;
+    }
+    let systems: Vec<String> = fixture
+        .requests()
+        .iter()
+        .map(|request| {
+            let system = request.expect_json()["messages"][0]["content"].clone();
+            system.as_str().unwrap().to_owned()
+        })
+        .collect();
+    let has_rules: Vec<(bool, bool)> = systems
+        .iter()
+        .map(|system| (system.contains("a gardener"), system.contains("Use tabs.")))
+        .collect();
+    let (with, without) = ((true, true), (false, false));
+    assert_eq!(has_rules, [with, without, without, with]);
+    assert_eq!(systems[0], systems[3]);
+    assert_eq!(systems[1], systems[2], "the stored one is used");
+}

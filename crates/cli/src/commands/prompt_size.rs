@@ -13,7 +13,7 @@ use crate::commands::tools::check_platform;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::external;
-use crate::hands::library_at;
+use crate::hands::{absent, library_at};
 use crate::models::{Chosen, Models};
 use crate::output::Output;
 use crate::table::Table;
@@ -108,13 +108,19 @@ fn document(size: &PromptSize, platform: &str) -> Json {
     })
 }
 
-/// What the external memory adds: its words, and its tools behind our own.
+/// What the external memory adds: its words, and its tools behind those of our own that can be used.
 fn external_part(
     platform: &str,
     loaded: &Loaded,
     context: &Context,
 ) -> Outcome<(String, Vec<ToolSpec>)> {
+    let absent = absent(context, loaded)?;
+    let hidden = |spec: &ToolSpec| {
+        let mut hidden = absent.iter().filter(|one| !one.shown);
+        hidden.any(|one| one.tool == spec.name)
+    };
     let mut tools = hermes_tools::specs();
+    tools.retain(|spec| !hidden(spec));
     if loaded.config.memory.provider.is_empty() {
         return Ok((String::new(), tools));
     }

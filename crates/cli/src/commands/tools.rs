@@ -6,7 +6,7 @@ mod sets;
 mod switch;
 
 pub(super) use pick::pick;
-pub(super) use sets::{check_platform, listed};
+pub(super) use sets::{check_platform, listed, meant, missing, unheeded};
 pub(super) use switch::setting;
 
 use crate::args::tools::{ToolsArgs, ToolsCommand};

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use hermes_agent::SessionFacts;
 use hermes_config::{Config, Home};
 use hermes_core::{Random, Tool};
-use hermes_memory::{Memory, MemoryOptions, Target};
+use hermes_memory::{Memory, MemoryOptions, Settings, Target};
 use hermes_store::Store;
 use hermes_tools::{Marks, MemoryCaller, MemoryServices, MemoryTool, Staging};
 
@@ -55,11 +55,7 @@ pub(super) fn tool(
     services: &Arc<MemoryServices>,
     facts: &SessionFacts<'_>,
 ) -> Option<Arc<dyn Tool>> {
-    let settings = services.memory.settings();
-    let on = Target::ALL
-        .into_iter()
-        .any(|target| settings.of(target).enabled);
-    on.then(|| {
+    is_on(services.memory.settings()).then(|| {
         let caller = MemoryCaller {
             may_ask: is_asked_at(facts.surface),
             surface: facts.surface.to_owned(),
@@ -67,6 +63,12 @@ pub(super) fn tool(
         };
         Arc::new(MemoryTool::new(services.clone(), caller)) as Arc<dyn Tool>
     })
+}
+
+/// Whether anything may be remembered at all.
+pub(super) fn is_on(settings: &Settings) -> bool {
+    let mut targets = Target::ALL.into_iter();
+    targets.any(|target| settings.of(target).enabled)
 }
 
 /// Adds the tools of an external memory. One that is called like another tool is left out: it must not stand for it.

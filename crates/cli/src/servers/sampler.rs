@@ -190,6 +190,7 @@ impl ModelSampler {
             tokens: u32::try_from((bytes + request.system.len()) / BYTES_OF_TOKEN)
                 .unwrap_or(u32::MAX),
             compactable: false,
+            addressed: None,
         };
         let started = self.clock.now();
         let mut silent = Silent;

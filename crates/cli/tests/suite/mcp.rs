@@ -234,12 +234,12 @@ fn servers_are_left_out_where_the_user_says_so() {
     go(&lab, &[]);
     assert!(mcp(3).0);
     let starts = lab.lines("starts").len();
-    let safe = lab
-        .program
-        .command(&["-z", "go"])
-        .env("HERMES_SAFE_MODE", "1");
-    safe.timeout(LONG).run().unwrap().ok();
-    assert_eq!(lab.lines("starts").len(), starts);
+    for (safe, more) in [("1", 0), ("0", 1)] {
+        let run = lab.program.command(&["-z", "go"]);
+        let run = run.env("HERMES_SAFE_MODE", safe).timeout(LONG);
+        run.run().unwrap().ok();
+        assert_eq!(lab.lines("starts").len(), starts + more, "{safe}");
+    }
 }
 
 // MCP-76

@@ -1,5 +1,8 @@
 //! `hermes tools` and `hermes prompt-size` as a user runs them.
 
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, text};
+
+use super::chat::with_model;
 use super::program::Program;
 
 fn enabled(program: &Program, platform: &str) -> Vec<String> {
@@ -119,4 +122,84 @@ fn the_size_of_the_prompt_is_told_part_by_part() {
         page.contains("identity") && page.contains("before the first message"),
         "{page}"
     );
+}
+
+// AG-30
+#[test]
+fn tools_that_cannot_be_used_are_named_and_not_counted() {
+    let program = Program::new();
+    let config = "web: {search_backend: tavily}\nmemory: {memory_enabled: false, user_profile_enabled: false}\n";
+    program.home.write_config(config).unwrap();
+    let list = program.run(&["tools", "list", "--json"]).ok().json();
+    let why = |name: &str| {
+        let sets = list["toolsets"].as_array().unwrap().iter();
+        let mut sets = sets.filter(|set| set["name"] == name);
+        let set = sets.next().unwrap().clone();
+        assert_eq!(set["available"], set["reason"].is_null(), "{set}");
+        set["reason"].as_str().unwrap_or_default().to_owned()
+    };
+    assert!(why("search").contains("TAVILY_API_KEY"), "{list:#}");
+    assert_eq!(why("memory"), "memory is switched off in the settings");
+    assert_eq!(why("web"), "", "pages can still be read");
+    assert_eq!(why("terminal"), "");
+    let counted = |program: &Program| -> Vec<String> {
+        let size = program.run(&["prompt-size", "--json"]).ok().json();
+        let tools = size["tools"].as_array().unwrap().clone();
+        let name = |tool: &serde_json::Value| tool["name"].as_str().unwrap().to_owned();
+        tools.iter().map(name).collect()
+    };
+    let mut usual = counted(&Program::new());
+    usual.retain(|name| name != "web_search" && name != "memory");
+    assert_eq!(counted(&program), usual);
+
+    let config = "terminal: {backend: daytona}\n";
+    program.home.write_config(config).unwrap();
+    let list = program.run(&["tools", "list", "--json"]).ok().json();
+    let sets = list["toolsets"].as_array().unwrap();
+    for set in sets.iter().filter(|set| {
+        let name = set["name"].as_str().unwrap();
+        ["terminal", "file", "code_execution"].contains(&name)
+    }) {
+        assert_eq!(set["available"], false, "{set}");
+    }
+    let tools = counted(&program);
+    let has = |name: &str| tools.iter().any(|tool| tool == name);
+    // The one that can say why.
+    assert!(has("terminal") && !has("read_file") && !has("execute_code"));
+}
+
+// AG-30: a name that means nothing is named, wherever settings are looked at.
+#[test]
+fn toolsets_in_the_settings_that_do_not_exist_are_told() {
+    let server = ModelServer::start(Scenario::new().reply(Step::new(text("ok")).repeat())).unwrap();
+    let program = with_model(&server.base_url());
+    let own = program.home.read("config.yaml").unwrap();
+    let lists = "platform_toolsets: {cli: [fiel, todo], telegram: [wbe, web]}\n\
+                 agent: {disabled_toolsets: [memry]}\n";
+    program.home.write_config(&format!("{own}{lists}")).unwrap();
+    let asked = program.run(&["-z", "hello"]).ok();
+    assert_eq!(asked.stdout.trim(), "ok");
+    let told = |text: &str| {
+        let fiel = text.contains("platform_toolsets.cli: there is no toolset fiel");
+        let wbe = text.contains("platform_toolsets.telegram: there is no toolset wbe");
+        let memry = text.contains("agent.disabled_toolsets: there is no toolset memry");
+        (fiel, wbe, memry)
+    };
+    assert_eq!(told(&asked.stderr), (true, false, true), "{}", asked.stderr);
+    assert!(
+        asked.stderr.contains("did you mean file?"),
+        "{}",
+        asked.stderr
+    );
+    let named = program.run(&["-z", "hello", "-t", "todo"]).ok();
+    assert_eq!(
+        told(&named.stderr),
+        (false, false, true),
+        "{}",
+        named.stderr
+    );
+    for (arguments, code) in [(["config", "check"].as_slice(), 1), (&["doctor"], 1)] {
+        let page = program.run(arguments).code(code).stdout;
+        assert_eq!(told(&page), (true, true, true), "{arguments:?}: {page}");
+    }
 }

@@ -19,6 +19,7 @@ mod origin;
 mod pictures;
 mod pictures_stopped;
 mod silence;
+mod thinking;
 mod unchanged;
 
 const CHAT: WireProtocol = WireProtocol::ChatCompletions;
@@ -337,6 +338,7 @@ async fn a_body_that_is_too_large_loses_its_pictures_for_this_request_only() {
         request: &shown,
         tokens: 100,
         compactable: false,
+        addressed: None,
     };
     let cancel = CancellationToken::new();
     let end = lab

@@ -285,6 +285,41 @@ fn an_answer_that_breaks_off_says_what_was_under_way() {
     ));
 }
 
+// PV-6
+#[test]
+fn an_answer_that_says_it_is_done_is_whole_without_a_reason() {
+    let ended = |chunks: &[Json]| {
+        let mut frames: Vec<Frame> = chunks
+            .iter()
+            .map(|chunk| frame(&chunk.to_string()))
+            .collect();
+        frames.push(frame("[DONE]"));
+        let last = read_frames(&frames)?.pop();
+        let Some(ModelEvent::Finished { reason, .. }) = last else {
+            panic!("{last:?}");
+        };
+        Ok::<_, WireError>(reason)
+    };
+    let call = |arguments: &str| delta(json!({"tool_calls": [tool("a", "look", arguments)]}));
+    let hi = delta(json!({"content": "hi"}));
+    let refusal = delta(json!({"refusal": "I cannot"}));
+    let thought = delta(json!({"reasoning_content": "Hm."}));
+    assert_eq!(ended(&[hi.clone()]), Ok(FinishReason::Stop));
+    assert_eq!(ended(&[refusal]), Ok(FinishReason::Refused));
+    for arguments in ["{}", ""] {
+        let called = ended(&[hi.clone(), call(arguments)]);
+        assert_eq!(called, Ok(FinishReason::ToolCalls), "{arguments:?}");
+    }
+    let open_calls = vec!["look".to_owned()];
+    assert_eq!(
+        ended(&[hi, call("{\"path\":")]),
+        Err(WireError::Cut { open_calls })
+    );
+    let open_calls = Vec::new();
+    assert_eq!(ended(&[thought]), Err(WireError::Cut { open_calls }));
+    assert_eq!(ended(&[]), Err(WireError::Empty));
+}
+
 // PV-6, PV-28
 #[test]
 fn failures_inside_an_answer_carry_the_inner_providers_words() {

@@ -30,6 +30,7 @@ async fn stopped(lab: &Lab, course: &mut Course) -> Duration {
         request: &request,
         tokens: 100,
         compactable: true,
+        addressed: None,
     };
     let call = lab.caller.call(course, &ask, &mut heard, &cancel);
     let stop = async {

@@ -145,6 +145,7 @@ impl Lab {
             request,
             tokens: 100,
             compactable: true,
+            addressed: None,
         };
         let end = self
             .caller

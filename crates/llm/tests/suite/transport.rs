@@ -425,6 +425,7 @@ async fn a_call_can_be_stopped_at_any_time() {
             request: &request,
             tokens: 10,
             compactable: false,
+            addressed: None,
         };
         let cancel = tokio_util::sync::CancellationToken::new();
         let mut course = course(&route);

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_agent::{Dumps, Engine, Routes, Services, Session, SessionSpec, toolsets};
+use hermes_agent::{Dumps, Engine, Routes, Services, Session, SessionSpec};
 use hermes_config::{ApprovalMode, Config, Loaded, ToolProgress};
 use hermes_core::{Clock, Effort, Random, RunMode, SessionId, SystemRandom};
 use hermes_llm::Course;
@@ -18,6 +18,7 @@ use super::front::Calls;
 use super::importing::Importing;
 use crate::args::chat::{self as args, RunArgs};
 use crate::commands::curator;
+use crate::commands::tools::{meant, missing, unheeded};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::external;
@@ -109,13 +110,17 @@ impl House {
         context: &Context,
     ) -> Outcome<Start> {
         let directory = context.workspace()?;
-        let (toolsets, unknown) = match &run.toolsets {
+        let (toolsets, mut unknown) = match &run.toolsets {
             Some(asked) => {
                 let (known, unknown) = known_toolsets(asked, &loaded.config)?;
                 (Some(known), unknown)
             }
             None => (None, Vec::new()),
         };
+        // What is asked for takes the place of the list in the settings.
+        let in_use = |surface: &str| surface == SURFACE && toolsets.is_none();
+        let unheeded = unheeded(&loaded.config, in_use).into_iter();
+        unknown.extend(unheeded.map(|one| format!("{one}; {}", one.hint)));
         let source = source(run, context)?;
         let models = Arc::new(Models::new(context, loaded)?);
         let chosen = Chosen {
@@ -156,7 +161,7 @@ impl House {
                 external: external.clone(),
             },
         )?);
-        let safe = run.safe_mode || context.environment.filled("HERMES_SAFE_MODE").is_some();
+        let safe = run.safe_mode || set("HERMES_SAFE_MODE");
         let yolo = run.yolo || set("HERMES_YOLO_MODE");
         let is_resumed = resumed.is_some();
         let id = resumed.unwrap_or_else(|| SessionId::generate(&*context.clock, &*random));
@@ -411,29 +416,18 @@ fn preloaded(run: &RunArgs, house: &House) -> Outcome<(Vec<String>, Vec<String>)
 /// The toolsets that were asked for and are there, and a warning for each that is not. When none is there, that is no
 /// conversation anybody wanted.
 fn known_toolsets(asked: &[String], config: &Config) -> Outcome<(Vec<String>, Vec<String>)> {
-    let names = asked.iter().map(String::as_str);
-    let unknown = toolsets::unknown(names.filter(|set| toolsets::server_of(config, set).is_none()));
+    let unknown = missing(asked, config);
     let known = asked.iter().filter(|set| !unknown.contains(&set.as_str()));
     let known: Vec<String> = known.cloned().collect();
-    let hint = |name: &str| {
-        let servers = config.mcp_servers.keys().map(String::as_str);
-        let sets = toolsets::toolsets().iter().map(|set| set.name);
-        match hermes_config::nearest(name, sets.chain(servers)) {
-            Some(near) => format!("did you mean {near}?"),
-            None => "hermes tools list shows them".to_owned(),
-        }
-    };
     match (known.is_empty(), unknown.first()) {
         (true, Some(name)) => {
             let text = format!("there is no toolset {}", unknown.join(", "));
-            Err(Complaint::bad_request(text).hint(hint(name)))
+            Err(Complaint::bad_request(text).hint(meant(name, config)))
         }
         _ => {
             let left_out = unknown.iter().map(|name| {
-                format!(
-                    "there is no toolset {name}, so it is left out; {}",
-                    hint(name)
-                )
+                let hint = meant(name, config);
+                format!("there is no toolset {name}, so it is left out; {hint}")
             });
             Ok((known, left_out.collect()))
         }

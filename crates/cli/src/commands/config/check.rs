@@ -6,6 +6,7 @@ use hermes_config::{
 use hermes_secrets::Scope;
 use serde_json::json;
 
+use crate::commands::tools::unheeded;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::{Output, Style};
@@ -103,6 +104,13 @@ fn findings(loaded: &Loaded, env_problems: &[EnvProblem]) -> Vec<Finding> {
         is_harmless: false,
         message: ignored.to_string(),
         hint: Some(ignored.hint().to_owned()),
+    }));
+    let unheeded = unheeded(&loaded.config, |_| true).into_iter();
+    found.extend(unheeded.map(|one| Finding {
+        is_error: false,
+        is_harmless: false,
+        message: one.to_string(),
+        hint: Some(one.hint),
     }));
     found
 }

@@ -116,6 +116,7 @@ pub(in crate::commands) fn call(caller: &Caller, route: Arc<Route>) -> Outcome<F
         request: &request,
         tokens: 32,
         compactable: false,
+        addressed: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

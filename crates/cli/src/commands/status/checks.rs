@@ -4,6 +4,7 @@ use hermes_config::Loaded;
 use serde::Serialize;
 
 use super::scene::{Scene, said};
+use crate::commands::tools::unheeded;
 use crate::complaint::Outcome;
 use crate::context::Context;
 
@@ -38,6 +39,7 @@ fn database(scene: &Scene, context: &Context) -> Outcome<Vec<String>> {
 fn settings(scene: &Scene) -> Vec<String> {
     let mut found: Vec<String> = scene.fault.iter().cloned().collect();
     let Some(Loaded {
+        config,
         problems,
         env_problems,
         ignored,
@@ -49,5 +51,7 @@ fn settings(scene: &Scene) -> Vec<String> {
     found.extend(problems.iter().map(ToString::to_string));
     found.extend(env_problems.iter().map(ToString::to_string));
     found.extend(ignored.iter().map(ToString::to_string));
+    let unheeded = unheeded(config, |_| true);
+    found.extend(unheeded.iter().map(ToString::to_string));
     found
 }

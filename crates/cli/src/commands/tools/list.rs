@@ -1,12 +1,12 @@
 //! `hermes tools list`
 
 use hermes_agent::toolsets::{self, Toolset};
-use hermes_core::ToolSpec;
 use serde_json::{Value as Json, json};
 
 use super::check_platform;
 use crate::complaint::Outcome;
 use crate::context::Context;
+use crate::hands::{Absent, absent};
 use crate::output::Output;
 use crate::table::Table;
 
@@ -29,7 +29,7 @@ pub(super) fn run(
     check_platform(platform)?;
     let loaded = context.settings()?;
     let chosen = toolsets::chosen(&loaded.config, platform, None);
-    let tools = hermes_tools::specs();
+    let absent = absent(context, &loaded)?;
     let mut rows: Vec<Row> = toolsets::toolsets()
         .iter()
         .filter(|set| !set.tools.is_empty())
@@ -38,7 +38,7 @@ pub(super) fn run(
             about: set.about.to_owned(),
             tools: set.tools.to_vec(),
             on: set.tools.iter().all(|tool| chosen.has(tool)),
-            lacks: lack(set, &tools),
+            lacks: lack(set, &absent),
         })
         .collect();
     let servers = loaded.config.mcp_servers.iter();
@@ -78,8 +78,19 @@ pub(super) fn run(
 }
 
 /// Why none of the tools of a set can be called.
-pub(super) fn lack(set: &Toolset, tools: &[ToolSpec]) -> Option<String> {
-    let known = |name: &str| tools.iter().any(|spec| spec.name == name);
-    let none = !set.tools.iter().any(|name| known(name));
-    none.then(|| "it is not part of this version".to_owned())
+fn lack(set: &Toolset, absent: &[Absent]) -> Option<String> {
+    if !is_built_in(set) {
+        return Some("it is not part of this version".to_owned());
+    }
+    let known = hermes_tools::names();
+    let tools = set.tools.iter().filter(|name| known.contains(name));
+    let why = |name: &&str| absent.iter().find(|one| one.tool == *name);
+    let lacks: Option<Vec<&Absent>> = tools.map(why).collect();
+    Some(lacks?.first()?.why.clone())
+}
+
+/// Whether any of the tools of a set is part of this version.
+pub(super) fn is_built_in(set: &Toolset) -> bool {
+    let known = hermes_tools::names();
+    set.tools.iter().any(|name| known.contains(name))
 }

@@ -6,7 +6,7 @@ use hermes_agent::PromptQuestion;
 use hermes_agent::toolsets::{self, Toolset};
 use hermes_config::{Config, Edit};
 
-use super::list::lack;
+use super::list::is_built_in;
 use super::sets::{check_platform, listed};
 use super::switch;
 use crate::commands::ask;
@@ -59,11 +59,10 @@ pub(in crate::commands) fn pick(
     context: &Context,
     output: &mut Output,
 ) -> Outcome<Option<(String, String)>> {
-    let known = hermes_tools::specs();
     let (sets, absent): (Vec<&Toolset>, Vec<&Toolset>) = toolsets::toolsets()
         .iter()
         .filter(|set| !set.tools.is_empty())
-        .partition(|set| lack(set, &known).is_none());
+        .partition(|set| is_built_in(set));
     let weights = weights(config, platform, context)?;
     let mut names = before.clone();
     loop {

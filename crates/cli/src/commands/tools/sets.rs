@@ -1,5 +1,7 @@
 //! Toolsets and the surfaces they are offered on.
 
+use std::fmt;
+
 use hermes_agent::toolsets::{self, Toolset};
 use hermes_config::Config;
 
@@ -44,9 +46,9 @@ pub(in crate::commands) fn check_platform(platform: &str) -> Outcome {
     Err(Complaint::bad_request(format!("there is no platform {platform}")).hint(hint))
 }
 
-/// The plain set of a name; old names end in `_tools`.
+/// The plain set of a name, which may be an old one.
 pub(super) fn plain(name: &str) -> Option<&'static Toolset> {
-    let name = name.strip_suffix("_tools").unwrap_or(name);
+    let name = toolsets::today(name);
     toolsets::toolsets().iter().find(|set| set.name == name)
 }
 
@@ -99,4 +101,59 @@ fn covered(chosen: &toolsets::Chosen) -> Vec<String> {
         .filter(|set| !whole.iter().any(|other| is_part(set, other)))
         .map(|set| set.name.to_owned())
         .collect()
+}
+
+/// The names that stand neither for a toolset nor for an MCP server.
+pub(in crate::commands) fn missing<'a>(names: &'a [String], config: &Config) -> Vec<&'a str> {
+    let names = names.iter().map(String::as_str);
+    toolsets::unknown(names.filter(|name| toolsets::server_of(config, name).is_none()))
+}
+
+/// What somebody who wrote such a name may have meant.
+pub(in crate::commands) fn meant(name: &str, config: &Config) -> String {
+    let servers = config.mcp_servers.keys().map(String::as_str);
+    let sets = toolsets::toolsets().iter().map(|set| set.name);
+    match hermes_config::nearest(name, sets.chain(servers)) {
+        Some(near) => format!("did you mean {near}?"),
+        None => "hermes tools list shows them".to_owned(),
+    }
+}
+
+/// A name in the settings that stands for nothing.
+pub(in crate::commands) struct Unheeded {
+    key: String,
+    name: String,
+    pub(in crate::commands) hint: String,
+}
+
+impl fmt::Display for Unheeded {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { key, name, .. } = self;
+        write!(out, "{key}: there is no toolset {name}, so it is left out")
+    }
+}
+
+/// The names that have no effect: in the lists of these surfaces, and in what is switched off everywhere.
+pub(in crate::commands) fn unheeded(
+    config: &Config,
+    of_surface: impl Fn(&str) -> bool,
+) -> Vec<Unheeded> {
+    let listed = config
+        .platform_toolsets
+        .iter()
+        .filter(|(surface, _)| of_surface(surface))
+        .map(|(surface, names)| (format!("platform_toolsets.{surface}"), names));
+    let off = (
+        "agent.disabled_toolsets".to_owned(),
+        &config.agent.disabled_toolsets,
+    );
+    let mut found = Vec::new();
+    for (key, names) in listed.chain([off]) {
+        found.extend(missing(names, config).into_iter().map(|name| Unheeded {
+            key: key.clone(),
+            name: name.to_owned(),
+            hint: meant(name, config),
+        }));
+    }
+    found
 }

@@ -99,6 +99,11 @@ impl Family {
             .unwrap_or(&OTHER)
     }
 
+    /// Whether the models are those of the protocol's maker.
+    pub(super) fn is_makers_own(&self) -> bool {
+        self.name.starts_with("claude")
+    }
+
     /// The limit of an answer, when it is known and not only assumed.
     pub(super) fn known_output(&self) -> Option<u32> {
         (!self.name.is_empty()).then_some(self.output)

@@ -74,9 +74,7 @@ fn plan(request: &ModelRequest, quirks: &Quirks, family: &Family, messages: &[Js
     match style {
         ThinkingStyle::None => Plan::Off,
         ThinkingStyle::Adaptive => Plan::Adaptive(effort_word(effort, family.efforts)),
-        ThinkingStyle::Budget
-            if quirks.replay == ReasoningReplay::Native && begins_without_thinking(messages) =>
-        {
+        ThinkingStyle::Budget if insists(quirks, family) && begins_without_thinking(messages) => {
             Plan::Off
         }
         ThinkingStyle::Budget => {
@@ -86,8 +84,15 @@ fn plan(request: &ModelRequest, quirks: &Quirks, family: &Family, messages: &[Js
     }
 }
 
-/// Whether the tool loop under way was begun without thinking, by another model or with thinking off.
-/// Such a loop must end the way it began: the provider asks for the thinking block it never issued.
+/// Whether thinking is refused over calls that do not begin with it. The models of the protocol's maker do so
+/// wherever they are served, also where their thinking is never sent back; of others we know it of those only
+/// who take their thinking back the maker's way.
+fn insists(quirks: &Quirks, family: &Family) -> bool {
+    family.is_makers_own() || quirks.replay == ReasoningReplay::Native
+}
+
+/// Whether the tool loop under way stands there without thinking: another model began it, thinking was off, or it
+/// is not sent back. Such a loop must end without: the provider asks for the thinking block that is not there.
 fn begins_without_thinking(messages: &[Json]) -> bool {
     let kinds: Vec<&str> = messages
         .iter()

@@ -31,6 +31,13 @@ impl Calls {
         self.calls.is_empty()
     }
 
+    /// Whether nothing is missing from any of them. A tool that needs no arguments is often given none.
+    pub(super) fn are_whole(&self) -> bool {
+        let whole = |call: &Pending| call.arguments.trim().is_empty() || call.is_whole();
+        let mut calls = self.calls.iter();
+        calls.all(|call| !call.name.is_empty() && whole(call))
+    }
+
     /// The names of all calls that began.
     pub(super) fn names(&self) -> Vec<String> {
         let named = |call: &Pending| match call.name.as_str() {
@@ -164,7 +171,7 @@ impl Calls {
 }
 
 impl Pending {
-    /// Whether the arguments are complete. Only looked at when a piece with a name arrives.
+    /// Whether the arguments are complete. Only looked at when a piece with a name arrives, or at the end.
     fn is_whole(&self) -> bool {
         serde_json::from_str::<Map<String, Json>>(&self.arguments).is_ok()
     }

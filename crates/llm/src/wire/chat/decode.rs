@@ -60,7 +60,7 @@ impl Decoder for ChatDecoder {
     }
 
     fn end(&mut self, out: &mut Vec<ModelEvent>) -> Result<(), WireError> {
-        let Some(finish) = self.finish else {
+        let Some(finish) = self.finish.or(self.said_done()) else {
             return Err(if self.has_begun() {
                 WireError::Cut {
                     open_calls: self.calls.names(),
@@ -308,6 +308,17 @@ impl ChatDecoder {
         !self.calls.is_empty()
             || !self.details.is_empty()
             || texts.iter().any(|text| !text.is_empty())
+    }
+
+    /// How an answer ended that only says that it is done: some servers leave the reason out. A call that is not
+    /// whole, and thinking without an answer, broke off all the same.
+    fn said_done(&self) -> Option<FinishReason> {
+        let speaks = !(self.content.is_empty() && self.refusal.is_empty());
+        let whole = match self.calls.is_empty() {
+            true => speaks,
+            false => self.calls.are_whole(),
+        };
+        (self.done && whole).then_some(FinishReason::Stop)
     }
 
     fn ending(&self) -> FinishReason {

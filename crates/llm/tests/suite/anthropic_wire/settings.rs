@@ -270,3 +270,28 @@ fn thinking_is_left_out_where_the_provider_would_refuse_it() {
         16_000
     );
 }
+
+// PV-12, AG-20: whoever serves the model, and whatever is sent back of its thinking.
+#[test]
+fn thinking_rests_in_a_loop_that_is_sent_back_without_it() {
+    let thinks = |model: &str, replay: ReasoningReplay| {
+        let history = vec![
+            user("go"),
+            recorded_message(raw(recorded_blocks())),
+            result("toolu_1", "a"),
+            result("toolu_2", "b"),
+        ];
+        let mut request = request(model, history);
+        request.settings.effort = Some(Effort::Medium);
+        let quirks = Quirks {
+            replay,
+            ..Quirks::default()
+        };
+        body(&request, &quirks).get("thinking").is_some()
+    };
+    assert!(!thinks("claude-sonnet-4-5", ReasoningReplay::Never));
+    assert!(!thinks("claude-sonnet-4-5", ReasoningReplay::Unsigned));
+    assert!(thinks("claude-sonnet-4-5", ReasoningReplay::All));
+    // Others think on without what they thought before.
+    assert!(thinks("MiniMax-M2.5", ReasoningReplay::Never));
+}

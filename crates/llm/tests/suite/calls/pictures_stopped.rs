@@ -58,6 +58,7 @@ async fn is_stopped(lab: &mut Lab, route: &Route, slow: Arc<Slow>) {
         request: &request,
         tokens: 100,
         compactable: true,
+        addressed: None,
     };
     let (cancel, mut heard) = (CancellationToken::new(), Heard::default());
     let mut course = course(route);

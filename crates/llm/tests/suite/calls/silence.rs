@@ -283,6 +283,7 @@ async fn a_thinking_model_that_hangs_up_is_asked_again_and_nothing_is_compacted(
             request: &question(),
             tokens: 190_000,
             compactable: true,
+            addressed: None,
         };
         let mut heard = Heard::default();
         let cancel = CancellationToken::new();

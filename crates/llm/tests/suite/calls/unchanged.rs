@@ -60,6 +60,7 @@ async fn turn(lab: &Lab, server: &ModelServer, course: &mut Course, request: &Mo
             request,
             tokens: 100,
             compactable,
+            addressed: None,
         };
         let cancel = CancellationToken::new();
         match lab.caller.call(course, &ask, &mut watch, &cancel).await {
@@ -208,6 +209,7 @@ async fn a_change_that_changes_nothing_is_not_sent() {
                 request: &question(),
                 tokens: 100,
                 compactable,
+                addressed: None,
             };
             let cancel = CancellationToken::new();
             let mut heard = Heard::default();

@@ -360,6 +360,7 @@ async fn a_stop_is_heard_while_a_login_is_renewed() {
             request: &request,
             tokens: 100,
             compactable: true,
+            addressed: None,
         };
         let call = lab.caller.call(&mut course, &asked, &mut heard, &cancel);
         let stop = async {
