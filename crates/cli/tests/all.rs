@@ -33,6 +33,7 @@ mod suite {
     mod importing;
     mod interrupted;
     mod judged;
+    mod keys_home;
     mod killed;
     mod killed_waiting;
     mod language_servers;
