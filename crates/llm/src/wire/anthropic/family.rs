@@ -1,5 +1,7 @@
 //! What differs between the models behind this protocol, by name.
 
+use hermes_core::Effort;
+
 /// How a model is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingStyle {
@@ -99,6 +101,21 @@ impl Family {
             .unwrap_or(&OTHER)
     }
 
+    /// The word for an effort; where there is none, that of the next lower one.
+    pub(super) fn effort_word(&self, effort: Effort) -> &'static str {
+        let ladder: &[&'static str] = match effort {
+            Effort::Off | Effort::Minimal | Effort::Low => &[],
+            Effort::Medium => &["medium"],
+            Effort::High => &["high"],
+            Effort::ExtraHigh => &["xhigh", "high"],
+            Effort::Max | Effort::Ultra => &["max", "high"],
+        };
+        let mut words = ladder.iter().copied();
+        words
+            .find(|word| self.efforts.contains(word))
+            .unwrap_or("low")
+    }
+
     /// The limit of an answer, when it is known and not only assumed.
     pub(super) fn known_output(&self) -> Option<u32> {
         (!self.name.is_empty()).then_some(self.output)
@@ -108,6 +125,11 @@ impl Family {
 /// How `model` is asked to think.
 pub fn thinking_style(model: &str) -> ThinkingStyle {
     Family::of(model).thinking
+}
+
+/// How hard a model that decides itself is to think, in its own word.
+pub(crate) fn effort_word(model: &str, effort: Effort) -> &'static str {
+    Family::of(model).effort_word(effort)
 }
 
 /// The name of a model as this protocol spells it: without the vendor, and for Claude with dashes in
