@@ -136,6 +136,7 @@ mod suite {
     mod takeover;
     mod tls;
     mod tools;
+    mod turned_down;
     mod undoing;
     mod unreachable;
     mod web;

@@ -2,6 +2,8 @@
 
 use hermes_core::Effort;
 
+use crate::quirks::Beta;
+
 /// How a model is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingStyle {
@@ -167,9 +169,9 @@ pub struct Betas<'a> {
 pub fn betas(model: &str, wanted: &Betas<'_>) -> Vec<&'static str> {
     let fast = wanted.fast && wire_model(model).contains("opus-4-6");
     [
-        (true, "interleaved-thinking-2025-05-14"),
-        (true, "fine-grained-tool-streaming-2025-05-14"),
-        (wanted.long_context, "context-1m-2025-08-07"),
+        (true, Beta::InterleavedThinking.name()),
+        (true, Beta::ToolStreaming.name()),
+        (wanted.long_context, Beta::LongContext.name()),
         (fast, "fast-mode-2026-02-01"),
     ]
     .into_iter()
