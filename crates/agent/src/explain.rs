@@ -85,6 +85,10 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
         Reason::ThinkingSignature
         | Reason::LongContextTier
         | Reason::LongContextBeta
+        | Reason::BetaRejected
+        | Reason::EncryptedUnsupported
+        | Reason::ReasoningRejected
+        | Reason::SummariesRejected
         | Reason::GrammarRejected
         | Reason::MultimodalToolContent
         | Reason::ImageTooLarge

@@ -16,7 +16,7 @@ use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
 use hermes_http::HttpClient;
 use hermes_llm::keys::{
     AuthFile, FoundPlace, KeyNeed, KeySource as StoredFrom, Keyring, KeyringParts, OwnKey,
-    ProviderKeys,
+    ProviderKeys, StoredKey,
 };
 use hermes_llm::metadata::{Catalogue, KeptLists, Learned as LearnedWindows};
 use hermes_llm::nearby::{self, Prepared, Reach};
@@ -50,6 +50,7 @@ pub(crate) struct Models {
     pub(crate) http: HttpClient,
     clock: Arc<dyn Clock>,
     logins: Vec<String>,
+    stored: Vec<StoredKey>,
     places: Vec<FoundPlace>,
     embedded: Option<PathBuf>,
     machine: Option<CloudMachine>,
@@ -146,6 +147,7 @@ impl Models {
         Ok(Self {
             profiles: own_profiles(home),
             logins: logins(&keys),
+            stored: keys.stored().unwrap_or_default(),
             // A file that cannot be read is met again when it is needed.
             places: keys.found_places().unwrap_or_default(),
             keys: Arc::new(keys),
@@ -193,6 +195,7 @@ impl Models {
                 ..Flags::default()
             },
             logins: &self.logins,
+            stored: &self.stored,
             places: &self.places,
             embedded: self.embedded.as_deref(),
             learned: Some(&self.windows),

@@ -34,6 +34,7 @@ mod suite {
     mod importing;
     mod interrupted;
     mod judged;
+    mod keys_home;
     mod killed;
     mod killed_waiting;
     mod language_servers;
@@ -136,6 +137,7 @@ mod suite {
     mod takeover;
     mod tls;
     mod tools;
+    mod turned_down;
     mod undoing;
     mod unreachable;
     mod web;

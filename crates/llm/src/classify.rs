@@ -11,6 +11,7 @@ use std::time::Duration;
 use hermes_http::HttpError;
 
 use crate::error::{ModelError, VendorError};
+use crate::quirks::Beta;
 use crate::wire::WireError;
 pub(crate) use numbers::span;
 use phrases::says;
@@ -47,6 +48,8 @@ reasons! {
     LongContextTier = "long_context_tier",
     /// The account may not use the flag for long contexts.
     LongContextBeta = "oauth_long_context_beta",
+    /// A preview feature is not offered here.
+    BetaRejected = "beta_rejected",
     /// A local server cannot make a grammar of a tool's schema.
     GrammarRejected = "llama_cpp_grammar",
     /// The credential is not accepted.
@@ -77,6 +80,12 @@ reasons! {
     ImagesRejected = "images_rejected",
     /// Encrypted reasoning that is sent back cannot be read.
     EncryptedReasoning = "invalid_encrypted_content",
+    /// The model has no encrypted reasoning to give.
+    EncryptedUnsupported = "encrypted_content_unsupported",
+    /// The model cannot be told how hard to think, or not in this word.
+    ReasoningRejected = "reasoning_rejected",
+    /// The account gets no summaries of the thinking.
+    SummariesRejected = "reasoning_summaries_rejected",
     /// The limit of the answer goes by another name.
     MaxTokensKey = "max_tokens_key",
     /// The model takes no temperature.
@@ -143,6 +152,8 @@ pub struct Fault {
     pub stated_output_left: Option<u32>,
     /// The longest edge of a picture in pixels, when the message tells.
     pub stated_image_edge: Option<u32>,
+    /// The preview feature that is turned down, when the message tells.
+    pub stated_beta: Option<Beta>,
     /// How the waits between attempts grow.
     pub pace: Pace,
 }
@@ -184,6 +195,7 @@ impl Fault {
             stated_window: None,
             stated_output_left: None,
             stated_image_edge: None,
+            stated_beta: None,
             pace: if reason == Reason::InvalidAnswer {
                 Pace::Slow
             } else {

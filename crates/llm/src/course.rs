@@ -8,7 +8,9 @@ use jiff::Timestamp;
 use crate::classify::Reason;
 use crate::failover::{Attempt, Fix, RENEWALS, Step};
 use crate::keys::{KeyError, Lease};
-use crate::quirks::{MaxTokensKey, Quirks, SchemaTarget, Temperature};
+use crate::quirks::{
+    Beta, MaxTokensKey, Quirks, ReasoningReplay, ReasoningStyle, SchemaTarget, Temperature,
+};
 use crate::refused::Refused;
 use crate::route::Route;
 use hermes_core::{ModelSettings, WireProtocol};
@@ -260,6 +262,14 @@ pub(crate) fn changed(
             }
             Fix::StripSchemaPatterns => quirks.schema = SchemaTarget::LlamaCpp,
             Fix::DropLongContextBeta => quirks.long_context = false,
+            Fix::DropBeta(beta) => quirks.refused_betas.push(beta.name().to_owned()),
+            Fix::DropBetas => {
+                let all = Beta::ALL.map(|beta| beta.name().to_owned());
+                quirks.refused_betas.extend(all);
+            }
+            Fix::OmitEncryptedReasoning => quirks.replay = ReasoningReplay::Never,
+            Fix::OmitReasoning => quirks.reasoning = ReasoningStyle::Omit,
+            Fix::OmitSummaries => quirks.no_summaries = true,
             Fix::SwapMaxTokensKey => {
                 quirks.max_tokens_key = match usual.max_tokens_key {
                     MaxTokensKey::MaxTokens => MaxTokensKey::MaxCompletionTokens,

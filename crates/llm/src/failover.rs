@@ -7,6 +7,7 @@ mod pace;
 use std::time::Duration;
 
 use crate::classify::{Fault, Reason};
+use crate::quirks::Beta;
 
 pub use attempt::{Attempt, Delivered};
 
@@ -120,6 +121,16 @@ pub enum Fix {
     StripSchemaPatterns,
     /// Do not ask for long contexts.
     DropLongContextBeta,
+    /// Do not ask for this preview feature, and remember that for the model.
+    DropBeta(Beta),
+    /// Do not ask for any preview feature that nobody set, and remember that for the model.
+    DropBetas,
+    /// Do not ask for encrypted reasoning, and remember that for the model.
+    OmitEncryptedReasoning,
+    /// Say nothing about how hard to think, and remember that for the model.
+    OmitReasoning,
+    /// Ask for no summaries of the thinking, and remember that for the model.
+    OmitSummaries,
     /// Use the other name for the limit of the answer, and remember that for the model.
     SwapMaxTokensKey,
     /// Send no temperature, and remember that for the model.
@@ -144,6 +155,11 @@ impl Fix {
             | Self::DropEncryptedReasoning => true,
             Self::StripSchemaPatterns
             | Self::DropLongContextBeta
+            | Self::DropBeta(_)
+            | Self::DropBetas
+            | Self::OmitEncryptedReasoning
+            | Self::OmitReasoning
+            | Self::OmitSummaries
             | Self::SwapMaxTokensKey
             | Self::OmitTemperature
             | Self::CutWindow(_)
@@ -154,7 +170,10 @@ impl Fix {
 
     /// Whether both are the same kind of change, whatever their numbers.
     pub fn is_like(self, other: Self) -> bool {
-        std::mem::discriminant(&self) == std::mem::discriminant(&other)
+        match (self, other) {
+            (Self::DropBeta(one), Self::DropBeta(other)) => one == other,
+            _ => std::mem::discriminant(&self) == std::mem::discriminant(&other),
+        }
     }
 }
 
@@ -172,6 +191,7 @@ pub fn next_step(fault: &Fault, health: &Health, attempt: &Attempt, jitter: f64)
     let second = match fault.reason {
         // Without pictures is better than not at all.
         Reason::ImageTooLarge | Reason::MultimodalToolContent => Some(Fix::StripImages),
+        Reason::BetaRejected => Some(Fix::DropBetas),
         _ => None,
     };
     let untried = |fix: &Fix| !attempt.used(*fix);
@@ -203,6 +223,15 @@ fn fix(fault: &Fault) -> Option<Fix> {
         Reason::EncryptedReasoning => Some(Fix::DropEncryptedReasoning),
         Reason::LongContextTier => Some(Fix::CutWindow(STANDARD_WINDOW)),
         Reason::LongContextBeta => Some(Fix::DropLongContextBeta),
+        // Where none is named, it is most often the long window.
+        Reason::BetaRejected => Some(
+            fault
+                .stated_beta
+                .map_or(Fix::DropLongContextBeta, Fix::DropBeta),
+        ),
+        Reason::EncryptedUnsupported => Some(Fix::OmitEncryptedReasoning),
+        Reason::ReasoningRejected => Some(Fix::OmitReasoning),
+        Reason::SummariesRejected => Some(Fix::OmitSummaries),
         Reason::GrammarRejected => Some(Fix::StripSchemaPatterns),
         Reason::MultimodalToolContent => Some(Fix::StripToolImages),
         Reason::ImageTooLarge => Some(Fix::ShrinkImages(
@@ -261,6 +290,10 @@ impl Turn<'_> {
             | Reason::ThinkingSignature
             | Reason::EncryptedReasoning
             | Reason::LongContextBeta
+            | Reason::BetaRejected
+            | Reason::EncryptedUnsupported
+            | Reason::ReasoningRejected
+            | Reason::SummariesRejected
             | Reason::GrammarRejected
             | Reason::MultimodalToolContent
             | Reason::ImageTooLarge

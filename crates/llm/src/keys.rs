@@ -32,7 +32,7 @@ use crate::failover::Renewal;
 pub use document::{AuthDocument, Damage};
 pub use error::KeyError;
 pub use file::{AuthFile, AuthFileError};
-pub use manage::{EntryKind, EntryView, ProviderStatus};
+pub use manage::{EntryKind, EntryView, ProviderStatus, StoredKey};
 pub use place::FoundPlace;
 pub(crate) use place::key_hash;
 pub use provider::{KeyNeed, KeySource, OwnKey, ProviderKeys};

@@ -40,6 +40,11 @@ impl Learned {
                 | Fix::StripToolImages
                 | Fix::StripSchemaPatterns
                 | Fix::DropLongContextBeta
+                | Fix::DropBeta(_)
+                | Fix::DropBetas
+                | Fix::OmitEncryptedReasoning
+                | Fix::OmitReasoning
+                | Fix::OmitSummaries
         );
         if lasting {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);

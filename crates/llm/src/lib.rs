@@ -68,7 +68,8 @@ pub use lessons::Learned;
 pub use patience::{PatienceSettings, patience};
 pub use picture::Pictures;
 pub use quirks::{
-    CacheStyle, MaxTokensKey, Quirks, ReasoningReplay, ReasoningStyle, SchemaTarget, Temperature,
+    Beta, CacheStyle, MaxTokensKey, Quirks, ReasoningReplay, ReasoningStyle, SchemaTarget,
+    Temperature,
 };
 pub use route::{Address, Auth, Endpoint, Limits, Route, SetPatience, Why, WindowSource};
 pub use schema::{Schemas, sanitize};

@@ -41,6 +41,8 @@ pub struct Quirks {
     pub invoke: bool,
     /// Preview features that are turned down here (Anthropic's protocol only).
     pub refused_betas: Vec<String>,
+    /// Summaries of the thinking are not asked for (Responses only).
+    pub no_summaries: bool,
     /// Ollama's own interface is spoken, and the model runs with this window (chat completions only).
     pub ollama_window: Option<u32>,
     /// Sends the conversation's id in this field of the body.
@@ -52,6 +54,42 @@ pub struct Quirks {
     /// Fields added to every body, last, over everything else. `{conversation}` in their texts is the
     /// conversation's id.
     pub extra_body: Map<String, Json>,
+}
+
+/// A preview feature that is asked for without anybody having set it (Anthropic's protocol only).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beta {
+    /// Thinking between the calls of tools.
+    InterleavedThinking,
+    /// Arguments of calls as they are written.
+    ToolStreaming,
+    /// The long window.
+    LongContext,
+}
+
+impl Beta {
+    /// All of them.
+    pub const ALL: [Self; 3] = [
+        Self::InterleavedThinking,
+        Self::ToolStreaming,
+        Self::LongContext,
+    ];
+
+    /// What requests call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InterleavedThinking => "interleaved-thinking-2025-05-14",
+            Self::ToolStreaming => "fine-grained-tool-streaming-2025-05-14",
+            Self::LongContext => "context-1m-2025-08-07",
+        }
+    }
+
+    /// The one that a text in lower case speaks of, with or without its date.
+    pub(crate) fn named_in(text: &str) -> Option<Self> {
+        let dated = |c: char| c.is_ascii_digit() || c == '-';
+        let is_named = |beta: &Self| text.contains(beta.name().trim_end_matches(dated));
+        Self::ALL.into_iter().find(is_named)
+    }
 }
 
 /// What the limit of the answer is called.

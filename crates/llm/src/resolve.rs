@@ -22,7 +22,7 @@ use hermes_config::{Config, DotEnv, Environment, KeyPath, Layer, Loaded, Node, R
 use hermes_secrets::Secret;
 
 use crate::cloud::Mint;
-use crate::keys::FoundPlace;
+use crate::keys::{FoundPlace, StoredKey};
 use crate::metadata::{Catalogue, KeptLists, Learned};
 use crate::profile::Profiles;
 use crate::route::Route;
@@ -53,6 +53,8 @@ pub struct Request<'a> {
     pub flags: Flags<'a>,
     /// Providers with a stored login, the active one first.
     pub logins: &'a [String],
+    /// What is stored for them, and where it may go.
+    pub stored: &'a [StoredKey],
     /// The file of the embedded model, when it was downloaded.
     pub embedded: Option<&'a Path>,
     /// Addresses at which keys were accepted.
@@ -145,6 +147,7 @@ impl<'a> Request<'a> {
             profiles,
             flags: Flags::default(),
             logins: &[],
+            stored: &[],
             embedded: None,
             places: &[],
             learned: None,

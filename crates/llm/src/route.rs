@@ -62,6 +62,9 @@ pub struct Address {
     pub auth: Auth,
     /// Whether it is on this machine or its network, where a model may take minutes to load.
     pub local: bool,
+    /// Whether it is where the provider is, by its profile or by what the user said. A credential that is kept for
+    /// the provider goes nowhere else.
+    pub tied: bool,
 }
 
 /// How requests are authenticated.

@@ -248,6 +248,10 @@ pub(crate) fn verdict(failure: &HelperFailure, urgent: bool) -> Verdict {
             | Reason::ThinkingSignature
             | Reason::LongContextTier
             | Reason::LongContextBeta
+            | Reason::BetaRejected
+            | Reason::EncryptedUnsupported
+            | Reason::ReasoningRejected
+            | Reason::SummariesRejected
             | Reason::GrammarRejected
             | Reason::PayloadTooLarge
             | Reason::MultimodalToolContent

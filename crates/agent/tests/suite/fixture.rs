@@ -219,6 +219,7 @@ impl Fixture {
                 protocol: self.protocol,
                 auth: Auth::None,
                 local: true,
+                tied: true,
             }),
             limits: Limits {
                 window: self.window,

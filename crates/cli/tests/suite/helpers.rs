@@ -9,7 +9,7 @@ use hermes_testkit::pty::Terminal;
 use super::chat::with_model;
 use super::program::Program;
 
-const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// A conversation's model, a helper's model, and settings for the helper's tasks.
 fn set_up(helper: Scenario, auxiliary: &str) -> (ModelServer, ModelServer, Program) {
@@ -34,7 +34,7 @@ fn set_up(helper: Scenario, auxiliary: &str) -> (ModelServer, ModelServer, Progr
 }
 
 /// The calls of a model, without looks at the server.
-fn asked(server: &ModelServer) -> Vec<RecordedRequest> {
+pub(crate) fn asked(server: &ModelServer) -> Vec<RecordedRequest> {
     let mut all = server.requests();
     all.retain(|request| request.path.ends_with("/chat/completions"));
     all
@@ -44,13 +44,13 @@ fn calls(server: &ModelServer) -> usize {
     asked(server).len()
 }
 
-fn chat(program: &Program) -> Terminal {
+pub(crate) fn chat(program: &Program) -> Terminal {
     let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
     screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
     screen
 }
 
-fn leave(screen: &Terminal) {
+pub(crate) fn leave(screen: &Terminal) {
     screen.send("/exit\r").unwrap();
     assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
 }

@@ -62,7 +62,20 @@ pub(super) const LONG_CONTEXT_BETA: Phrases = &[
     "context-1m*not",
     "context-1m*incompatible",
     "unexpected value*context-1m",
+];
+
+/// A preview feature, whichever it is.
+pub(super) const BETA: Phrases = &[
     "invalid beta flag",
+    "unexpected value*anthropic-beta",
+    "anthropic-beta*not support",
+    "anthropic-beta*unsupported",
+    "anthropic_beta*not permitted",
+    "anthropic_beta*not support",
+    "unsupported beta",
+    "unknown beta",
+    "interleaved-thinking*not",
+    "fine-grained-tool-streaming*not",
 ];
 
 pub(super) const GRAMMAR: Phrases = &[
@@ -269,6 +282,34 @@ pub(super) const ENCRYPTED: Phrases = &[
     "encrypted content*could not be",
     "encrypted_content*could not be",
     "encrypted content*verif",
+];
+
+pub(super) const ENCRYPTED_UNSUPPORTED: Phrases = &[
+    "encrypted content is not supported",
+    "encrypted_content*not support",
+    "parameter: 'include",
+    "value: 'include",
+];
+
+pub(super) const SUMMARIES: Phrases = &["reasoning summar", "reasoning.summary"];
+
+/// Quoted names only: other parameters are turned down "with reasoning models".
+pub(super) const REASONING: Phrases = &[
+    "parameter: 'reasoning",
+    "parameter: reasoning",
+    "parameter 'reasoning",
+    "value: 'reasoning",
+    "argument supplied: reasoning",
+    "reasoning_effort*not support",
+    "reasoning.effort*not support",
+    "reasoning effort*not support",
+    "reasoning_effort: extra inputs",
+    "thinking: extra inputs",
+    "output_config: extra inputs",
+    "does not support reasoning",
+    "does not support thinking",
+    "reasoning is not supported",
+    "thinking is not supported",
 ];
 
 pub(super) const PARAMETER: Phrases = &[

@@ -4,6 +4,7 @@ use super::codes::{implied, implied_by_zai};
 use super::phrases::{self, says};
 use super::{Facts, Fault, Pace, Reason, numbers};
 use crate::error::{VendorError, WEB_PAGE};
+use crate::quirks::Beta;
 
 /// From when on a conversation counts as large.
 pub(super) struct Large {
@@ -72,6 +73,7 @@ pub(super) fn classify(said: &VendorError, facts: &Facts<'_>) -> Fault {
             });
         }
         Reason::OutputCap => fault.stated_output_left = sizes.output,
+        Reason::BetaRejected => fault.stated_beta = Beta::named_in(&text),
         Reason::Overloaded if busy_for_long(facts, fault.code.as_deref()) => {
             fault.pace = Pace::Patient
         }
@@ -144,6 +146,7 @@ fn special(status: Option<u16>, text: &str) -> Option<Reason> {
             Reason::LongContextTier,
         ),
         (bad, phrases::LONG_CONTEXT_BETA, Reason::LongContextBeta),
+        (bad, phrases::BETA, Reason::BetaRejected),
         // Some versions of the local server call it their own failure.
         (
             bad || status == Some(500),
@@ -216,7 +219,10 @@ fn wrong_request(text: &str) -> Option<Reason> {
     let table = [
         (phrases::IMAGE_TOO_LARGE, Reason::ImageTooLarge),
         (phrases::ENCRYPTED, Reason::EncryptedReasoning),
+        (phrases::ENCRYPTED_UNSUPPORTED, Reason::EncryptedUnsupported),
         (phrases::TEMPERATURE, Reason::TemperatureRejected),
+        (phrases::SUMMARIES, Reason::SummariesRejected),
+        (phrases::REASONING, Reason::ReasoningRejected),
     ];
     if let Some((_, reason)) = table.into_iter().find(|(phrases, _)| says(text, phrases)) {
         return Some(reason);

@@ -11,7 +11,8 @@ use url::Url;
 use super::KeyError;
 use super::document::{AuthDocument, Row};
 use super::file::Home;
-use super::pool::{Credential, Kept, Kind};
+use super::pool::{Credential, Kept, Kind, Reach, credentials};
+use super::provider::ProviderKeys;
 use super::renewal::{TOKEN_URL, write};
 use super::ring::Keyring;
 use super::row;
@@ -68,7 +69,39 @@ pub struct ProviderStatus {
     pub entries: Vec<EntryView>,
 }
 
+/// A credential that is kept in a file, as far as a route has to know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredKey {
+    /// Whose it is.
+    pub provider: String,
+    /// The one origin it may go to; where its provider is when absent.
+    pub only: Option<Origin>,
+}
+
 impl Keyring {
+    /// Everything that is kept and where it may go.
+    pub fn stored(&self) -> Result<Vec<StoredKey>, KeyError> {
+        let files = self.shared.parts.file.read_both()?;
+        let mut providers = files.own.providers();
+        providers.extend(files.root.providers());
+        let mut all = Vec::new();
+        for provider in providers {
+            let kept = credentials(provider, &ProviderKeys::default(), &files);
+            all.extend(kept.into_iter().filter_map(|credential| {
+                let only = match credential.reach {
+                    Reach::Provider => None,
+                    Reach::Only(origin) => Some(origin),
+                    Reach::Secret | Reach::Nobody => return None,
+                };
+                Some(StoredKey {
+                    provider: provider.to_owned(),
+                    only,
+                })
+            }));
+        }
+        Ok(all)
+    }
+
     /// The credentials of a provider, the preferred one first.
     pub fn entries(&self, provider: &str) -> Result<Vec<EntryView>, KeyError> {
         let now = self.shared.now();

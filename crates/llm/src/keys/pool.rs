@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use hermes_config::PoolStrategy;
 use hermes_core::Random;
-use hermes_secrets::{Origin, Secret, SecretName};
+use hermes_secrets::{Origin, OriginError, Secret, SecretName};
 use jiff::Timestamp;
 use serde_json::Value as Json;
 use url::Url;
@@ -16,6 +16,7 @@ use super::provider::{OwnKey, ProviderKeys};
 use super::row;
 use super::standing::Standing;
 use crate::oauth::{Flow, Life};
+use crate::route::Address;
 
 /// One credential.
 #[derive(Debug, Clone)]
@@ -53,8 +54,8 @@ pub(super) enum Kept {
 /// Who may see a credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reach {
-    /// The address of the provider.
-    Route,
+    /// Its provider, at an address that is tied to it.
+    Provider,
     /// This origin.
     Only(Origin),
     /// The origins its secret names.
@@ -63,20 +64,37 @@ pub(super) enum Reach {
     Nobody,
 }
 
+/// Where a credential is to be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Target {
+    pub(super) origin: Origin,
+    /// Whether that is where the provider is.
+    pub(super) tied: bool,
+}
+
+impl Target {
+    pub(super) fn of(address: &Address) -> Result<Self, OriginError> {
+        Ok(Self {
+            origin: address.base.origin()?,
+            tied: address.tied,
+        })
+    }
+}
+
 impl Credential {
-    /// Whether it is meant for this origin.
-    pub(super) fn reaches(&self, origin: &Origin) -> bool {
+    /// Whether it may be seen there.
+    pub(super) fn reaches(&self, target: &Target) -> bool {
         match &self.reach {
-            Reach::Route => true,
-            Reach::Only(only) => only == origin,
-            Reach::Secret => self.secret.expose_for(origin).is_ok(),
+            Reach::Provider => target.tied,
+            Reach::Only(only) => *only == target.origin,
+            Reach::Secret => self.secret.expose_for(&target.origin).is_ok(),
             Reach::Nobody => false,
         }
     }
 
-    /// Whether it can be used at all for calls to this origin.
-    pub(super) fn is_candidate(&self, origin: &Origin) -> bool {
-        self.kind != Kind::Foreign && !self.standing.is_dead() && self.reaches(origin)
+    /// Whether it can be used at all for calls to there.
+    pub(super) fn is_candidate(&self, target: &Target) -> bool {
+        self.kind != Kind::Foreign && !self.standing.is_dead() && self.reaches(target)
     }
 
     /// The secret for this origin and no other.
@@ -188,7 +206,7 @@ fn from_row(id: String, row: &Row, flow: Option<&Flow>, home: Home) -> Option<Cr
     };
     let address = row::text(row, "base_url").or_else(|| row::text(row, "inference_base_url"));
     let reach = match address.map(|address| Url::parse(address).map(|url| Origin::of(&url))) {
-        None => Reach::Route,
+        None => Reach::Provider,
         Some(Ok(Ok(origin))) => Reach::Only(origin),
         Some(_) => Reach::Nobody,
     };
@@ -241,7 +259,7 @@ pub(super) struct Pool {
 pub(super) struct Wish<'a> {
     pub(super) provider: &'a str,
     /// Where it is to be used.
-    pub(super) origin: &'a Origin,
+    pub(super) target: &'a Target,
     /// The key that the route was resolved with.
     pub(super) own: Option<String>,
     pub(super) strategy: PoolStrategy,
@@ -264,25 +282,25 @@ impl Pool {
             .find(|credential| credential.id == id)
     }
 
-    /// Those that could be used for this origin, whether they rest or not.
+    /// Those that could be used there, whether they rest or not.
     pub(super) fn candidates<'p>(
         &'p self,
-        origin: &'p Origin,
+        target: &'p Target,
     ) -> impl Iterator<Item = &'p Credential> {
         self.credentials
             .iter()
-            .filter(|credential| credential.is_candidate(origin))
+            .filter(|credential| credential.is_candidate(target))
     }
 
     /// Chooses a credential that is ready: the route's own one first. Resting spares a credential when another can take over; the
     /// only one is lent all the same, because a call that may fail is better than none.
     pub(super) fn choose(&mut self, wish: &Wish<'_>) -> Option<Credential> {
         let mut ready: Vec<&Credential> = self
-            .candidates(wish.origin)
+            .candidates(wish.target)
             .filter(|credential| credential.standing.is_ready(wish.now))
             .collect();
         if ready.is_empty() {
-            ready = self.candidates(wish.origin).collect();
+            ready = self.candidates(wish.target).collect();
             if ready.len() > 1 {
                 return None;
             }

@@ -3,8 +3,7 @@
 
 use std::time::Duration;
 
-use hermes_secrets::Origin;
-
+use super::pool::Target;
 use super::ring::Shared;
 use super::standing::Standing;
 use crate::error::{ModelError, VendorError};
@@ -33,14 +32,14 @@ impl Shared {
     }
 
     /// There are credentials, but none can be used now.
-    pub(super) fn unready(&self, route: &Route, origin: &Origin) -> ModelError {
+    pub(super) fn unready(&self, route: &Route, target: &Target) -> ModelError {
         let (now, state) = (self.now(), self.state());
         let provider = &route.provider;
         let rests: Vec<_> = state
             .pools
             .get(provider)
             .into_iter()
-            .flat_map(|pool| pool.candidates(origin))
+            .flat_map(|pool| pool.candidates(target))
             .filter_map(|credential| match credential.standing {
                 Standing::Resting { until, code, .. } => Some((until, code)),
                 Standing::Good | Standing::Dead { .. } => None,
@@ -50,9 +49,10 @@ impl Shared {
             return refused(
                 401,
                 format!(
-                    "no credential of {provider} can be used at {origin}: each has ended, is \
+                    "no credential of {provider} can be used at {}: each has ended, is \
                      meant for another address or of a kind that is not supported; see `hermes \
-                     auth list {provider}`"
+                     auth list {provider}`",
+                    target.origin
                 ),
             );
         };

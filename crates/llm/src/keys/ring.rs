@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use hermes_config::PoolStrategy;
 use hermes_core::{Clock, Random};
 use hermes_http::HttpClient;
-use hermes_secrets::Origin;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,7 +14,7 @@ use super::elsewhere::Marks;
 use super::file::{AuthFile, Both};
 use super::hold::{Hold, Holders};
 use super::minted::Made;
-use super::pool::{Credential, Kind, Pool, Wish, credentials};
+use super::pool::{Credential, Kind, Pool, Target, Wish, credentials};
 use super::provider::{KeyNeed, KeySource, ProviderKeys};
 use super::refusal::refused;
 use super::renewal::Renewals;
@@ -144,12 +143,10 @@ impl Keyring {
             Endpoint::Http(_) | Endpoint::Embedded { .. } => return Ok(keyless(route)),
         };
         let provider = route.provider.as_str();
-        let origin = address
-            .base
-            .origin()
+        let target = Target::of(address)
             .map_err(|error| refused(401, format!("the address of {provider}: {error}")))?;
-        if let Some(mint) = self.shared.mint_of(provider) {
-            return self.lease_minted(route, &mint, &origin).await;
+        if let Some(mint) = self.shared.mint_of(provider).filter(|_| target.tied) {
+            return self.lease_minted(route, &mint, &target.origin).await;
         }
         self.reload(provider)
             .await
@@ -160,20 +157,20 @@ impl Keyring {
         };
         // Every round but the last finds that one more login has ended.
         loop {
-            let chosen = match self.shared.choose(route, &origin, holder, &elsewhere) {
+            let chosen = match self.shared.choose(route, &target, holder, &elsewhere) {
                 Ok(chosen) => chosen,
                 Err(Lack::Any(need)) if need == KeyNeed::Optional || address.local => {
                     return Ok(keyless(route));
                 }
                 Err(Lack::Any(_)) => return Err(self.shared.missing(route)),
-                Err(Lack::Ready) => return Err(self.shared.unready(route, &origin)),
+                Err(Lack::Ready) => return Err(self.shared.unready(route, &target)),
             };
             let key = (provider.to_owned(), chosen.id.clone());
             let hold = Hold::counted(self.shared.clone(), key);
             self.tell_others(provider, &chosen.id, &hold).await;
             let lease = Lease {
                 provider: provider.to_owned(),
-                secret: Some(chosen.bound(provider, &origin)),
+                secret: Some(chosen.bound(provider, &target.origin)),
                 id: chosen.id,
                 label: chosen.label,
                 held: Some(hold),
@@ -194,12 +191,13 @@ impl Keyring {
     /// What is left to try besides the credential in use, as far as it is known from the last lease.
     pub fn state(&self, route: &Route, lease: Option<&Lease>) -> KeyState {
         let (now, state) = (self.shared.now(), self.shared.state());
-        let origin = match &route.endpoint {
-            Endpoint::Http(address) => address.base.origin().ok(),
+        let target = match &route.endpoint {
+            Endpoint::Http(address) => Target::of(address).ok(),
             Endpoint::Embedded { .. } => None,
         };
+        let tied = target.as_ref().is_some_and(|target| target.tied);
         let known = state.known.get(&route.provider);
-        if known.is_some_and(|known| known.mint.is_some()) {
+        if tied && known.is_some_and(|known| known.mint.is_some()) {
             return KeyState {
                 others: 0,
                 // What could not be made is not tried again at once.
@@ -209,14 +207,14 @@ impl Keyring {
                 },
             };
         }
-        let (Some(pool), Some(origin)) = (state.pools.get(&route.provider), origin) else {
+        let (Some(pool), Some(target)) = (state.pools.get(&route.provider), target) else {
             return KeyState {
                 others: 0,
                 renewal: Renewal::Never,
             };
         };
         let others = pool
-            .candidates(&origin)
+            .candidates(&target)
             .filter(|other| lease.is_none_or(|lease| lease.id != other.id))
             .filter(|other| other.standing.is_ready(now))
             .count();
@@ -363,7 +361,7 @@ impl Shared {
     fn choose(
         &self,
         route: &Route,
-        origin: &Origin,
+        target: &Target,
         holder: Holder,
         elsewhere: &HashSet<String>,
     ) -> Result<Credential, Lack> {
@@ -387,7 +385,7 @@ impl Shared {
             .map_or(KeyNeed::Required, |known| known.need);
         let own = own.get(&place(route));
         let pool = pools.entry(provider.to_owned()).or_default();
-        let reaches = |credential: &Credential| credential.reaches(origin);
+        let reaches = |credential: &Credential| credential.reaches(target);
         let needs_none = need == KeyNeed::Optional && !pool.credentials.iter().any(reaches);
         if pool.credentials.is_empty() || needs_none {
             return Err(Lack::Any(need));
@@ -395,7 +393,7 @@ impl Shared {
         let spread = holder == Holder::Beside && !matches!(own, Some(KeySource::Setting(_)));
         let wish = Wish {
             provider,
-            origin,
+            target,
             own: own.map(KeySource::to_string),
             strategy,
             random: self.parts.random.as_ref(),

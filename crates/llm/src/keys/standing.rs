@@ -62,6 +62,10 @@ impl Standing {
             Reason::ContentPolicyBlocked
             | Reason::ThinkingSignature
             | Reason::LongContextBeta
+            | Reason::BetaRejected
+            | Reason::EncryptedUnsupported
+            | Reason::ReasoningRejected
+            | Reason::SummariesRejected
             | Reason::GrammarRejected
             | Reason::Forbidden
             | Reason::UpstreamRateLimit

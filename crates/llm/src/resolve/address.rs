@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use hermes_config::Provider;
+use hermes_secrets::Origin;
 use url::{Host, Url};
 
 use super::error::ResolveError;
@@ -56,45 +56,19 @@ pub(super) fn find(
     server: &Server<'_>,
 ) -> Result<Base, ResolveError> {
     let profile = &server.profile;
-    let entry = |entry: &Provider| entry.base_url.clone();
-    let of_settings = server.settings.as_ref().and_then(|it| {
-        let setting = format!("{}.base_url", it.path);
-        Said::filled(&entry(it.values), || request.origin(&setting))
-    });
-    let of_variable = || {
-        profile.base_url_env.iter().find_map(|name| {
-            request
-                .variable(name)
-                .map(|value| Said::new(value, request.variable_origin(name)))
-        })
-    };
-    let place = || {
-        let place = server.place.as_ref()?;
-        Some(Said::new(place.as_str(), "the usual place"))
-    };
-    let own = || {
-        let url = profile.base_url.as_ref()?;
-        let url = filled(request, profile, url);
-        Some(found(request, wanted, server, &url).unwrap_or_else(|| Said::new(url, OWN_ADDRESS)))
-    };
-    let variables = if server.kind == Kind::Named {
-        None
-    } else {
-        of_variable()
-    };
-    let (said, tied) = match (&wanted.base_url, of_settings.or(variables)) {
-        (Some(asked), _) => (asked.clone(), false),
-        (None, Some(set)) => (set, true),
-        (None, None) => match place().or_else(own) {
-            Some(usual) => (usual, true),
-            None => {
-                return Err(ResolveError::MissingAddress {
-                    provider: server.id.clone(),
-                    name: server.name.clone(),
-                    variables: profile.base_url_env.clone(),
-                });
-            }
-        },
+    let (said, tied) = match (&wanted.base_url, usual(request, wanted, server)) {
+        (Some(asked), usual) => {
+            let same = usual.is_some_and(|usual| is_one_origin(asked, &usual));
+            (asked.clone(), same)
+        }
+        (None, Some(usual)) => (usual, true),
+        (None, None) => {
+            return Err(ResolveError::MissingAddress {
+                provider: server.id.clone(),
+                name: server.name.clone(),
+                variables: profile.base_url_env.clone(),
+            });
+        }
     };
     let mut url = read(&said)?;
     if let Some(path) = &profile.default_path
@@ -116,6 +90,42 @@ pub(super) fn find(
         from: said.from,
         tied,
     })
+}
+
+/// Where the provider is: as set for it, by its variables, its own place.
+fn usual(request: &Request<'_>, wanted: &Wanted, server: &Server<'_>) -> Option<Said> {
+    let profile = &server.profile;
+    let of_settings = server.settings.as_ref().and_then(|it| {
+        let setting = format!("{}.base_url", it.path);
+        Said::filled(&it.values.base_url, || request.origin(&setting))
+    });
+    let of_variable = || {
+        let mut names = profile.base_url_env.iter();
+        names.find_map(|name| {
+            let value = request.variable(name)?;
+            Some(Said::new(value, request.variable_origin(name)))
+        })
+    };
+    let place = || {
+        let place = server.place.as_ref()?;
+        Some(Said::new(place.as_str(), "the usual place"))
+    };
+    let own = || {
+        let url = profile.base_url.as_ref()?;
+        let url = filled(request, profile, url);
+        Some(found(request, wanted, server, &url).unwrap_or_else(|| Said::new(url, OWN_ADDRESS)))
+    };
+    let variables = match server.kind {
+        Kind::Named => None,
+        Kind::BuiltIn | Kind::Plain => of_variable(),
+    };
+    of_settings.or(variables).or_else(place).or_else(own)
+}
+
+/// Whether two addresses lead to the same server. What is said twice, as older homes do it, is said all the same.
+fn is_one_origin(one: &Said, other: &Said) -> bool {
+    let origin = |said| Origin::of(&read(said).ok()?).ok();
+    origin(one).is_some_and(|one| Some(one) == origin(other))
 }
 
 /// The address that the key in use was accepted at. It must be one of the provider's own: the file is not

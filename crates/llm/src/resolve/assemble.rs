@@ -64,7 +64,7 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
         why.push(explain("key", masked, from));
     }
     why.push(window_line(&limits));
-    let local = base.local();
+    let (local, tied) = (base.local(), base.tied);
     let asked_at = shown(&base.url);
     let mut route = Route {
         provider: server.id.clone(),
@@ -78,6 +78,7 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
             protocol: choice.protocol,
             auth: opened.auth,
             local,
+            tied,
         }),
         limits,
         price: None,

@@ -66,7 +66,7 @@ pub enum ResolveError {
     /// The key belongs to another host than the address in force.
     #[error("the key in {variable} belongs to {name}, not to {host}")]
     ForeignKey {
-        /// The variable that holds the key.
+        /// The variable, setting or file that holds the key.
         variable: String,
         /// The provider's id.
         provider: String,
@@ -172,7 +172,8 @@ impl ResolveError {
             Self::MissingLogin { provider, .. } => format!("run `hermes auth add {provider}`"),
             Self::RefusedKey { signup, .. } => format!("use an API key{}", get(signup)),
             Self::ForeignKey { provider, from, .. } => format!(
-                "remove {from}, or set `providers.{provider}.base_url` to say that the key may go there"
+                "remove {from}, or set `providers.{}.base_url` to say that the key may go there",
+                provider.strip_prefix("custom:").unwrap_or(provider)
             ),
             Self::MissingAddress {
                 provider,

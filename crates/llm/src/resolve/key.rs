@@ -18,7 +18,7 @@ use crate::cloud::Mint;
 use crate::profile::{AuthStyle, KeyNeed, Profile};
 use crate::route::Auth;
 pub(super) use google::file as google_file;
-use search::{Found, find, usable};
+use search::{Found, Goes, find, usable};
 
 /// A key, how it is sent and how that is explained.
 pub(super) struct Opened {
@@ -73,7 +73,7 @@ pub(super) fn open(
     {
         return Ok(opened);
     }
-    if request.logins.contains(&server.id) {
+    if request.logins.contains(&server.id) && stored_fits(request, server, base)? {
         return Ok(Opened {
             why: Some(("signed in".to_owned(), "the stored login".to_owned())),
             credential: Credential::Login {
@@ -99,6 +99,9 @@ pub(super) fn open(
 /// The provider with deployments in Azure, where Microsoft's sign-in may stand in for a key.
 const AZURE: &str = "azure-foundry";
 
+/// Where keys and logins are stored, for people.
+const STORED: &str = "auth.json";
+
 /// What is made for a while, and goes only where the user said that the provider is.
 fn minted(
     mint: Mint,
@@ -108,13 +111,7 @@ fn minted(
     base: &Base,
 ) -> Result<Opened, ResolveError> {
     if !base.tied {
-        return Err(ResolveError::ForeignKey {
-            variable: from.to_owned(),
-            provider: server.id.clone(),
-            name: server.name.clone(),
-            host: base.host(),
-            from: base.from.clone(),
-        });
+        return Err(foreign(from, server, base));
     }
     Ok(Opened {
         why: Some((mint.label().to_owned(), from.to_owned())),
@@ -180,20 +177,45 @@ fn check(
             signup: profile.signup.clone(),
         });
     }
-    if let KeySource::Variable(variable) = &found.source
-        && !found.explicit
-        && server.kind == Kind::BuiltIn
-        && !base.tied
-    {
-        return Err(ResolveError::ForeignKey {
-            variable: variable.clone(),
-            provider: server.id.clone(),
-            name: server.name.clone(),
-            host: base.host(),
-            from: base.from.clone(),
-        });
+    match found.goes {
+        Goes::Home if !base.tied => Err(foreign(&name_of(found), server, base)),
+        Goes::Home | Goes::Here => Ok(()),
     }
-    Ok(())
+}
+
+/// Whether something that is stored for a provider may go to this address.
+fn stored_fits(
+    request: &Request<'_>,
+    server: &Server<'_>,
+    base: &Base,
+) -> Result<bool, ResolveError> {
+    if base.tied {
+        return Ok(true);
+    }
+    let origin = Origin::of(&base.url).ok();
+    let own = || {
+        let all = request.stored.iter();
+        all.filter(|stored| stored.provider == server.id)
+    };
+    if origin.is_some() && own().any(|stored| stored.only == origin) {
+        return Ok(true);
+    }
+    // Endpoints of one's own have a key for each address, and may do without one at another.
+    if server.kind == Kind::BuiltIn || own().any(|stored| stored.only.is_none()) {
+        return Err(foreign(STORED, server, base));
+    }
+    Ok(false)
+}
+
+/// A key of the provider must not go to the address in force.
+fn foreign(key: &str, server: &Server<'_>, base: &Base) -> ResolveError {
+    ResolveError::ForeignKey {
+        variable: key.to_owned(),
+        provider: server.id.clone(),
+        name: server.name.clone(),
+        host: base.host(),
+        from: base.from.clone(),
+    }
 }
 
 /// What speaks for choosing a provider by itself.

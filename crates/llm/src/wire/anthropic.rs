@@ -19,8 +19,8 @@ use super::converse::cache::possible;
 use super::{Decoder, Dialect};
 use crate::quirks::{CacheStyle, SchemaTarget};
 use crate::wire::legal::legal_keeping;
-pub(crate) use family::usual_output;
 pub use family::{Betas, ThinkingStyle, betas, thinking_style, wire_model};
+pub(crate) use family::{effort_word, usual_output};
 use replay::Replay;
 
 /// The body of a request. The conversation comes last, so that a longer one begins with the bytes of a

@@ -9,6 +9,9 @@ use crate::quirks::Quirks;
 /// How Amazon's frames call themselves.
 const AMAZON_FRAMES: &str = "application/vnd.amazon.eventstream";
 
+/// What Google's services are told about who calls.
+const CLIENT: &str = concat!("hermes/", env!("CARGO_PKG_VERSION"));
+
 /// The body of a request.
 pub fn encode(protocol: WireProtocol, request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
     let mut body = match protocol {
@@ -129,8 +132,13 @@ pub fn headers(
     model: &str,
     quirks: &Quirks,
 ) -> Vec<(&'static str, String)> {
-    if protocol != WireProtocol::Anthropic || quirks.invoke {
-        return Vec::new();
+    match protocol {
+        WireProtocol::Anthropic if !quirks.invoke => {}
+        WireProtocol::Gemini => return vec![("x-goog-api-client", CLIENT.to_owned())],
+        WireProtocol::Anthropic
+        | WireProtocol::ChatCompletions
+        | WireProtocol::Responses
+        | WireProtocol::Converse => return Vec::new(),
     }
     let betas = betas(model, quirks);
     let mut headers = vec![("anthropic-version", "2023-06-01".to_owned())];

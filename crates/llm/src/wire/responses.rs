@@ -34,10 +34,11 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
         body.insert("include".to_owned(), json!(["reasoning.encrypted_content"]));
     }
     if let Some(level) = level(settings.effort, &quirks.reasoning) {
-        body.insert(
-            "reasoning".to_owned(),
-            json!({"effort": level, "summary": "auto"}),
-        );
+        let mut reasoning = json!({"effort": level});
+        if !quirks.no_summaries {
+            reasoning["summary"] = "auto".into();
+        }
+        body.insert("reasoning".to_owned(), reasoning);
     }
     if let Some(most) = settings.max_output_tokens {
         body.insert("max_output_tokens".to_owned(), most.into());

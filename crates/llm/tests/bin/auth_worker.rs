@@ -117,6 +117,7 @@ fn route(provider: &str, base: &BaseUrl) -> Route {
             protocol: WireProtocol::ChatCompletions,
             auth: Auth::Bearer,
             local: false,
+            tied: true,
         }),
         limits: Limits {
             window: 8_192,

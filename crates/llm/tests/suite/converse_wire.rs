@@ -1,6 +1,7 @@
 //! Bedrock Converse: bodies, answers, binary frames and signatures.
 
 mod cache;
+mod effort;
 pub(crate) mod frames;
 mod signature;
 
@@ -8,9 +9,8 @@ use std::sync::Arc;
 
 use crate::suite::lab::SCHEMAS;
 use hermes_core::{
-    CallId, Effort, FinishReason, Media, MediaReader, MediaSource, Message, ModelEvent,
-    ModelRequest, ModelSettings, Part, RawTurn, Role, ToolCall, ToolChoice, ToolSpec, Usage,
-    WireProtocol,
+    CallId, FinishReason, Media, MediaReader, MediaSource, Message, ModelEvent, ModelRequest,
+    ModelSettings, Part, RawTurn, Role, ToolCall, ToolChoice, ToolSpec, Usage, WireProtocol,
 };
 use hermes_llm::wire::converse::{decoder, encode};
 use hermes_llm::wire::{Decoder, Dialect, Frame, WireError};
@@ -448,31 +448,4 @@ fn pictures_are_sent_and_what_cannot_be_is_named() {
         let text = content[index]["text"].as_str().unwrap();
         assert!(text.starts_with("[shot ("), "{text}");
     }
-}
-
-#[test]
-fn effort_goes_beside_the_common_fields() {
-    let mut request = request(vec![Message::text(Role::User, "Hi")]);
-    request.settings.effort = Some(Effort::Medium);
-    request.settings.temperature = Some(0.2);
-    let thinking = body(&request);
-    assert_eq!(
-        thinking["additionalModelRequestFields"],
-        json!({ "thinking": { "type": "enabled", "budget_tokens": 8000 } })
-    );
-    assert_eq!(thinking["inferenceConfig"], json!({ "maxTokens": 12096 }));
-    request.model = "openai.gpt-oss-120b-1:0".to_owned();
-    assert_eq!(body(&request).get("additionalModelRequestFields"), None);
-    let levels = Quirks {
-        reasoning: hermes_llm::ReasoningStyle::Effort {
-            levels: vec!["low".to_owned(), "high".to_owned()],
-            default: None,
-            unsaid: Vec::new(),
-        },
-        ..Quirks::default()
-    };
-    assert_eq!(
-        body_with(&request, &levels)["additionalModelRequestFields"],
-        json!({ "reasoning_effort": "low" })
-    );
 }

@@ -94,6 +94,7 @@ fn route_to(base: &str, auth: Auth, local: bool) -> Route {
             protocol: WireProtocol::ChatCompletions,
             auth,
             local,
+            tied: true,
         }),
         limits: Limits {
             window: 8_192,
@@ -109,6 +110,15 @@ fn route_to(base: &str, auth: Auth, local: bool) -> Route {
 
 fn route() -> Route {
     route_to(BASE, Auth::Bearer, false)
+}
+
+/// A route to an address that nobody tied to the provider.
+fn untied(base: &str) -> Route {
+    let mut route = route_to(base, Auth::Bearer, false);
+    if let Endpoint::Http(address) = &mut route.endpoint {
+        address.tied = false;
+    }
+    route
 }
 
 fn secret(value: &str, base: &str) -> Secret {

@@ -226,6 +226,7 @@ pub(crate) fn route(provider: &str, protocol: WireProtocol, server: &ModelServer
             protocol,
             auth,
             local: false,
+            tied: true,
         }),
         limits: Limits {
             window: 200_000,

@@ -218,6 +218,7 @@ impl Bench {
                 protocol: WireProtocol::ChatCompletions,
                 auth: Auth::Bearer,
                 local: false,
+                tied: true,
             }),
             limits: Limits {
                 window: 8_192,

@@ -261,6 +261,13 @@ fn every_effort_becomes_the_fields_of_the_provider() {
       medium: reasoning={"enabled":true} verbosity="medium"
       xhigh: reasoning={"enabled":true} verbosity="max"
       max: reasoning={"enabled":true} verbosity="max"
+    openai-api/gpt-3x, openai-api/gpt-4x, openai-api/gpt-5-chatx, openai-api/chatgpt-x, upstage/solar-minix, upstage/syn-prox
+      unset:
+      none:
+      minimal:
+      medium:
+      xhigh:
+      max:
     vertex/google/gemini-3-flash-preview
       unset:
       none: extra_body={"google":{"thinking_config":{"include_thoughts":false}}}
@@ -324,13 +331,6 @@ fn every_effort_becomes_the_fields_of_the_provider() {
       medium: reasoning_effort="medium"
       xhigh: reasoning_effort="high"
       max: reasoning_effort="high"
-    upstage/solar-minix, upstage/syn-prox
-      unset:
-      none:
-      minimal:
-      medium:
-      xhigh:
-      max:
     nous/z-ai/glm-5.2, nous/anthropic/claudex, nous/moonshotai/kimix, nous/qwen/x, nous/xgpt-5x, nous/xcodexx
       unset: reasoning={"enabled":true,"effort":"medium"}
       none:

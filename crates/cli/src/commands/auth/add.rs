@@ -1,15 +1,21 @@
 //! `hermes auth add`
 
 use hermes_core::FailureKind;
+use hermes_llm::Endpoint;
 use hermes_llm::profile::{AuthStyle, KeyNeed, Profile};
+use hermes_llm::resolve::{self, Flags, Request};
 use hermes_secrets::{Secret, SecretName};
+use url::Url;
 
 use super::{Whose, login, read_key, tell_of_keys, whose};
 use crate::args::auth::{AddArgs, AuthKind};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
-use crate::models::Models;
+use crate::models::{Chosen, Models};
 use crate::output::Output;
+
+/// The endpoint that has an address and no name.
+const NAMELESS: &str = "custom";
 
 pub(super) fn run(
     args: &AddArgs,
@@ -50,9 +56,13 @@ pub(super) fn run(
     };
     let secret = checked(&key, profile.as_deref(), context)?;
     tell_of_keys(models)?;
+    let (id, address) = match id == NAMELESS {
+        true => place_of_nameless(&args.provider, &key, models)?,
+        false => (id, None),
+    };
     let entry = models
         .keys
-        .add_key(&id, &secret, args.label.as_deref(), None)?;
+        .add_key(&id, &secret, args.label.as_deref(), address.as_ref())?;
     let place = context.home()?.auth_file();
     Ok(output.line(format!(
         "{id}: {} ({}) added, number {}, kept in {}",
@@ -61,6 +71,27 @@ pub(super) fn run(
         entry.index,
         place.display()
     ))?)
+}
+
+/// Whose key it is and where it goes: an endpoint without a name is known by its address alone, and the one of
+/// tomorrow is not to see the key of today's.
+fn place_of_nameless(name: &str, key: &str, models: &Models) -> Outcome<(String, Option<Url>)> {
+    let nothing = Chosen::default();
+    let request = Request {
+        flags: Flags {
+            model: Some("any"),
+            provider: Some(name),
+            base_url: None,
+            api_key: Some(key),
+        },
+        ..models.request(&nothing)
+    };
+    let route = resolve::resolve(&request)?.route;
+    let address = match &route.endpoint {
+        Endpoint::Http(address) => Some(address.base.join("")),
+        Endpoint::Embedded { .. } => None,
+    };
+    Ok((route.provider, address))
 }
 
 /// A key that can work, as a secret that is masked from now on.

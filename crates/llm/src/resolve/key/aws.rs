@@ -4,7 +4,7 @@
 mod chain;
 
 use super::search::usable;
-use super::{Opened, bind, minted};
+use super::{Opened, bind, foreign, minted};
 use crate::cloud::Mint;
 use crate::resolve::address::{Base, region};
 use crate::resolve::error::ResolveError;
@@ -61,13 +61,7 @@ pub(super) fn open(
             },
             auth,
         })),
-        Some(Way::Pair(pair)) => Err(ResolveError::ForeignKey {
-            variable: pair.from,
-            provider: server.id.clone(),
-            name: server.name.clone(),
-            host: base.host(),
-            from: base.from.clone(),
-        }),
+        Some(Way::Pair(pair)) => Err(foreign(&pair.from, server, base)),
         Some(Way::Made { source, from }) => {
             minted(Mint::aws(source), auth, &from, server, base).map(Some)
         }

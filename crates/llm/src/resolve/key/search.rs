@@ -44,8 +44,16 @@ pub(super) struct Found {
     pub(super) value: String,
     pub(super) source: KeySource,
     pub(super) from: String,
-    /// Whether the user said that this key goes to this address.
-    pub(super) explicit: bool,
+    pub(super) goes: Goes,
+}
+
+/// Where a key may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Goes {
+    /// To the address in force: it was said beside it, or was chosen by its host.
+    Here,
+    /// Where its provider is.
+    Home,
 }
 
 /// The one order: the flag, the variable that is named, the key that is written down, the variables of
@@ -62,27 +70,31 @@ pub(super) fn find(
             value: value.clone(),
             source: KeySource::Flag,
             from: "the command line: --api-key".to_owned(),
-            explicit: true,
+            goes: Goes::Here,
         }));
     }
     let named = named_variables(request, wanted, server);
     let found = named
         .iter()
-        .find_map(|said| in_named_variable(request, said))
+        .find_map(|(said, goes)| in_named_variable(request, said, *goes))
         .or_else(|| in_settings(request, wanted, server));
     if found.is_some() {
         return Ok(found);
     }
     if !named.is_empty() {
         // A variable that was named and is not there is a mistake, not a reason to take another key.
-        let names = named.into_iter().map(|said| said.value).collect();
+        let names = named.into_iter().map(|(said, _)| said.value).collect();
         return Err(missing(server, names));
     }
     scoped(request, server, base, variables)
 }
 
 /// The variables that settings name.
-fn named_variables(request: &Request<'_>, wanted: &Wanted, server: &Server<'_>) -> Vec<Said> {
+fn named_variables(
+    request: &Request<'_>,
+    wanted: &Wanted,
+    server: &Server<'_>,
+) -> Vec<(Said, Goes)> {
     let entry = server.settings.as_ref();
     let of_entry = |value: &str, key: &str| {
         let setting = format!("{}.{key}", entry?.path);
@@ -90,24 +102,26 @@ fn named_variables(request: &Request<'_>, wanted: &Wanted, server: &Server<'_>) 
     };
     // The other spelling is left where the settings were not read from a file.
     let other = entry.and_then(|it| it.values.rest.get("api_key_env")?.as_text());
-    [
-        wanted.key_env.clone(),
+    let of_entry = [
         entry.and_then(|it| of_entry(&it.values.key_env, "key_env")),
         other.and_then(|name| of_entry(name, "api_key_env")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    let beside = wanted.key_env.clone().map(|said| (said, Goes::Here));
+    let of_entry = of_entry.into_iter().flatten();
+    beside
+        .into_iter()
+        .chain(of_entry.map(|said| (said, Goes::Home)))
+        .collect()
 }
 
-fn in_named_variable(request: &Request<'_>, said: &Said) -> Option<Found> {
+fn in_named_variable(request: &Request<'_>, said: &Said, goes: Goes) -> Option<Found> {
     let value = usable(request.environment.get(&said.value)?)?;
     let variable = request.variable_origin(&said.value);
     Some(Found {
         value: value.to_owned(),
         source: KeySource::Variable(said.value.clone()),
         from: format!("{variable}, named by {}", said.from),
-        explicit: true,
+        goes,
     })
 }
 
@@ -115,13 +129,14 @@ fn in_settings(request: &Request<'_>, wanted: &Wanted, server: &Server<'_>) -> O
     let of_entry = server.settings.as_ref().and_then(|entry| {
         Written::filled(&entry.values.api_key, &format!("{}.api_key", entry.path))
     });
-    let keys = wanted.api_key.clone().into_iter().chain(of_entry);
-    keys.into_iter().find_map(|key| {
+    let beside = wanted.api_key.clone().map(|key| (key, Goes::Here));
+    let of_entry = of_entry.map(|key| (key, Goes::Home));
+    beside.into_iter().chain(of_entry).find_map(|(key, goes)| {
         Some(Found {
             value: usable(&key.value)?.to_owned(),
             from: request.origin(&key.setting),
             source: KeySource::Setting(key.setting),
-            explicit: true,
+            goes,
         })
     })
 }
@@ -133,11 +148,11 @@ fn scoped(
     base: &Base,
     variables: &[String],
 ) -> Result<Option<Found>, ResolveError> {
-    let names = match server.kind {
-        Kind::BuiltIn => variables.to_vec(),
+    let (names, goes) = match server.kind {
+        Kind::BuiltIn => (variables.to_vec(), Goes::Home),
         Kind::Named | Kind::Plain => match server::owner_of(request, base.url.as_str())? {
-            Some(owner) => owner.key_env.clone(),
-            None => host_variable(base).into_iter().collect(),
+            Some(owner) => (owner.key_env.clone(), Goes::Here),
+            None => (host_variable(base).into_iter().collect(), Goes::Here),
         },
     };
     Ok(names.into_iter().find_map(|name| {
@@ -146,7 +161,7 @@ fn scoped(
             value: value.to_owned(),
             from: request.variable_origin(&name),
             source: KeySource::Variable(name),
-            explicit: false,
+            goes,
         })
     }))
 }

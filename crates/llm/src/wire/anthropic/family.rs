@@ -1,5 +1,9 @@
 //! What differs between the models behind this protocol, by name.
 
+use hermes_core::Effort;
+
+use crate::quirks::Beta;
+
 /// How a model is asked to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThinkingStyle {
@@ -104,6 +108,21 @@ impl Family {
         self.name.starts_with("claude")
     }
 
+    /// The word for an effort; where there is none, that of the next lower one.
+    pub(super) fn effort_word(&self, effort: Effort) -> &'static str {
+        let ladder: &[&'static str] = match effort {
+            Effort::Off | Effort::Minimal | Effort::Low => &[],
+            Effort::Medium => &["medium"],
+            Effort::High => &["high"],
+            Effort::ExtraHigh => &["xhigh", "high"],
+            Effort::Max | Effort::Ultra => &["max", "high"],
+        };
+        let mut words = ladder.iter().copied();
+        words
+            .find(|word| self.efforts.contains(word))
+            .unwrap_or("low")
+    }
+
     /// The limit of an answer, when it is known and not only assumed.
     pub(super) fn known_output(&self) -> Option<u32> {
         (!self.name.is_empty()).then_some(self.output)
@@ -113,6 +132,11 @@ impl Family {
 /// How `model` is asked to think.
 pub fn thinking_style(model: &str) -> ThinkingStyle {
     Family::of(model).thinking
+}
+
+/// How hard a model that decides itself is to think, in its own word.
+pub(crate) fn effort_word(model: &str, effort: Effort) -> &'static str {
+    Family::of(model).effort_word(effort)
 }
 
 /// The name of a model as this protocol spells it: without the vendor, and for Claude with dashes in
@@ -150,9 +174,9 @@ pub struct Betas<'a> {
 pub fn betas(model: &str, wanted: &Betas<'_>) -> Vec<&'static str> {
     let fast = wanted.fast && wire_model(model).contains("opus-4-6");
     [
-        (true, "interleaved-thinking-2025-05-14"),
-        (true, "fine-grained-tool-streaming-2025-05-14"),
-        (wanted.long_context, "context-1m-2025-08-07"),
+        (true, Beta::InterleavedThinking.name()),
+        (true, Beta::ToolStreaming.name()),
+        (wanted.long_context, Beta::LongContext.name()),
         (fast, "fast-mode-2026-02-01"),
     ]
     .into_iter()

@@ -73,7 +73,7 @@ fn plan(request: &ModelRequest, quirks: &Quirks, family: &Family, messages: &[Js
     }
     match style {
         ThinkingStyle::None => Plan::Off,
-        ThinkingStyle::Adaptive => Plan::Adaptive(effort_word(effort, family.efforts)),
+        ThinkingStyle::Adaptive => Plan::Adaptive(family.effort_word(effort)),
         ThinkingStyle::Budget if insists(quirks, family) && begins_without_thinking(messages) => {
             Plan::Off
         }
@@ -113,22 +113,6 @@ fn budget(effort: Effort) -> u32 {
         Effort::High => 16_000,
         Effort::ExtraHigh | Effort::Max | Effort::Ultra => 32_000,
     }
-}
-
-/// The provider's word for an effort; where it has none, that of the next lower one.
-fn effort_word(effort: Effort, known: &[&'static str]) -> &'static str {
-    let ladder: &[&'static str] = match effort {
-        Effort::Off | Effort::Minimal | Effort::Low => &[],
-        Effort::Medium => &["medium"],
-        Effort::High => &["high"],
-        Effort::ExtraHigh => &["xhigh", "high"],
-        Effort::Max | Effort::Ultra => &["max", "high"],
-    };
-    ladder
-        .iter()
-        .copied()
-        .find(|word| known.contains(word))
-        .unwrap_or("low")
 }
 
 fn temperature(

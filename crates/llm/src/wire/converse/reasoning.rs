@@ -5,7 +5,7 @@ use hermes_core::{Effort, ModelRequest, ToolChoice};
 use serde_json::{Value as Json, json};
 
 use crate::quirks::{Quirks, ReasoningStyle};
-use crate::wire::anthropic::{ThinkingStyle, thinking_style};
+use crate::wire::anthropic::{ThinkingStyle, effort_word, thinking_style};
 
 /// What must be left for the answer behind the thinking.
 const ROOM_FOR_ANSWER: u32 = 4_096;
@@ -31,7 +31,7 @@ impl Thinking {
                 Some(json!({ "thinking": { "type": "enabled", "budget_tokens": budget } }))
             }
             Self::Adaptive(effort) => Some(json!({
-                "thinking": { "type": "adaptive" },
+                "thinking": { "type": "adaptive", "display": "summarized" },
                 "output_config": { "effort": effort },
             })),
             Self::Level(level) => Some(json!({ "reasoning_effort": level })),
@@ -86,12 +86,7 @@ pub(super) fn plan(request: &ModelRequest, quirks: &Quirks, messages: &[Json]) -
     }
     match style {
         ThinkingStyle::None => Thinking::Unsaid,
-        ThinkingStyle::Adaptive => Thinking::Adaptive(match effort {
-            Effort::Off | Effort::Minimal | Effort::Low => "low",
-            Effort::Medium => "medium",
-            Effort::High | Effort::ExtraHigh => "high",
-            Effort::Max | Effort::Ultra => "max",
-        }),
+        ThinkingStyle::Adaptive => Thinking::Adaptive(effort_word(&request.model, effort)),
         ThinkingStyle::Budget if begun_without_thinking(messages) => Thinking::Unsaid,
         ThinkingStyle::Budget => Thinking::Budget(match effort {
             Effort::Off | Effort::Minimal | Effort::Low => 4_000,

@@ -81,8 +81,9 @@ impl ContentDecoder {
             self.progress = Progress::Stopped(FinishReason::Refused);
         }
         match candidate["finishReason"].as_str() {
+            // The word for nothing, which stands in pieces on the way.
+            Some("FINISH_REASON_UNSPECIFIED") | None => Ok(()),
             Some(reason) => self.stop(reason, candidate),
-            None => Ok(()),
         }
     }
 
@@ -104,14 +105,14 @@ impl ContentDecoder {
             | "IMAGE_RECITATION"
             | "IMAGE_PROHIBITED_CONTENT" => FinishReason::Refused,
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" | "MALFORMED_RESPONSE" => {
-                let words = candidate["finishMessage"].as_str().unwrap_or_default();
-                let complaint = format!("{reason} {words}");
-                return Err(WireError::Malformed(complaint.trim_end().to_owned()));
+                return Err(broken_off(reason, candidate));
             }
             // A call comes as a whole, so it is complete even where the limit was reached.
             _ if !self.calls.is_empty() => FinishReason::ToolCalls,
             "MAX_TOKENS" => FinishReason::Length,
-            _ => FinishReason::Stop,
+            "STOP" => FinishReason::Stop,
+            // Whatever it was, the answer did not come to its end.
+            _ => return Err(broken_off(reason, candidate)),
         };
         self.progress = Progress::Stopped(finished);
         Ok(())
@@ -224,6 +225,12 @@ impl ContentDecoder {
             cost_usd: None,
         });
     }
+}
+
+/// An answer that ended before it was one.
+fn broken_off(reason: &str, candidate: &Json) -> WireError {
+    let words = candidate["finishMessage"].as_str().unwrap_or_default();
+    WireError::Malformed(format!("{reason} {words}").trim_end().to_owned())
 }
 
 /// Whether a piece of text goes on where the last part stopped. A signature holds for exactly its part.

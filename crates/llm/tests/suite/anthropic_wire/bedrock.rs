@@ -83,6 +83,46 @@ async fn a_feature_that_is_turned_down_is_not_asked_for_again() {
     assert_eq!(asked.collect::<Vec<_>>(), [true, false]);
 }
 
+// PV-8 PV-10: what is turned down goes one after the other, and is not asked for again.
+#[tokio::test]
+async fn features_are_given_up_until_the_call_goes_through() {
+    let refused = || error(400).message("invalid beta flag");
+    let cases: [(bool, &[&str]); 2] = [
+        (
+            false,
+            &[r#"["interleaved-thinking-2025-05-14","fine-grained-tool-streaming-2025-05-14"]"#],
+        ),
+        (
+            true,
+            &[
+                r#"["interleaved-thinking-2025-05-14","fine-grained-tool-streaming-2025-05-14","context-1m-2025-08-07"]"#,
+                r#"["interleaved-thinking-2025-05-14","fine-grained-tool-streaming-2025-05-14"]"#,
+            ],
+        ),
+    ];
+    for (long_context, turned_down) in cases {
+        let mut scenario = Scenario::new();
+        for _ in turned_down {
+            scenario = scenario.reply(refused());
+        }
+        let server = ModelServer::start(scenario.reply(text("fine")).reply(text("again"))).unwrap();
+        let lab = Lab::new();
+        let mut route = claude(&lab, &server);
+        route.quirks = Arc::new(Quirks {
+            long_context,
+            ..quirks()
+        });
+        assert_eq!(lab.ask(&route, &question()).await.text, "fine");
+        assert_eq!(lab.ask(&route, &question()).await.text, "again");
+        let asked: Vec<String> = server
+            .requests()
+            .into_iter()
+            .map(|request| request.expect_json()["anthropic_beta"].to_string())
+            .collect();
+        assert_eq!(asked, [turned_down, &["null", "null"]].concat());
+    }
+}
+
 // PV-8 AG-21
 #[test]
 fn the_hour_is_asked_of_models_that_remember_so_long() {

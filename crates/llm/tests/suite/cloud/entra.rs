@@ -1,6 +1,7 @@
 //! Azure Foundry with Microsoft Entra, and Claude in Azure with a key.
 
 use hermes_llm::resolve::{Credential, ResolveError, resolve};
+use hermes_llm::{Endpoint, Route};
 use hermes_secrets::Origin;
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, error, json as reply, text};
 use serde_json::{Value, json};
@@ -62,6 +63,32 @@ async fn an_application_signs_in_with_its_secret() {
         Some("https://ai.azure.com/.default")
     );
     assert_eq!(last_bearer(&server), "Bearer entra-1");
+}
+
+// PV-3
+#[tokio::test]
+async fn a_token_is_not_lent_to_an_address_that_is_not_its_providers() {
+    let answer = json!({"access_token": "entra-1", "expires_in": 3_599});
+    let server = server("POST", TENANT, answer);
+    let authority = server.origin();
+    let variables = [
+        ("AZURE_TENANT_ID", "tenant-1"),
+        ("AZURE_CLIENT_ID", "client-1"),
+        ("AZURE_CLIENT_SECRET", "secret-0123456789"),
+        ("AZURE_AUTHORITY_HOST", authority.as_str()),
+    ];
+    let bench = bench(&server, "gpt-4.1", "/openai/v1", &variables);
+    bench.ask().await;
+    // Another route of the same provider, such as a fallback with a key of its own.
+    let stranger = ModelServer::start(Scenario::new().reply(text("thanks"))).expect("a server");
+    let mut route = Route::clone(&bench.route);
+    if let Endpoint::Http(address) = &mut route.endpoint {
+        address.base = stranger.base_url().parse().expect("an address");
+        address.tied = false;
+    }
+    let lease = bench.lab.caller.keys.lease(&route).await;
+    let lent = lease.is_ok_and(|lease| lease.secret.is_some());
+    assert!(!lent, "a token went to a stranger");
 }
 
 // PV-1

@@ -91,7 +91,6 @@ fn repeated_parts_are_one_call_and_equal_calls_are_two() {
 fn reasons_for_stopping() {
     for (word, reason) in [
         ("STOP", FinishReason::Stop),
-        ("OTHER", FinishReason::Stop),
         ("MAX_TOKENS", FinishReason::Length),
         ("SAFETY", FinishReason::Refused),
         ("RECITATION", FinishReason::Refused),
@@ -113,6 +112,18 @@ fn reasons_for_stopping() {
     let malformed = json!({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "look("}]});
     let error = WireError::Malformed("MALFORMED_FUNCTION_CALL look(".to_owned());
     assert_eq!(read(&[malformed]).1, Err(error));
+    // Nobody knows what was left out: half an answer is none.
+    for word in ["OTHER", "LANGUAGE", "TOO_MANY_TOOL_CALLS", "NEW_WORD"] {
+        let half = last(json!([{"text": "half an ans"}]), word);
+        let error = WireError::Malformed(word.to_owned());
+        assert_eq!(read(&[half]).1, Err(error), "{word}");
+        let called = last(json!([look("/a")]), word);
+        assert_eq!(finished(&[called]).0, FinishReason::ToolCalls, "{word}");
+    }
+    // A piece on the way that says it by the word for nothing.
+    let on_the_way = last(json!([{"text": "a"}]), "FINISH_REASON_UNSPECIFIED");
+    let end = last(json!([{"text": "b"}]), "STOP");
+    assert_eq!(finished(&[on_the_way, end]).0, FinishReason::Stop);
 }
 
 // PV-9

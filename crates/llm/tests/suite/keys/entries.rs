@@ -155,6 +155,19 @@ async fn a_lease_is_for_the_origin_of_its_route_and_no_other() {
         error.to_string().contains("https://evil.example"),
         "{error}"
     );
+
+    // One that names no address is for its provider, not for whoever is asked in its place.
+    let bench = Bench::new(json!([row("anywhere", Value::Null)]));
+    let ring = bench.ring();
+    let stranger = untied("https://evil.example/v1");
+    for _ in 0..2 {
+        let error = ring.lease(&stranger).await.unwrap_err();
+        assert_eq!(reason(&error), Reason::Auth);
+        assert_eq!(ring.state(&stranger, None).others, 0);
+    }
+    assert_eq!(leased(&ring).await.id, "anywhere");
+    let beside = ring.lease_beside(&stranger).await;
+    assert!(beside.is_err(), "{beside:?}");
 }
 
 #[tokio::test]

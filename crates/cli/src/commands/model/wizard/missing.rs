@@ -143,6 +143,14 @@ fn opened(
         ..models.request(&nothing)
     };
     let resolved = match resolve::resolve(&request) {
+        // What is stored for another address does not stand in the way of a key for this one.
+        Err(ResolveError::ForeignKey { .. }) => resolve::resolve(&Request {
+            logins: &[],
+            ..request
+        }),
+        resolved => resolved,
+    };
+    let resolved = match resolved {
         Ok(resolved) => resolved,
         Err(ResolveError::MissingKey { .. }) => return Ok(Ok(Opened::Not)),
         Err(error) => return Ok(Err(error)),
