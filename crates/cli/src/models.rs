@@ -276,7 +276,7 @@ impl Models {
         let kept = matches!(key, Credential::Login { .. });
         self.meet(route, key);
         match &route.endpoint {
-            Endpoint::Http(address) if kept && address.local => {
+            Endpoint::Http(address) if kept && (address.local || route.quirks.asks_ollama) => {
                 self.keys.lease(route).await.ok()?.secret
             }
             Endpoint::Http(_) | Endpoint::Embedded { .. } => own,
@@ -359,7 +359,8 @@ impl Routes for Models {
             provider: Some(main.provider.clone()),
         };
         let found = self.by_latest(&chosen, |request| {
-            let resolved = resolve::resolve(request).ok()?;
+            let mut resolved = resolve::resolve(request).ok()?;
+            nearby::follow(&mut resolved.route, main);
             Some(resolve::auxiliary(task, request, &resolved))
         });
         let Some(found) = found else {

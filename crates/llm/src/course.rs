@@ -260,6 +260,7 @@ pub(crate) fn changed(
             }
             Fix::StripSchemaPatterns => quirks.schema = SchemaTarget::LlamaCpp,
             Fix::DropLongContextBeta => quirks.long_context = false,
+            Fix::OmitTools => quirks.no_tools = true,
             Fix::SwapMaxTokensKey => {
                 quirks.max_tokens_key = match usual.max_tokens_key {
                     MaxTokensKey::MaxTokens => MaxTokensKey::MaxCompletionTokens,

@@ -120,6 +120,8 @@ pub enum Fix {
     StripSchemaPatterns,
     /// Do not ask for long contexts.
     DropLongContextBeta,
+    /// Offer no tools, and remember that for the model.
+    OmitTools,
     /// Use the other name for the limit of the answer, and remember that for the model.
     SwapMaxTokensKey,
     /// Send no temperature, and remember that for the model.
@@ -144,6 +146,7 @@ impl Fix {
             | Self::DropEncryptedReasoning => true,
             Self::StripSchemaPatterns
             | Self::DropLongContextBeta
+            | Self::OmitTools
             | Self::SwapMaxTokensKey
             | Self::OmitTemperature
             | Self::CutWindow(_)
@@ -209,6 +212,7 @@ fn fix(fault: &Fault) -> Option<Fix> {
             fault.stated_image_edge.unwrap_or(IMAGE_EDGE),
         )),
         Reason::ImagesRejected => Some(Fix::StripImages),
+        Reason::ToolsRejected => Some(Fix::OmitTools),
         Reason::MaxTokensKey => Some(Fix::SwapMaxTokensKey),
         Reason::TemperatureRejected => Some(Fix::OmitTemperature),
         Reason::StreamingRejected => Some(Fix::NonStreaming),
@@ -265,6 +269,7 @@ impl Turn<'_> {
             | Reason::MultimodalToolContent
             | Reason::ImageTooLarge
             | Reason::ImagesRejected
+            | Reason::ToolsRejected
             | Reason::MaxTokensKey
             | Reason::TemperatureRejected
             | Reason::StreamingRejected

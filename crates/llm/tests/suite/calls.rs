@@ -19,6 +19,7 @@ mod origin;
 mod pictures;
 mod pictures_stopped;
 mod silence;
+mod tools;
 mod unchanged;
 
 const CHAT: WireProtocol = WireProtocol::ChatCompletions;
