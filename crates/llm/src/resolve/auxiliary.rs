@@ -196,7 +196,8 @@ fn others(
     } else {
         &["openrouter", "nous", "custom"]
     };
-    let keyed = server::with_key(request)?;
+    let mut keyed = server::with_key(request)?;
+    keyed.extend(server::with_pair(request)?);
     let rest = keyed
         .iter()
         .map(|(profile, _)| profile.id.as_str())
