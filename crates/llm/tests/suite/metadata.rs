@@ -453,6 +453,7 @@ fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
     assert_eq!(of_family.window_from, WindowSource::Family);
     let list = KeptList {
         address: "https://openrouter.ai/api/v1".to_owned(),
+        credential: String::new(),
         fetched_at: 1_700_000_000,
         models: vec!["x-ai/grok-4-fast".to_owned()],
         facts,
