@@ -232,14 +232,18 @@ impl Models {
         // Side by side: one that is away must not hold up the others. Only asked: what may never be needed is
         // not loaded, which could take the first one's place.
         let fallbacks = self.fallbacks(&chosen).routes.into_iter();
-        let fallbacks = join_all(fallbacks.map(async |Resolved { route, key }| {
-            let secret = self.met(&route, key).await;
-            let asked = nearby::prepare(&self.http, route, secret.as_ref(), Reach::Look).await;
-            Arc::new(asked.route)
-        }));
+        let fallbacks =
+            join_all(fallbacks.map(async |found| Arc::new(self.looked_at(found).await)));
         let (Prepared { route, notes }, fallbacks) = tokio::join!(main, fallbacks);
         let course = Course::new(Arc::new(route), fallbacks);
         Ok(Found { course, notes })
+    }
+
+    /// The same route after its server, if it is nearby or nobody knows the window, was asked.
+    pub(crate) async fn looked_at(&self, Resolved { route, key }: Resolved) -> Route {
+        let secret = self.met(&route, key).await;
+        let asked = nearby::prepare(&self.http, route, secret.as_ref(), Reach::Look);
+        asked.await.route
     }
 
     /// How far a look at a server goes before a conversation: the model is loaded, and `progress` hears what takes

@@ -57,10 +57,22 @@ impl Source {
 }
 
 /// A list, and what stood in the way of a better one.
+#[derive(Clone)]
 pub(super) struct Listed {
     pub(super) models: Vec<String>,
     pub(super) source: Source,
     pub(super) note: Option<String>,
+}
+
+impl Listed {
+    /// What somebody has just said.
+    pub(super) fn live(models: Vec<String>) -> Self {
+        Self {
+            models,
+            source: Source::Live,
+            note: None,
+        }
+    }
 }
 
 /// Whose models are asked for; what is said here counts before what is set.
