@@ -207,6 +207,11 @@ impl SessionSpec {
     pub(crate) fn extent(&self) -> Extent {
         Extent::of(self.course.route().is_embedded(), self.course.window())
     }
+
+    /// Whether the model that answers now is given tools.
+    pub(crate) fn gives_tools(&self) -> bool {
+        self.extent() != Extent::Tiny && !self.course.route().quirks.no_tools
+    }
 }
 
 /// The engine. Cheap to clone.

@@ -93,6 +93,7 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
         | Reason::MultimodalToolContent
         | Reason::ImageTooLarge
         | Reason::ImagesRejected
+        | Reason::ToolsRejected
         | Reason::EncryptedReasoning
         | Reason::MaxTokensKey
         | Reason::TemperatureRejected

@@ -235,14 +235,18 @@ impl Models {
         // Side by side: one that is away must not hold up the others. Only asked: what may never be needed is
         // not loaded, which could take the first one's place.
         let fallbacks = self.fallbacks(&chosen).routes.into_iter();
-        let fallbacks = join_all(fallbacks.map(async |Resolved { route, key }| {
-            let secret = self.met(&route, key).await;
-            let asked = nearby::prepare(&self.http, route, secret.as_ref(), Reach::Look).await;
-            Arc::new(asked.route)
-        }));
+        let fallbacks =
+            join_all(fallbacks.map(async |found| Arc::new(self.looked_at(found).await)));
         let (Prepared { route, notes }, fallbacks) = tokio::join!(main, fallbacks);
         let course = Course::new(Arc::new(route), fallbacks);
         Ok(Found { course, notes })
+    }
+
+    /// The same route after its server, if it is nearby or nobody knows the window, was asked.
+    pub(crate) async fn looked_at(&self, Resolved { route, key }: Resolved) -> Route {
+        let secret = self.met(&route, key).await;
+        let asked = nearby::prepare(&self.http, route, secret.as_ref(), Reach::Look);
+        asked.await.route
     }
 
     /// How far a look at a server goes before a conversation: the model is loaded, and `progress` hears what takes
@@ -279,7 +283,7 @@ impl Models {
         let kept = matches!(key, Credential::Login { .. });
         self.meet(route, key);
         match &route.endpoint {
-            Endpoint::Http(address) if kept && address.local => {
+            Endpoint::Http(address) if kept && (address.local || route.quirks.asks_ollama) => {
                 self.keys.lease(route).await.ok()?.secret
             }
             Endpoint::Http(_) | Endpoint::Embedded { .. } => own,
@@ -362,7 +366,8 @@ impl Routes for Models {
             provider: Some(main.provider.clone()),
         };
         let found = self.by_latest(&chosen, |request| {
-            let resolved = resolve::resolve(request).ok()?;
+            let mut resolved = resolve::resolve(request).ok()?;
+            nearby::follow(&mut resolved.route, main);
             Some(resolve::auxiliary(task, request, &resolved))
         });
         let Some(found) = found else {

@@ -83,6 +83,11 @@ pub enum CallEvent {
         /// Why, in one line.
         why: String,
     },
+    /// The model is asked for less than the user may expect from here on.
+    Reduced {
+        /// What is left out and why, in one line.
+        what: String,
+    },
     /// Another route is used from here on.
     RouteChanged {
         /// Why, in one line.
@@ -440,6 +445,11 @@ impl Caller {
                 // A body that is too large says nothing about the model.
                 if fault.reason != Reason::PayloadTooLarge {
                     self.learned.keep(course.route(), fix);
+                }
+                if fix == Fix::OmitTools {
+                    let (route, why) = (course.route().label(), fault.message);
+                    let what = format!("{route} is asked without tools, so it cannot act: {why}");
+                    sink.event(CallEvent::Reduced { what }).await;
                 }
                 Taken::Again
             }

@@ -78,6 +78,8 @@ reasons! {
     ImageTooLarge = "image_too_large",
     /// The model cannot see.
     ImagesRejected = "images_rejected",
+    /// The model cannot call tools.
+    ToolsRejected = "tools_rejected",
     /// Encrypted reasoning that is sent back cannot be read.
     EncryptedReasoning = "invalid_encrypted_content",
     /// The model has no encrypted reasoning to give.

@@ -270,6 +270,7 @@ pub(crate) fn changed(
             Fix::OmitEncryptedReasoning => quirks.replay = ReasoningReplay::Never,
             Fix::OmitReasoning => quirks.reasoning = ReasoningStyle::Omit,
             Fix::OmitSummaries => quirks.no_summaries = true,
+            Fix::OmitTools => quirks.no_tools = true,
             Fix::SwapMaxTokensKey => {
                 quirks.max_tokens_key = match usual.max_tokens_key {
                     MaxTokensKey::MaxTokens => MaxTokensKey::MaxCompletionTokens,

@@ -117,11 +117,17 @@ impl<'a> Probe<'a> {
         self
     }
 
+    /// What Ollama says about a model, and with which window it runs now.
     pub(crate) async fn ollama(&self, model: &str) -> Option<OllamaModel> {
-        let question = json!({"model": model, "name": model});
-        let mut about = ollama_model(&self.post("api/show", &question).await.ok()??);
+        let mut about = self.ollama_model(model).await?;
         about.loaded_window = self.ollama_window(model).await;
         Some(about)
+    }
+
+    /// What Ollama says about a model.
+    pub(crate) async fn ollama_model(&self, model: &str) -> Option<OllamaModel> {
+        let question = json!({"model": model, "name": model});
+        Some(ollama_model(&self.post("api/show", &question).await.ok()??))
     }
 
     pub(crate) async fn ollama_window(&self, model: &str) -> Option<u32> {

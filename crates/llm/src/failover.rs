@@ -131,6 +131,8 @@ pub enum Fix {
     OmitReasoning,
     /// Ask for no summaries of the thinking, and remember that for the model.
     OmitSummaries,
+    /// Offer no tools, and remember that for the model.
+    OmitTools,
     /// Use the other name for the limit of the answer, and remember that for the model.
     SwapMaxTokensKey,
     /// Send no temperature, and remember that for the model.
@@ -160,6 +162,7 @@ impl Fix {
             | Self::OmitEncryptedReasoning
             | Self::OmitReasoning
             | Self::OmitSummaries
+            | Self::OmitTools
             | Self::SwapMaxTokensKey
             | Self::OmitTemperature
             | Self::CutWindow(_)
@@ -238,6 +241,7 @@ fn fix(fault: &Fault) -> Option<Fix> {
             fault.stated_image_edge.unwrap_or(IMAGE_EDGE),
         )),
         Reason::ImagesRejected => Some(Fix::StripImages),
+        Reason::ToolsRejected => Some(Fix::OmitTools),
         Reason::MaxTokensKey => Some(Fix::SwapMaxTokensKey),
         Reason::TemperatureRejected => Some(Fix::OmitTemperature),
         Reason::StreamingRejected => Some(Fix::NonStreaming),
@@ -298,6 +302,7 @@ impl Turn<'_> {
             | Reason::MultimodalToolContent
             | Reason::ImageTooLarge
             | Reason::ImagesRejected
+            | Reason::ToolsRejected
             | Reason::MaxTokensKey
             | Reason::TemperatureRejected
             | Reason::StreamingRejected

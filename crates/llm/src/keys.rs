@@ -37,6 +37,7 @@ pub use place::FoundPlace;
 pub(crate) use place::key_hash;
 pub use provider::{KeyNeed, KeySource, OwnKey, ProviderKeys};
 pub use ring::{Keyring, KeyringParts};
+pub use row::fingerprint;
 pub(crate) use row::time as moment;
 pub use standing::Standing;
 

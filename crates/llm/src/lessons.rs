@@ -35,7 +35,8 @@ impl Learned {
     pub(crate) fn keep(&self, route: &Route, fix: Fix) {
         let lasting = matches!(
             fix,
-            Fix::SwapMaxTokensKey
+            Fix::OmitTools
+                | Fix::SwapMaxTokensKey
                 | Fix::OmitTemperature
                 | Fix::StripToolImages
                 | Fix::StripSchemaPatterns

@@ -16,7 +16,7 @@ pub use catalogue::Catalogue;
 pub(crate) use family::longest_name;
 pub use kept::{Facts, KeptList, KeptLists};
 pub use learned::Learned;
-pub use listing::{facts_from_listing, output_from_listing, window_from_listing};
+pub use listing::{facts_from_listing, window_from_listing};
 pub use price::{Cost, Price, cost, usual_price};
 
 /// A window that nearly every model of today has.
@@ -32,7 +32,7 @@ pub struct WindowQuery<'a> {
     pub configured: Option<u32>,
     /// What refusals taught.
     pub learned: Option<&'a Learned>,
-    /// The provider, for what is listed there.
+    /// The provider as the public list calls it, for what is listed there.
     pub provider: &'a str,
     /// What a public list says.
     pub catalogue: Option<&'a Catalogue>,
@@ -56,8 +56,12 @@ pub fn window(query: &WindowQuery<'_>) -> (u32, WindowSource) {
     if let Some(window) = listed {
         return (window, WindowSource::Catalogue);
     }
-    match family::of(query.model) {
-        Some(family) => (family.window, WindowSource::Family),
+    if let Some(family) = family::of(query.model) {
+        return (family.window, WindowSource::Family);
+    }
+    let anybody = query.catalogue.and_then(|it| it.usual_window(query.model));
+    match anybody {
+        Some(window) => (window, WindowSource::Catalogue),
         None => (CAREFUL, WindowSource::Guess),
     }
 }

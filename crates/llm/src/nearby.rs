@@ -10,7 +10,7 @@ use hermes_http::HttpClient;
 use hermes_secrets::Secret;
 use serde_json::{Value as Json, json};
 
-use crate::detect::{LocalServer, Probe, Silent, USUAL_PORTS, listed_models};
+use crate::detect::{LocalServer, OllamaModel, Probe, Silent, USUAL_PORTS, listed_models};
 use crate::metadata::window_from_listing;
 use crate::quirks::{Quirks, ReasoningStyle};
 use crate::route::{Address, Endpoint, Route, WindowSource};
@@ -61,7 +61,9 @@ pub async fn prepare(
 ) -> Prepared {
     let mut notes = Vec::new();
     if let Endpoint::Http(address) = &route.endpoint
-        && (address.local || route.limits.window_from == WindowSource::Guess)
+        && (address.local
+            || route.quirks.asks_ollama
+            || route.limits.window_from == WindowSource::Guess)
         && let Some(probe) = Probe::new(http, &address.base, secret)
     {
         let visit = Visit { probe, reach };
@@ -72,6 +74,7 @@ pub async fn prepare(
             None => Ok((None, None)),
         };
         let found = match seen {
+            _ if route.quirks.asks_ollama && !address.local => visit.far_ollama(&route).await,
             Ok((Some(LocalServer::LmStudio), _)) => visit.lm_studio(&route, &mut notes).await,
             Ok((Some(LocalServer::Ollama), _)) => visit.ollama(&route, &mut notes).await,
             Ok((Some(LocalServer::LlamaCpp), listing)) => visit.llama_cpp(&route, listing).await,
@@ -107,11 +110,14 @@ pub async fn only_model(
 /// Ollama would load the model anew for every helper task.
 pub fn follow(route: &mut Route, prepared: &Route) {
     let same = route.model == prepared.model && route.address_text() == prepared.address_text();
-    if same && prepared.is_local() {
+    let asked = prepared.is_local() || prepared.quirks.asks_ollama;
+    if same && asked {
         route.limits = prepared.limits;
         let mut quirks = Quirks::clone(&route.quirks);
         quirks.ollama_window = prepared.quirks.ollama_window;
         quirks.reasoning = prepared.quirks.reasoning.clone();
+        quirks.no_tools = prepared.quirks.no_tools;
+        quirks.no_images = prepared.quirks.no_images;
         route.quirks = Arc::new(quirks);
     }
 }
@@ -147,15 +153,10 @@ struct Found {
     window: Option<u32>,
     /// The words for effort that the model knows, where the server says so.
     efforts: Vec<String>,
-    /// Set when the server is Ollama: it is then asked in its own way.
-    ollama: Option<Ollama>,
-}
-
-struct Ollama {
-    /// The window every request asks for.
-    asked: u32,
-    /// Whether the model can think; asking one that cannot is an error.
-    thinks: bool,
+    /// The model, as Ollama describes it.
+    about: Option<OllamaModel>,
+    /// The window every request asks Ollama for, which is then spoken to in its own way.
+    asked: Option<u32>,
 }
 
 impl Found {
@@ -167,23 +168,37 @@ impl Found {
                 route.set_window(window, WindowSource::Endpoint);
             }
         }
-        let native = route.protocol() == Some(WireProtocol::ChatCompletions);
-        if native && !self.efforts.is_empty() {
-            let mut quirks = Quirks::clone(&route.quirks);
+        if route.protocol() != Some(WireProtocol::ChatCompletions) {
+            return;
+        }
+        let mut quirks = Quirks::clone(&route.quirks);
+        if !self.efforts.is_empty() {
             quirks.reasoning = ReasoningStyle::Effort {
                 levels: self.efforts,
                 default: None,
                 unsaid: Vec::new(),
             };
-            route.quirks = Arc::new(quirks);
         }
-        if let Some(ollama) = self.ollama.filter(|_| native) {
-            let mut quirks = Quirks::clone(&route.quirks);
-            quirks.ollama_window = Some(ollama.asked);
-            if !ollama.thinks {
-                quirks.reasoning = ReasoningStyle::Omit;
-            }
-            route.quirks = Arc::new(quirks);
+        if let Some(about) = self.about {
+            about.put_into(&mut quirks);
+        }
+        if self.asked.is_some() {
+            quirks.ollama_window = self.asked;
+        }
+        route.quirks = Arc::new(quirks);
+    }
+}
+
+impl OllamaModel {
+    /// Asking for what a model cannot do is an error at Ollama. Its older versions say nothing of what models
+    /// can do: these are asked for everything but thoughts.
+    fn put_into(&self, quirks: &mut Quirks) {
+        if self.can("thinking") != Some(true) {
+            quirks.reasoning = ReasoningStyle::Omit;
+        }
+        quirks.no_tools |= self.can("tools") == Some(false);
+        if let Some(sees) = self.can("vision").filter(|_| !quirks.vision_set) {
+            quirks.no_images = !sees;
         }
     }
 }
@@ -203,7 +218,7 @@ impl Visit<'_> {
             Some(Found {
                 window,
                 efforts: efforts(&about.efforts),
-                ollama: None,
+                ..Found::default()
             })
         };
         let progress = match self.reach {
@@ -266,10 +281,19 @@ impl Visit<'_> {
         Some(Found {
             window: Some(window),
             efforts: Vec::new(),
-            ollama: Some(Ollama {
-                asked: wanted,
-                thinks: about.capabilities.iter().any(|word| word == "thinking"),
-            }),
+            about: Some(about),
+            asked: Some(wanted),
+        })
+    }
+
+    /// Where somebody else runs it, it has all of its window.
+    async fn far_ollama(self, route: &Route) -> Option<Found> {
+        let about = self.probe.ollama_model(&route.model).await?;
+        let unknown = route.limits.window_from > WindowSource::Endpoint;
+        Some(Found {
+            window: about.max_window.filter(|_| unknown),
+            about: Some(about),
+            ..Found::default()
         })
     }
 
@@ -297,12 +321,16 @@ impl Visit<'_> {
     }
 }
 
-/// Whether somebody who must know has said how large the window is.
+/// Whether somebody who must know has said how large the window is. A refusal of a server nearby is none: it may
+/// have been started anew with another window since.
 fn is_sure(route: &Route) -> bool {
-    !matches!(
-        route.limits.window_from,
-        WindowSource::Guess | WindowSource::Family | WindowSource::Catalogue
-    )
+    match route.limits.window_from {
+        WindowSource::Configured | WindowSource::Endpoint | WindowSource::File => true,
+        WindowSource::Learned
+        | WindowSource::Catalogue
+        | WindowSource::Family
+        | WindowSource::Guess => false,
+    }
 }
 
 impl Found {

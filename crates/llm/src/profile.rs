@@ -37,6 +37,8 @@ pub struct Profile {
     pub name: String,
     /// One line for lists.
     pub about: String,
+    /// What models.dev calls it, where that is not its id.
+    pub catalogue: Option<String>,
     /// Other names for it.
     pub aliases: Vec<String>,
     /// Addresses that single aliases stand for.
@@ -231,6 +233,11 @@ fn within(host: &str, domain: &str) -> bool {
 }
 
 impl Profile {
+    /// What models.dev calls it.
+    pub(crate) fn catalogue_id(&self) -> &str {
+        self.catalogue.as_deref().unwrap_or(&self.id)
+    }
+
     /// Reads a profile; `place` is the file's name for messages.
     pub fn parse(text: &str, place: &str) -> Result<Self, ProfileError> {
         let node =

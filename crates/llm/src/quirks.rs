@@ -31,7 +31,10 @@ pub struct Quirks {
     pub picture_edge: Option<u32>,
     /// The model cannot see: pictures are replaced by a note.
     pub no_images: bool,
-    /// The model cannot call tools, and is offered none (Converse only).
+    /// The user said whether the model sees, so nobody else is believed.
+    #[serde(skip)]
+    pub vision_set: bool,
+    /// The model cannot call tools, and is offered none (chat completions and Converse only).
     pub no_tools: bool,
     /// Answers come in one piece.
     pub no_streaming: bool,
@@ -43,6 +46,8 @@ pub struct Quirks {
     pub refused_betas: Vec<String>,
     /// Summaries of the thinking are not asked for (Responses only).
     pub no_summaries: bool,
+    /// Ollama says what the model can do, and is asked before a conversation, wherever it is.
+    pub asks_ollama: bool,
     /// Ollama's own interface is spoken, and the model runs with this window (chat completions only).
     pub ollama_window: Option<u32>,
     /// Sends the conversation's id in this field of the body.

@@ -257,6 +257,7 @@ pub(crate) fn verdict(failure: &HelperFailure, urgent: bool) -> Verdict {
             | Reason::MultimodalToolContent
             | Reason::ImageTooLarge
             | Reason::ImagesRejected
+            | Reason::ToolsRejected
             | Reason::EncryptedReasoning
             | Reason::MaxTokensKey
             | Reason::TemperatureRejected

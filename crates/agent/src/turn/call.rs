@@ -380,6 +380,7 @@ impl CallSink for EventSink<'_> {
                     self.tell(Event::Notice { text }).await;
                 }
             }
+            CallEvent::Reduced { what: text } => self.tell(Event::Notice { text }).await,
             CallEvent::RouteChanged { why } => self.changed = Some(why),
         }
     }

@@ -15,7 +15,6 @@ use super::{CompactFor, Compacting, Entry, Input, Said, Scale, Step, Surrounding
 use crate::batch::guard::Guard;
 use crate::compaction::summary::is_summary;
 use crate::engine::{Audience, SessionFacts};
-use crate::extent::Extent;
 use crate::references::{self, References};
 use crate::toolbox::Toolbox;
 use crate::typed::{ABOUT_TOOLS, typed};
@@ -196,7 +195,7 @@ impl Turn<'_> {
     /// Lets those come up who bring tools, unless the user stops it or the model uses none.
     async fn wait_for_tools(&self) {
         let spec = &self.around.spec;
-        if spec.extent() == Extent::Tiny {
+        if !spec.gives_tools() {
             return;
         }
         let audience = Audience {
@@ -249,14 +248,15 @@ impl Turn<'_> {
             history: &messages,
         };
         let chosen = toolsets::chosen(&services.config, &spec.surface, named);
+        let with_tools = spec.gives_tools();
         let toolbox = Toolbox::new(
             services.tools.tools(&facts),
-            |name| extent.offers(name, named.is_some()) && chosen.has(name),
+            |name| with_tools && extent.offers(name, named.is_some()) && chosen.has(name),
             &services.config.tools.tool_search,
             spec.course.window(),
         );
         let remarks = match input {
-            Input::Message { .. } | Input::Skills(_) if extent != Extent::Tiny => {
+            Input::Message { .. } | Input::Skills(_) if with_tools => {
                 services.tools.remarks(&facts)
             }
             _ => Vec::new(),

@@ -118,6 +118,11 @@ fn reduced(around: &Surroundings<'_>) -> Option<String> {
     let (spec, config) = (&around.spec, &around.services.config);
     let (model, window) = (&spec.course.route().model, spec.course.window());
     let configured = config.model.context_length;
+    if spec.course.route().quirks.no_tools {
+        return Some(format!(
+            "{model} cannot call tools, so it is given none and cannot act. `hermes model` chooses another model"
+        ));
+    }
     spec.extent()
         .notice(model, window, spec.toolsets.is_some(), configured)
 }

@@ -30,7 +30,10 @@ pub(crate) fn run(args: &PromptSizeArgs, context: &Context, output: &mut Output)
         .map(|found| found.route);
     let home: PathBuf = context.home()?.path().to_owned();
     let memories = context.home()?.memories_dir();
-    let (external, tools) = external_part(&args.platform, &models.loaded, context)?;
+    let (external, mut tools) = external_part(&args.platform, &models.loaded, context)?;
+    if route.as_ref().is_some_and(|route| route.quirks.no_tools) {
+        tools.clear();
+    }
     let size = hermes_agent::prompt_size(&PromptQuestion {
         config: &models.loaded.config,
         home: &home,

@@ -59,6 +59,29 @@ fn the_models_of_openrouter_are_listed_without_a_key_and_without_those_that_use_
     );
 }
 
+// PV-26: another account may have other models.
+#[test]
+fn a_list_is_kept_for_the_key_it_was_asked_with() {
+    let server = listing("/v1/models", json!({"data": [{"id": "talker"}]}));
+    let program = Program::new();
+    let source = |key: &str| {
+        let base = server.base_url();
+        let variables = format!("DEEPINFRA_API_KEY={key}\nDEEPINFRA_BASE_URL={base}\n");
+        program.home.write_env(&variables).unwrap();
+        let list = ["model", "list", "--provider", "deepinfra", "--json"];
+        let source = program.run(&list).ok().json()["source"].clone();
+        source.as_str().unwrap().to_owned()
+    };
+    let (one, other) = ("key-one-1234567890", "key-two-1234567890");
+    assert_eq!(source(one), "the provider");
+    assert!(source(one).starts_with("its last answer"));
+    assert_eq!(source(other), "the provider");
+    assert!(source(other).starts_with("its last answer"));
+    assert_eq!(server.requests().len(), 2);
+    let kept = program.home.read("cache/models/deepinfra.json").unwrap();
+    assert!(!kept.contains(other), "{kept}");
+}
+
 // PV-26
 #[test]
 fn the_models_of_deepinfra_are_those_to_talk_to() {

@@ -3,8 +3,9 @@
 use std::process::Command;
 use std::time::Duration;
 
-use hermes_testkit::model_server::{ModelServer, Scenario, Step, error};
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, error, json};
 use hermes_testkit::pty::{Screen, Terminal};
+use serde_json::json;
 
 use super::program::Program;
 
@@ -164,7 +165,8 @@ fn an_endpoint_is_asked_for_its_address_its_key_and_its_models() {
     let program = Program::new();
     let before = "model: {provider: custom, default: old, base_url: 'http://127.0.0.1:9/v1', api_key: own-key-1234567890, api_mode: anthropic_messages, max_tokens: 9}\n";
     program.home.write_config(before).unwrap();
-    let run = |address: &str, key: &str, model: &str| {
+    let guessed = ("How many tokens does", "");
+    let run = |address: &str, key: &str, model: &str, further: &[(&str, &str)]| {
         let terminal = Terminal::spawn(&program.command(&["model"]), 120, 90).unwrap();
         reply(&terminal, "Who shall serve", "custom");
         reply(&terminal, "Address of the API", "no address");
@@ -172,6 +174,9 @@ fn an_endpoint_is_asked_for_its_address_its_key_and_its_models() {
         terminal.send(&format!("{address}\r")).unwrap();
         reply(&terminal, "Key (it is not shown", key);
         reply(&terminal, "Which model?", model);
+        for (question, answer) in further {
+            reply(&terminal, question, answer);
+        }
         reply(&terminal, "answer from now on?", "");
         let screen = terminal
             .wait_for_text("answers from now on.", LIMIT)
@@ -184,7 +189,7 @@ fn an_endpoint_is_asked_for_its_address_its_key_and_its_models() {
         assert_eq!(program.run(&["-z", "hello"]).ok().stdout.trim(), "hello");
         screen.text()
     };
-    run(&first.base_url(), KEY, "1");
+    run(&first.base_url(), KEY, "1", &[guessed]);
     let bearer = Some(format!("Bearer {KEY}"));
     assert!(
         sent(&first).iter().all(|key| *key == bearer),
@@ -192,7 +197,8 @@ fn an_endpoint_is_asked_for_its_address_its_key_and_its_models() {
         sent(&first)
     );
     // One that has no list of models is no obstacle, and no key of another reaches it.
-    let screen = run(&second.base_url(), "", "typed");
+    let spoken = ("Does it speak the protocol of Anthropic?", "n");
+    let screen = run(&second.base_url(), "", "typed", &[spoken, guessed]);
     assert!(
         screen.contains("There is no list of its models."),
         "{screen}"
@@ -204,14 +210,71 @@ fn an_endpoint_is_asked_for_its_address_its_key_and_its_models() {
         sent(&second)
     );
     // Back to the first: its key is still there, and another takes its place.
-    run(&first.base_url(), "", "small");
+    run(&first.base_url(), "", "small", &[guessed]);
     assert!(sent(&first).iter().all(|key| *key == bearer));
     let other = "sk-other-1234567890abcdef";
-    run(&first.base_url(), other, "small");
+    run(&first.base_url(), other, "small", &[guessed]);
     let last = sent(&first).last().cloned().flatten();
     assert_eq!(last, Some(format!("Bearer {other}")));
     let kept = program.home.read("auth.json").unwrap();
     assert!(kept.contains(other) && !kept.contains(KEY), "{kept}");
+}
+
+// PV-25
+#[test]
+fn an_endpoint_is_found_with_and_without_v1_and_asked_about_what_it_does_not_say() {
+    let list = json!({"data": [{"id": "big"}]});
+    let below = |path: &str| {
+        let listed = Step::new(json(list.clone())).repeat();
+        let missing = Step::new(error(404)).repeat();
+        let (with, without) = (format!("{path}/v1/models"), format!("{path}/models"));
+        (listed, missing, with, without)
+    };
+    let (listed, missing, with, without) = below("/api");
+    let versioned = Scenario::new()
+        .route("GET", with, [listed])
+        .route("GET", without, [missing]);
+    let (listed, missing, with, without) = below("/plain");
+    let plain = Scenario::new()
+        .route("GET", without, [listed])
+        .route("GET", with, [missing]);
+    let nobody = ["/odd/models", "/odd/v1/models"]
+        .into_iter()
+        .fold(Scenario::new(), |scenario, path| {
+            scenario.route("GET", path, [Step::new(error(404)).repeat()])
+        });
+    let run = |scenario: Scenario, typed: &str, answers: &[(&str, &str)]| {
+        let server = ModelServer::start(scenario).unwrap();
+        let program = Program::new();
+        let terminal = Terminal::spawn(&program.command(&["model"]), 120, 90).unwrap();
+        reply(&terminal, "Who shall serve", "custom");
+        let address = format!("{}{typed}", server.origin());
+        reply(&terminal, "Address of the API", &address);
+        reply(&terminal, "Key (it is not shown", "");
+        for (question, answer) in answers {
+            reply(&terminal, question, answer);
+        }
+        reply(&terminal, "answer from now on?", "");
+        assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+        let config = program.home.read("config.yaml").unwrap();
+        config.replace(&server.origin(), "ORIGIN")
+    };
+    let model = ("Which model?", "big");
+    let window = ("How many tokens does big hold?", "70_000");
+    assert_eq!(
+        run(versioned, "/api", &[model, window]),
+        "model:\n  provider: custom\n  default: big\n  base_url: ORIGIN/api/v1\n  context_length: 70000\n"
+    );
+    let guessed = ("How many tokens does big hold?", "");
+    assert_eq!(
+        run(plain, "/plain/v1", &[model, guessed]),
+        "model:\n  provider: custom\n  default: big\n  base_url: ORIGIN/plain\n"
+    );
+    let spoken = ("Does it speak the protocol of Anthropic?", "y");
+    assert_eq!(
+        run(nobody, "/odd", &[model, spoken, guessed]),
+        "model:\n  provider: custom\n  default: big\n  base_url: ORIGIN/odd\n  api_mode: anthropic_messages\n"
+    );
 }
 
 // PV-25

@@ -62,6 +62,33 @@ fn why_names_the_origin_of_every_part() {
     assert_eq!(flagged["address"], "https://api.deepseek.com/v1");
 }
 
+// PV-2, PV-34
+#[test]
+fn why_shows_the_credential_that_is_used_at_the_address() {
+    let server = || ModelServer::start(Scenario::echo()).unwrap();
+    let (first, second) = (server(), server());
+    let program = Program::new();
+    for (server, key) in [
+        (&first, "key-of-the-first-1111"),
+        (&second, "key-of-the-second-2222"),
+    ] {
+        let base = server.base_url();
+        let set = ["model", "set", "big", "--base-url", &base, "--api-key", key];
+        program.run(&set).ok();
+    }
+    let why = program.run(&["model", "--why", "--json"]).ok().json();
+    let masked = why["credential"]["masked"].as_str().unwrap();
+    assert!(masked.ends_with("2222"), "{why:#}");
+    let lines = why["why"].as_array().unwrap();
+    let key = lines.iter().find(|line| line["part"] == "key").unwrap();
+    assert_eq!(key["from"], "a key of `hermes auth`");
+    assert_eq!(key["value"], masked);
+    assert_eq!(program.run(&["-z", "hello"]).ok().stdout.trim(), "hello");
+    let asked = second.requests().into_iter().next_back().unwrap();
+    let bearer = asked.header("authorization");
+    assert_eq!(bearer, Some("Bearer key-of-the-second-2222"));
+}
+
 // PV-2
 #[test]
 fn flags_come_before_variables_and_variables_before_the_file() {

@@ -349,6 +349,20 @@ pub(super) const STREAMING: Phrases = &[
     "stream*must be verified",
     "verified to stream",
     "unsupported*'stream'",
+    "tool use in streaming mode",
+];
+
+pub(super) const TOOLS_REJECTED: Phrases = &[
+    "does not support tools",
+    "does not support tool use",
+    "doesn't support tool use",
+    "does not support tool calling",
+    "does not support function calling",
+    "doesn't support function calling",
+    "tool use is not supported",
+    "tool calling is not supported",
+    "function calling is not supported",
+    "found that support tool use",
 ];
 
 pub(super) const EMPTY_ANSWER: Phrases = &[

@@ -155,6 +155,7 @@ fn special(status: Option<u16>, text: &str) -> Option<Reason> {
         ),
         (true, phrases::NO_SUBSCRIPTION, Reason::Forbidden),
         (refused, phrases::STREAMING, Reason::StreamingRejected),
+        (refused, phrases::TOOLS_REJECTED, Reason::ToolsRejected),
         // The model wrote a call its server could not read: the next try may write a better one.
         (bad, phrases::BAD_CALL, Reason::InvalidAnswer),
         (bad, phrases::TOOL_TEXT_ONLY, Reason::MultimodalToolContent),

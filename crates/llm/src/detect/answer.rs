@@ -49,6 +49,12 @@ pub struct OllamaModel {
 }
 
 impl OllamaModel {
+    /// Whether it can do something, such as `tools`; `None` where its server does not say.
+    pub(crate) fn can(&self, what: &str) -> Option<bool> {
+        let said = !self.capabilities.is_empty();
+        said.then(|| self.capabilities.iter().any(|word| word == what))
+    }
+
     /// What to tell the user when a window was asked for and another one is in force.
     pub fn mismatch(&self, wanted: u32) -> Option<String> {
         let loaded = self.loaded_window.filter(|loaded| *loaded < wanted)?;

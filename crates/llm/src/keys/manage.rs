@@ -34,8 +34,14 @@ pub struct EntryView {
     pub kind: EntryKind,
     /// Where it comes from, such as `manual` or `env:OPENROUTER_API_KEY`.
     pub source: String,
+    /// Whether it is kept in `auth.json`; others are set elsewhere.
+    pub kept: bool,
+    /// The one origin it is meant for, where it is for one only.
+    pub only: Option<Origin>,
     /// Its beginning and end.
     pub masked: String,
+    /// Tells it from others without telling its value. That of a login stays when it is renewed.
+    pub fingerprint: String,
     /// How it stands.
     pub standing: Standing,
     /// How long it still rests.
@@ -382,7 +388,13 @@ fn view(credential: &Credential, index: usize, now: Timestamp) -> EntryView {
             Kind::Foreign => EntryKind::Unsupported,
         },
         source: credential.source.clone(),
+        kept: matches!(credential.kept, Kept::In(_)),
+        only: credential.only().cloned(),
         masked: mask(credential.secret.expose_for_storage("a mask")),
+        fingerprint: match credential.kind {
+            Kind::Key => row::fingerprint(credential.secret.expose_for_storage("a fingerprint")),
+            Kind::Login(_) | Kind::Foreign => credential.id.clone(),
+        },
         standing: credential.standing,
         rest: rest.filter(|rest| !rest.is_zero()),
         requests: credential.requests,

@@ -97,6 +97,14 @@ impl Credential {
         self.kind != Kind::Foreign && !self.standing.is_dead() && self.reaches(target)
     }
 
+    /// The one origin it is meant for.
+    pub(super) fn only(&self) -> Option<&Origin> {
+        if let Reach::Only(origin) = &self.reach {
+            return Some(origin);
+        }
+        None
+    }
+
     /// The secret for this origin and no other.
     pub(super) fn bound(&self, provider: &str, origin: &Origin) -> Secret {
         rebound(&self.secret, &format!("{provider}/{}", self.id), origin)

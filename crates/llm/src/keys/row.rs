@@ -63,7 +63,7 @@ pub(super) fn is_borrowed(row: &Row) -> bool {
 }
 
 /// Tells a value from another without telling the value.
-pub(super) fn fingerprint(value: &str) -> String {
+pub fn fingerprint(value: &str) -> String {
     let hash: String = sha256(value).chars().take(16).collect();
     format!("sha256:{hash}")
 }

@@ -76,6 +76,7 @@ impl Standing {
             | Reason::MultimodalToolContent
             | Reason::ImageTooLarge
             | Reason::ImagesRejected
+            | Reason::ToolsRejected
             | Reason::EncryptedReasoning
             | Reason::MaxTokensKey
             | Reason::TemperatureRejected

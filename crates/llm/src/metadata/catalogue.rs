@@ -34,6 +34,13 @@ struct Limit {
     context: u32,
 }
 
+impl Provider {
+    fn window(&self, model: &str) -> Option<u32> {
+        let window = self.models.get(model)?.limit.context;
+        (window > 0).then_some(window)
+    }
+}
+
 impl Catalogue {
     /// The list in a file, which need not be there.
     pub fn new(path: &Path) -> Self {
@@ -43,15 +50,28 @@ impl Catalogue {
         }
     }
 
-    /// The window of a model: as its provider lists it, or else as anybody lists a model of that name.
+    /// The window of a model as its provider lists it, with the vendor in its name or without.
     pub fn window(&self, provider: &str, model: &str) -> Option<u32> {
-        let providers = self.providers.get_or_init(|| self.read());
-        let listed = |provider: &Provider| {
-            let window = provider.models.get(model)?.limit.context;
-            (window > 0).then_some(window)
-        };
-        let own = providers.get(provider).and_then(listed);
-        own.or_else(|| providers.values().find_map(listed))
+        let provider = self.providers().get(provider)?;
+        let bare = model.split_once('/').map(|(_, bare)| bare);
+        let names = [Some(model), bare].into_iter().flatten();
+        names.filter_map(|name| provider.window(name)).next()
+    }
+
+    /// The window that most providers give a model of that name, the smaller of two that as many give. Resellers
+    /// often give a model less than its maker does, so one of them alone says little.
+    pub(super) fn usual_window(&self, model: &str) -> Option<u32> {
+        let mut said: BTreeMap<u32, u32> = BTreeMap::new();
+        let providers = self.providers().values();
+        for window in providers.filter_map(|provider| provider.window(model)) {
+            *said.entry(window).or_default() += 1;
+        }
+        let most = said.into_iter().rev().max_by_key(|(_, often)| *often);
+        most.map(|(window, _)| window)
+    }
+
+    fn providers(&self) -> &BTreeMap<String, Provider> {
+        self.providers.get_or_init(|| self.read())
     }
 
     /// It is a cache: what cannot be used teaches nothing.

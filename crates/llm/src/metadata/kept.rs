@@ -20,6 +20,10 @@ const MOST_BYTES: u64 = 16 << 20;
 pub struct KeptList {
     /// Where it was asked: the same provider may answer at several addresses.
     pub address: String,
+    /// The fingerprint of the credential it was asked with: another account may have other models. Empty where
+    /// none was.
+    #[serde(default)]
+    pub credential: String,
     /// When, in seconds since 1970.
     pub fetched_at: i64,
     /// The models.

@@ -22,19 +22,12 @@ const WINDOW_FIELDS: [&str; 12] = [
     "ctx_size",
 ];
 
-const OUTPUT_FIELDS: [&str; 3] = ["max_completion_tokens", "max_output_tokens", "max_tokens"];
-
 /// Where servers put such fields beside the entry itself.
 const INNER: [&str; 5] = ["meta", "top_provider", "limits", "capabilities", "limit"];
 
 /// The context window a listing gives a model.
 pub fn window_from_listing(listing: &Json, model: &str) -> Option<u32> {
-    number(entry(listing, model)?, &WINDOW_FIELDS)
-}
-
-/// The longest answer a listing gives a model.
-pub fn output_from_listing(listing: &Json, model: &str) -> Option<u32> {
-    number(entry(listing, model)?, &OUTPUT_FIELDS)
+    window(entry(listing, model)?)
 }
 
 /// What a listing says about each of its models, by name.
@@ -44,7 +37,7 @@ pub fn facts_from_listing(listing: &Json) -> BTreeMap<String, Facts> {
             .iter()
             .find_map(|key| entry.get(key)?.as_str())?;
         let facts = Facts {
-            window: number(entry, &WINDOW_FIELDS),
+            window: window(entry),
             price: price(entry),
         };
         let name = name.strip_prefix("models/").unwrap_or(name);
@@ -126,10 +119,10 @@ fn entry<'j>(listing: &'j Json, model: &str) -> Option<&'j Json> {
     entries.iter().find(|entry| name(entry))
 }
 
-fn number(entry: &Json, fields: &[&str]) -> Option<u32> {
+fn window(entry: &Json) -> Option<u32> {
     let inner = INNER.iter().filter_map(|key| entry.get(key));
     std::iter::once(entry).chain(inner).find_map(|place| {
-        fields.iter().find_map(|field| {
+        WINDOW_FIELDS.iter().find_map(|field| {
             let value = place.get(field)?;
             let number = value
                 .as_u64()

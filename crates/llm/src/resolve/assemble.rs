@@ -262,7 +262,7 @@ fn limits(
             .or(of_endpoint)
             .or(wanted.num_ctx),
         learned: request.learned,
-        provider: &server.profile.id,
+        provider: server.profile.catalogue_id(),
         catalogue: request.catalogue,
     });
     let set = wanted.max_tokens.or_else(|| {

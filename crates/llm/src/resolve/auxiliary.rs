@@ -9,7 +9,6 @@ use hermes_core::Effort;
 use super::error::ResolveError;
 use super::wanted::{Said, Slot, Wanted};
 use super::{Request, Resolved, assemble, fallbacks, same, server};
-use crate::metadata;
 use crate::profile::Profile;
 
 /// A summary of a long conversation takes its time whatever was set for quicker tasks.
@@ -160,8 +159,7 @@ fn own(
             .map(|model| Said::new(model.as_str(), "the provider's model for pictures"));
     }
     if wanted.model.is_none() {
-        let blind = name == "vision"
-            && (main.route.quirks.no_images || metadata::sees(&main.route.model) == Some(false));
+        let blind = name == "vision" && (main.route.quirks.no_images || main.route.is_embedded());
         return Ok((!blind).then(|| main.clone()));
     }
     let main_wanted = Wanted::main(request)?;
@@ -198,7 +196,8 @@ fn others(
     } else {
         &["openrouter", "nous", "custom"]
     };
-    let keyed = server::with_key(request)?;
+    let mut keyed = server::with_key(request)?;
+    keyed.extend(server::with_pair(request)?);
     let rest = keyed
         .iter()
         .map(|(profile, _)| profile.id.as_str())

@@ -86,7 +86,9 @@ pub(super) fn dress(
 
     let mut quirks = Quirks::deserialize(Json::Object(quirks)).unwrap_or_default();
     fill_version(&mut quirks.extra_body);
-    let sees = vision_set(server, wanted, model).or_else(|| metadata::sees(model));
+    let set = vision_set(server, wanted, model);
+    quirks.vision_set = set.is_some();
+    let sees = set.or_else(|| metadata::sees(model));
     quirks.no_images |= sees == Some(false);
     Ok(Dress {
         quirks,

@@ -231,11 +231,13 @@ pub(super) fn presence(request: &Request<'_>, profile: &Profile) -> Option<Strin
     if let Some(variable) = variable {
         return Some(request.variable_origin(variable));
     }
-    if profile.auth == AuthStyle::Aws && has(aws::ID) && has(aws::SECRET) {
-        return Some(request.variable_origin(aws::ID));
-    }
     let kept = request.logins.contains(&profile.id);
     kept.then(|| format!("the stored key of {}", profile.id))
+}
+
+/// What speaks for choosing a provider whose key pairs have other uses too.
+pub(super) fn pair_presence(request: &Request<'_>, profile: &Profile) -> Option<String> {
+    (profile.auth == AuthStyle::Aws).then(|| aws::presence(request))?
 }
 
 fn name_of(found: &Found) -> String {

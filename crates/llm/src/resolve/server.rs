@@ -232,48 +232,33 @@ pub(super) fn is_model_file(model: &str) -> bool {
     model.contains('/') && model.to_ascii_lowercase().ends_with(".gguf")
 }
 
-/// The server when nobody is named: by address, by key, by login, the only endpoint, the model inside.
+/// The server when nobody is named: by address, by key, by login, the only endpoint, a key pair of AWS, the model
+/// inside.
 pub(super) fn automatic<'a>(
     request: &Request<'a>,
     wanted: &Wanted,
 ) -> Result<Server<'a>, ResolveError> {
-    let chosen = |profile: Arc<Profile>, from: String| Server {
+    let chosen = |(profile, from): Candidate| Server {
         from,
         ..of_profile(request, profile.clone(), &profile.id)
     };
-    if let Some(url) = &wanted.base_url {
-        let profile = match owner_of(request, &url.value)? {
-            Some(profile) => profile,
-            None => custom(request)?,
-        };
-        return Ok(chosen(profile, format!("the address from {}", url.from)));
+    if let Some(said) = by_what_is_said(request, wanted)? {
+        return Ok(chosen(said));
     }
-    if wanted
-        .model
-        .as_ref()
-        .is_some_and(|model| is_model_file(&model.value))
-        && let Some(profile) = request.profiles.get("local")?
-    {
-        return Ok(chosen(profile, "the model is a file".to_owned()));
-    }
-    if wanted.flag_key.is_some()
-        && let Some(profile) = request.profiles.get("openrouter")?
-    {
-        return Ok(chosen(profile, "the key on the command line".to_owned()));
-    }
+    let logins = logins(request)?;
     let mut candidates = with_key(request)?;
     if let Some(index) = best(&candidates, wanted.model.as_ref()) {
         let (profile, from) = candidates.swap_remove(index);
-        return Ok(chosen(profile, from));
+        let login = logins.iter().find(|login| login.key == KeyNeed::Login);
+        let from = match login {
+            Some(login) => before_login(&profile, &from, login),
+            None => from,
+        };
+        return Ok(chosen((profile, from)));
     }
-    for login in request.logins {
-        if let Some(profile) = request
-            .profiles
-            .get(login)?
-            .filter(|it| enabled(request, it))
-        {
-            return Ok(chosen(profile, format!("the stored login of {login}")));
-        }
+    if let Some(login) = logins.into_iter().next() {
+        let from = format!("the stored login of {}", login.id);
+        return Ok(chosen((login, from)));
     }
     let mut own = endpoints(request);
     own.retain(|entry| entry.values.enabled);
@@ -284,16 +269,80 @@ pub(super) fn automatic<'a>(
             ..of_endpoint(request, entry)?
         });
     }
+    if let Some(found) = with_pair(request)?.into_iter().next() {
+        return Ok(chosen(found));
+    }
     if request.embedded.is_some()
         && let Some(profile) = request.profiles.get("local")?
     {
-        return Ok(chosen(profile, "nothing else is set up".to_owned()));
+        return Ok(chosen((profile, "nothing else is set up".to_owned())));
     }
     Err(ResolveError::NoProvider)
 }
 
+/// The provider that an address, a file or a key on the command line belongs to.
+fn by_what_is_said(
+    request: &Request<'_>,
+    wanted: &Wanted,
+) -> Result<Option<Candidate>, ResolveError> {
+    if let Some(url) = &wanted.base_url {
+        let profile = match owner_of(request, &url.value)? {
+            Some(profile) => profile,
+            None => custom(request)?,
+        };
+        return Ok(Some((profile, format!("the address from {}", url.from))));
+    }
+    let model = wanted.model.as_ref();
+    if model.is_some_and(|model| is_model_file(&model.value))
+        && let Some(profile) = request.profiles.get("local")?
+    {
+        return Ok(Some((profile, "the model is a file".to_owned())));
+    }
+    if wanted.flag_key.is_some()
+        && let Some(profile) = request.profiles.get("openrouter")?
+    {
+        return Ok(Some((profile, "the key on the command line".to_owned())));
+    }
+    Ok(None)
+}
+
+/// The providers of stored logins that can be used, the active one first.
+fn logins(request: &Request<'_>) -> Result<Vec<Arc<Profile>>, ProfileError> {
+    let mut found = Vec::new();
+    for login in request.logins {
+        let profile = request.profiles.get(login)?;
+        found.extend(profile.filter(|profile| enabled(request, profile)));
+    }
+    Ok(found)
+}
+
+/// Who has signed in somewhere may not expect a key to count before that.
+fn before_login(profile: &Profile, from: &str, login: &Profile) -> String {
+    let (chosen, signed_in) = (&profile.id, &login.id);
+    tracing::warn!(
+        target: "hermes::llm",
+        "{chosen} answers because of a key ({from}), which counts before the login of {signed_in}"
+    );
+    format!("{from}, which counts before the login of {signed_in}")
+}
+
+/// A provider that `auto` may choose, and what speaks for it.
+type Candidate = (Arc<Profile>, String);
+
 /// Providers that `auto` may choose and that have a key, with what speaks for each.
-pub(super) fn with_key(request: &Request<'_>) -> Result<Vec<(Arc<Profile>, String)>, ProfileError> {
+pub(super) fn with_key(request: &Request<'_>) -> Result<Vec<Candidate>, ProfileError> {
+    choosable(request, key::presence)
+}
+
+/// The same for key pairs, which are often there for other programs and so come last.
+pub(super) fn with_pair(request: &Request<'_>) -> Result<Vec<Candidate>, ProfileError> {
+    choosable(request, key::pair_presence)
+}
+
+fn choosable(
+    request: &Request<'_>,
+    presence: impl Fn(&Request<'_>, &Profile) -> Option<String>,
+) -> Result<Vec<Candidate>, ProfileError> {
     let mut found = Vec::new();
     for profile in request.profiles.all()? {
         if profile.auto == Choosable::No
@@ -303,7 +352,7 @@ pub(super) fn with_key(request: &Request<'_>) -> Result<Vec<(Arc<Profile>, Strin
         {
             continue;
         }
-        if let Some(from) = key::presence(request, &profile) {
+        if let Some(from) = presence(request, &profile) {
             found.push((profile, from));
         }
     }
@@ -326,7 +375,7 @@ fn has_address(request: &Request<'_>, profile: &Profile) -> bool {
 }
 
 /// The first candidate at which the model is at home, else the first of all.
-fn best(candidates: &[(Arc<Profile>, String)], model: Option<&Said>) -> Option<usize> {
+fn best(candidates: &[Candidate], model: Option<&Said>) -> Option<usize> {
     let fits = |profile: &Profile| {
         model.is_none_or(|model| match model.value.split_once('/') {
             Some((vendor, _)) => profile.slugs || profile.vendors.iter().any(|own| own == vendor),

@@ -20,6 +20,7 @@ mod pictures;
 mod pictures_stopped;
 mod silence;
 mod thinking;
+mod tools;
 mod unchanged;
 
 const CHAT: WireProtocol = WireProtocol::ChatCompletions;

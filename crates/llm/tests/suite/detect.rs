@@ -9,10 +9,12 @@ use hermes_llm::detect::{
     Detected, LocalServer, detect, llama_cpp_window, lm_studio_models, ollama,
 };
 use hermes_llm::metadata::window_from_listing;
+use hermes_llm::nearby::{Reach, prepare};
 use hermes_llm::resolve::is_local;
+use hermes_llm::{Endpoint, ReasoningStyle, WindowSource};
 use serde_json::{Value as Json, json};
 
-use super::profiles::runtime;
+use super::profiles::{Setup, runtime};
 
 fn client() -> HttpClient {
     ClientBuilder::new(ClientSettings::default(), AddressPolicy::Any)
@@ -200,4 +202,36 @@ fn nearby_is_this_machine_and_its_own_network() {
     ] {
         assert!(!near(host), "{host}");
     }
+}
+
+// PV-1, PV-12, PV-23: the models of Ollama Cloud differ in what they can do, and are asked about it.
+#[test]
+fn a_hosted_model_of_ollama_is_asked_for_thoughts_only_where_it_thinks() {
+    let prepared = |abilities: &[&str], window: &str| {
+        let config = format!("model: {{provider: ollama-cloud, default: qwen3{window}}}");
+        let setup = Setup::new(&config, &[("OLLAMA_API_KEY", "key-0123456789")]);
+        let mut route = setup.resolve().route;
+        let show = json!({"model_info": {"q.context_length": 70_000}, "capabilities": abilities});
+        at(&[("/api/show", show)], async |base| {
+            if let Endpoint::Http(address) = &mut route.endpoint {
+                address.base = base;
+            }
+            prepare(&client(), route, None, Reach::Look).await.route
+        })
+    };
+    let thinks = prepared(&["completion", "tools", "thinking"], "");
+    assert!(matches!(
+        thinks.quirks.reasoning,
+        ReasoningStyle::Effort { .. }
+    ));
+    assert!(!thinks.quirks.no_tools && thinks.quirks.no_images);
+    let found = (thinks.limits.window, thinks.limits.window_from);
+    assert_eq!(found, (70_000, WindowSource::Endpoint));
+    // It stays on the interface that everybody speaks.
+    assert_eq!(thinks.quirks.ollama_window, None);
+
+    let plain = prepared(&["completion", "vision"], ", context_length: 9000");
+    assert_eq!(plain.quirks.reasoning, ReasoningStyle::Omit);
+    assert!(plain.quirks.no_tools && !plain.quirks.no_images);
+    assert_eq!(plain.limits.window, 9_000);
 }

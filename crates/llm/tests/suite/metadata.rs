@@ -2,10 +2,11 @@
 
 use hermes_core::{CacheLife, CostStatus, Usage};
 use hermes_llm::metadata::{
-    Catalogue, KeptList, KeptLists, Learned, WindowQuery, cost, facts_from_listing, output,
-    output_from_listing, sees, window, window_from_listing,
+    Catalogue, KeptList, KeptLists, Learned, WindowQuery, cost, facts_from_listing, output, sees,
+    window, window_from_listing,
 };
-use hermes_llm::resolve::{Request, resolve};
+use hermes_llm::profile::Profiles;
+use hermes_llm::resolve::{CloudMachine, Request, resolve};
 use hermes_llm::{Route, WindowSource};
 use serde_json::json;
 
@@ -62,6 +63,8 @@ fn a_list_on_disk_counts_before_what_is_known_of_the_family() {
         &path,
         json!({
             "lab": {"name": "Lab", "models": {"kimi-k2.5": {"limit": {"context": 111_000, "output": 5}}}},
+            "aihub": {"models": {"m9": {"limit": {"context": 4_000}}}},
+            "zoo": {"models": {"m9": {"limit": {"context": 333_000}}}},
             "other": {"models": {
                 "kimi-k2.5": {"limit": {"context": 222_000}},
                 "m9": {"limit": {"context": 333_000}, "cost": {"input": 1.5}},
@@ -83,6 +86,9 @@ fn a_list_on_disk_counts_before_what_is_known_of_the_family() {
     };
     let listed = |window| (window, WindowSource::Catalogue);
     assert_eq!(of(&path, "lab", "kimi-k2.5"), listed(111_000));
+    assert_eq!(of(&path, "lab", "moonshotai/kimi-k2.5"), listed(111_000));
+    // What others give a model says less than what is known of its family, and most of them more than one.
+    assert_eq!(of(&path, "elsewhere", "kimi-k2.5").1, WindowSource::Family);
     assert_eq!(of(&path, "elsewhere", "m9"), listed(333_000));
     assert_eq!(of(&path, "lab", "unsaid").1, WindowSource::Guess);
     // Neither a missing list nor a broken one is trouble.
@@ -90,6 +96,61 @@ fn a_list_on_disk_counts_before_what_is_known_of_the_family() {
     assert_eq!(of(&missing, "lab", "kimi-k2.5").1, WindowSource::Family);
     std::fs::write(&path, "{\"lab\": [").unwrap();
     assert_eq!(of(&path, "lab", "kimi-k2.5").1, WindowSource::Family);
+}
+
+// PV-22
+#[test]
+fn each_provider_is_looked_up_under_the_name_that_the_list_has_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("models_dev_cache.json");
+    let rows = [
+        ("openai-api", "openai", "gpt-4.1"),
+        ("gemini", "google", "gemini-2.5-pro"),
+        ("vertex", "google-vertex", "google/gemini-2.5-pro"),
+        ("kimi-coding", "moonshotai", "kimi-k2.5"),
+        ("kimi-coding-cn", "moonshotai-cn", "kimi-k2.5"),
+        (
+            "fireworks",
+            "fireworks-ai",
+            "accounts/fireworks/models/glm-5p2",
+        ),
+        ("novita", "novita-ai", "deepseek/deepseek-v3"),
+        ("gmi", "gmicloud", "zai-org/glm-5.2"),
+        ("kilocode", "kilo", "openai/gpt-4.1"),
+        ("opencode-zen", "opencode", "gpt-5.5"),
+        ("azure-foundry", "azure", "gpt-4.1"),
+        ("bedrock", "amazon-bedrock", "amazon.nova-pro-v1:0"),
+        ("deepseek", "deepseek", "deepseek-chat"),
+    ];
+    let mut list = serde_json::Map::new();
+    for (_, listed, model) in rows {
+        let name = model.strip_prefix("google/").unwrap_or(model);
+        let models = |window: u32| json!({"models": {name: {"limit": {"context": window}}}});
+        list.insert(listed.to_owned(), models(77_000));
+        // A reseller that gives it less, and comes first.
+        list.insert(format!("a-{listed}"), models(8_000));
+    }
+    std::fs::write(&path, serde_json::to_string(&list).unwrap()).unwrap();
+    let catalogue = Catalogue::new(&path);
+    let azure = "https://x.openai.azure.com/openai/v1";
+    for (provider, _, model) in rows {
+        let config = format!("model: {{provider: {provider}, default: '{model}'}}");
+        let profile = Profiles::new(None).get(provider).unwrap().unwrap();
+        let mut variables = vec![
+            ("AZURE_FOUNDRY_BASE_URL", azure),
+            ("VERTEX_PROJECT_ID", "p"),
+        ];
+        if let Some(name) = profile.key_env.first() {
+            variables.push((name, "key-0123456789"));
+        }
+        let setup = Setup::new(&config, &variables);
+        let mut request = setup.request();
+        request.catalogue = Some(&catalogue);
+        request.machine = Some(CloudMachine::Google);
+        let limits = resolve(&request).expect(provider).route.limits;
+        let found = (limits.window, limits.window_from);
+        assert_eq!(found, (77_000, WindowSource::Catalogue), "{provider}");
+    }
 }
 
 // PV-22
@@ -161,8 +222,6 @@ fn lists_of_models_name_windows_in_many_ways() {
     ] {
         assert_eq!(window_from_listing(&listing, "m"), wanted, "{listing}");
     }
-    let listing = json!({"data": [{"id": "m", "top_provider": {"max_completion_tokens": 77}}]});
-    assert_eq!(output_from_listing(&listing, "m"), Some(77));
 }
 
 #[test]
@@ -394,6 +453,7 @@ fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
     assert_eq!(of_family.window_from, WindowSource::Family);
     let list = KeptList {
         address: "https://openrouter.ai/api/v1".to_owned(),
+        credential: String::new(),
         fetched_at: 1_700_000_000,
         models: vec!["x-ai/grok-4-fast".to_owned()],
         facts,

@@ -151,14 +151,7 @@ fn auto_takes_the_provider_that_has_a_key_and_knows_the_model() {
         &[DEEPSEEK, ANTHROPIC],
         "anthropic claude-sonnet-4-6",
     );
-    auto(
-        "",
-        &[
-            ("AWS_ACCESS_KEY_ID", "AKIA0123456789"),
-            ("AWS_SECRET_ACCESS_KEY", "0123456789"),
-        ],
-        "bedrock us.anthropic.claude-sonnet-4-6",
-    );
+    auto("", &AWS, "bedrock us.anthropic.claude-sonnet-4-6");
     auto(
         "providers: {lab: {base_url: 'http://10.0.0.7:8000/v1', model: big}}",
         &[],
@@ -224,6 +217,66 @@ fn without_a_key_comes_the_login_then_the_model_inside_then_the_way_out() {
         Case::default(),
         "no model is set up; set OPENROUTER_API_KEY in .env (get one at https://openrouter.ai/keys), \
          or run `hermes model pull smollm2` for a model that needs no key",
+    );
+}
+
+const AWS: [(&str, &str); 2] = [
+    ("AWS_ACCESS_KEY_ID", "AKIA0123456789"),
+    ("AWS_SECRET_ACCESS_KEY", "0123456789"),
+];
+
+// PV-2: key pairs of AWS are often there for other programs.
+#[test]
+fn a_login_counts_before_a_key_pair_of_aws_and_behind_a_key() {
+    expect(
+        Case {
+            variables: &AWS,
+            logins: &["nous"],
+            ..Case::default()
+        },
+        "nous z-ai/glm-5.2",
+    );
+    expect(
+        Case {
+            config: "providers: {lab: {base_url: 'http://10.0.0.7:8000/v1', model: big}}",
+            variables: &AWS,
+            ..Case::default()
+        },
+        "custom:lab big",
+    );
+    // A web identity and a profile are as good as a pair in variables, and better than the model inside.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("credentials");
+    let section = "[work]\naws_access_key_id=AKIAWORK\naws_secret_access_key=work-0123456789\n";
+    std::fs::write(&file, section).unwrap();
+    let file = file.display().to_string();
+    let provider = |variables: &[(&str, &str)], logins: &[String]| {
+        let setup = Setup::new("", variables);
+        let mut request = setup.request();
+        request.logins = logins;
+        request.embedded = Some(Path::new("/models/smollm2.gguf"));
+        let route = resolve(&request).expect("a route").route;
+        let why = route.why.iter().find(|why| why.part == "provider");
+        (route.provider, why.expect("an explanation").from.clone())
+    };
+    let profile = [
+        ("AWS_SHARED_CREDENTIALS_FILE", file.as_str()),
+        ("AWS_PROFILE", "work"),
+    ];
+    assert_eq!(provider(&profile, &[]).0, "bedrock");
+    let identity = [
+        ("AWS_WEB_IDENTITY_TOKEN_FILE", "/run/token"),
+        ("AWS_ROLE_ARN", "arn:aws:iam::1:role/r"),
+    ];
+    assert_eq!(provider(&identity, &[]).0, "bedrock");
+    let broken = [("AWS_PROFILE", "missing")];
+    assert_eq!(provider(&broken, &[]).0, "local");
+    // A key that counts before a login is said to.
+    let (chosen, from) = provider(&[DEEPSEEK], &["nous".to_owned()]);
+    assert_eq!(chosen, "deepseek");
+    assert!(
+        from.ends_with("DEEPSEEK_API_KEY, which counts before the login of nous"),
+        "{from}"
     );
 }
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hermes_llm::keys::fingerprint;
 use hermes_llm::metadata::KeptList;
-use hermes_llm::resolve::{self, Flags, Request, ResolveError};
+use hermes_llm::resolve::{self, Credential, Flags, Request, ResolveError, Resolved};
 use hermes_llm::{Auth, Endpoint, Route};
 
 use super::{list, live, why};
@@ -56,10 +57,22 @@ impl Source {
 }
 
 /// A list, and what stood in the way of a better one.
+#[derive(Clone)]
 pub(super) struct Listed {
     pub(super) models: Vec<String>,
     pub(super) source: Source,
     pub(super) note: Option<String>,
+}
+
+impl Listed {
+    /// What somebody has just said.
+    pub(super) fn live(models: Vec<String>) -> Self {
+        Self {
+            models,
+            source: Source::Live,
+            note: None,
+        }
+    }
 }
 
 /// Whose models are asked for; what is said here counts before what is set.
@@ -100,10 +113,13 @@ pub(super) fn find(
             "discover_models is off for this endpoint".to_owned(),
         ));
     }
-    let route = match resolve::resolve(&request) {
-        Ok(resolved) => models.known(resolved),
+    let (route, credential) = match resolve::resolve(&request) {
+        Ok(resolved) => {
+            let credential = credential(models, &resolved)?;
+            (models.known(resolved), credential)
+        }
         Err(ResolveError::MissingKey { .. }) if is_public(models, whose.provider) => {
-            without_key(&request)?
+            (without_key(&request)?, String::new())
         }
         Err(error @ (ResolveError::MissingKey { .. } | ResolveError::MissingLogin { .. })) => {
             return Ok(built_in(format!("{error}; {}", error.hint())));
@@ -116,20 +132,27 @@ pub(super) fn find(
         true => models.loaded.config.bedrock.discovery.refresh_interval,
         false => LIFE,
     };
-    let kept = models.lists.get(&route.provider, &address).map(|last| {
+    let kept = models.lists.get(&route.provider, &address);
+    let kept = kept.map(|last| {
         let age = (now.as_second() - last.fetched_at).max(0);
-        let fresh = last.is_fresh(now, life);
-        (fresh, last.models.clone(), Source::Kept { age })
+        // What another account may use is at most better than nothing.
+        let same = last.credential == credential;
+        let will_do = match keep {
+            Keep::Nothing => false,
+            Keep::Fresh => same && last.is_fresh(now, life),
+            Keep::Any => same,
+        };
+        (will_do, last.models.clone(), Source::Kept { age })
     });
-    let kept = match (kept, keep) {
-        (Some((true, models, source)), Keep::Fresh) | (Some((_, models, source)), Keep::Any) => {
+    let kept = match kept {
+        Some((true, models, source)) => {
             return Ok(Listed {
                 models,
                 source,
                 note: None,
             });
         }
-        (kept, _) => kept,
+        kept => kept,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -139,6 +162,7 @@ pub(super) fn find(
         (Ok(live::Answer { names, facts }), _) => {
             let listing = KeptList {
                 address,
+                credential,
                 fetched_at: now.as_second(),
                 models: names,
                 facts,
@@ -156,6 +180,19 @@ pub(super) fn find(
             note: Some(why),
         },
         (Err(why), None) => built_in(why),
+    })
+}
+
+/// What tells the credential of a route from others.
+fn credential(models: &Models, resolved: &Resolved) -> Outcome<String> {
+    Ok(match &resolved.key {
+        Credential::None => String::new(),
+        Credential::Key { secret, .. } => fingerprint(secret.expose_for_storage("a fingerprint")),
+        Credential::Minted(mint) => mint.label().to_owned(),
+        Credential::Login { .. } => {
+            let next = why::next_credential(models, &resolved.route)?;
+            next.map(|entry| entry.fingerprint).unwrap_or_default()
+        }
     })
 }
 

@@ -60,7 +60,8 @@ pub(super) fn run(
     let mut removed = Vec::new();
     for key in stale {
         let path = KeyPath::of(["model", key]);
-        let replaced = key == "base_url" && wish.base_url.is_some();
+        let replaced = key == "base_url" && wish.base_url.is_some()
+            || more.iter().any(|(set, _)| *set == path.to_string());
         if !replaced && written(context, &path)?.is_some() {
             removed.push(path.to_string());
         }

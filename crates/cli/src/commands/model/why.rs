@@ -1,9 +1,9 @@
 //! `hermes model --why`: the route, part by part, and what comes after it.
 
-use hermes_llm::Route;
-use hermes_llm::keys::{EntryView, Standing};
+use hermes_llm::keys::{EntryKind, EntryView, Standing};
 use hermes_llm::nearby::Reach;
 use hermes_llm::resolve;
+use hermes_llm::{Auth, Endpoint, Route};
 use serde_json::{Value as Json, json};
 
 use crate::complaint::Outcome;
@@ -23,8 +23,12 @@ pub(super) fn run(
         .enable_all()
         .build()?;
     let measured = runtime.block_on(models.measured_course(chosen, Reach::Look))?;
-    let route = measured.course.preferred();
-    let credential = next_credential(&models, route)?;
+    let mut route = Route::clone(measured.course.preferred());
+    let credential = next_credential(&models, &route)?;
+    if let Some(entry) = &credential {
+        name_kept_key(&mut route, entry);
+    }
+    let route = &route;
     let fallbacks = resolve::fallbacks(&models.request(chosen));
     if as_json {
         let fallbacks: Vec<Json> = fallbacks
@@ -89,12 +93,29 @@ pub(super) fn address(route: &Route) -> String {
 }
 
 /// The credential that the next call would be made with, unless chance or turns decide.
-fn next_credential(models: &Models, route: &Route) -> Outcome<Option<EntryView>> {
+pub(super) fn next_credential(models: &Models, route: &Route) -> Outcome<Option<EntryView>> {
+    let origin = match &route.endpoint {
+        Endpoint::Http(address) if address.auth != Auth::None => address.base.origin().ok(),
+        Endpoint::Http(_) | Endpoint::Embedded { .. } => None,
+    };
+    let Some(origin) = origin else {
+        return Ok(None);
+    };
     let mut entries = models.keys.entries(&route.provider)?;
+    entries.retain(|entry| entry.only.as_ref().is_none_or(|only| *only == origin));
     let ready = entries.iter().position(|entry| match entry.standing {
         Standing::Good => true,
         Standing::Resting { .. } => entry.rest.is_none(),
         Standing::Dead { .. } => false,
     });
     Ok(ready.map(|index| entries.swap_remove(index)))
+}
+
+/// A route knows that something is kept for it, but not whether that is a key or a login.
+fn name_kept_key(route: &mut Route, entry: &EntryView) {
+    let line = route.why.iter_mut().find(|why| why.part == "key");
+    if let (Some(line), true, EntryKind::Key) = (line, entry.kept, entry.kind) {
+        line.value.clone_from(&entry.masked);
+        "a key of `hermes auth`".clone_into(&mut line.from);
+    }
 }

@@ -4,10 +4,12 @@
 mod choices;
 mod missing;
 mod pick_model;
+mod reached;
 mod suggest;
 
 use hermes_llm::resolve::{self, Flags, Request, ResolveError};
 
+use super::listing::Listed;
 use super::{current, pull, set};
 use crate::commands::ask;
 use crate::commands::wish::Wish;
@@ -28,8 +30,8 @@ struct Draft {
     base_url: Option<String>,
     /// A key that was typed and is kept nowhere yet.
     api_key: Option<String>,
-    /// What a server nearby said it has; others are asked.
-    models: Option<Vec<String>>,
+    /// The models of who was asked already.
+    listed: Option<Listed>,
     /// Whether its model has to be fetched first.
     pull: bool,
 }
@@ -44,6 +46,8 @@ pub(in crate::commands) enum Answered<T> {
 /// Which model shall answer. It is written nowhere until it is carried out.
 pub(in crate::commands) struct Decision {
     wish: Wish,
+    /// Further settings that belong to the route.
+    settings: Vec<(String, String)>,
     pull: bool,
 }
 
@@ -114,7 +118,15 @@ fn finish(
             Answered::Left => return Ok(Answered::Left),
         },
     };
+    let settings = match asks {
+        Asks::Least => Vec::new(),
+        Asks::Everything => match reached::settings(&draft, &model, models, output)? {
+            Answered::With(settings) => settings,
+            Answered::Left => return Ok(Answered::Left),
+        },
+    };
     Ok(Answered::With(Decision {
+        settings,
         wish: Wish {
             model,
             provider: Some(draft.provider),
@@ -157,7 +169,7 @@ fn complete(
         provider: choice.provider,
         base_url: None,
         api_key: None,
-        models: choice.models,
+        listed: choice.models.map(Listed::live),
         pull: false,
     };
     if choice.own_endpoint {
@@ -208,6 +220,7 @@ impl Decision {
                 api_key: None,
                 key_env: None,
             },
+            settings: Vec::new(),
             pull: true,
         }
     }
@@ -233,6 +246,7 @@ impl Decision {
             output.flush()?;
             pull::run(context, output)?;
         }
-        set::run(&self.wish, more, context, output)
+        let settings = [&self.settings, more].concat();
+        set::run(&self.wish, &settings, context, output)
     }
 }

@@ -14,8 +14,8 @@ use crate::route::Auth;
 use chain::{Chain, Way};
 
 /// The halves of a key pair, and the token of a temporary one.
-pub(super) const ID: &str = "AWS_ACCESS_KEY_ID";
-pub(super) const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
+const ID: &str = "AWS_ACCESS_KEY_ID";
+const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
 const SESSION: &str = "AWS_SESSION_TOKEN";
 
 /// A key pair and where it stands.
@@ -66,6 +66,19 @@ pub(super) fn open(
             minted(Mint::aws(source), auth, &from, server, base).map(Some)
         }
         None => Ok(None),
+    }
+}
+
+/// What speaks for choosing AWS without being asked to. The role of the machine does not: what it may do is not
+/// known before somebody asks.
+pub(super) fn presence(request: &Request<'_>) -> Option<String> {
+    if in_variables(request).is_some() {
+        return Some(request.variable_origin(ID));
+    }
+    // Something of AWS that cannot be used is a matter for those who want AWS.
+    match Chain::new(request).set_up().ok().flatten()? {
+        Way::Pair(pair) => Some(pair.from),
+        Way::Made { from, .. } => Some(from),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::models::{Chosen, Models};
 use crate::output::{Output, one_line};
 
 /// What the settings call an endpoint without a name.
-const OWN: &str = "custom";
+pub(super) const OWN: &str = "custom";
 /// What the settings call servers that may run on this machine.
 const NEARBY: [&str; 4] = ["ollama", "lmstudio", "llamacpp", "vllm"];
 

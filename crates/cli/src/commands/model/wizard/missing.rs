@@ -2,7 +2,8 @@
 
 use hermes_llm::resolve::{self, Credential, Flags, Request, ResolveError};
 
-use super::{Answered, Draft};
+use super::choices::OWN;
+use super::{Answered, Draft, reached};
 use crate::commands::ask;
 use crate::commands::auth::{self, read_key};
 use crate::complaint::Outcome;
@@ -117,6 +118,9 @@ pub(super) fn endpoint(
         Opened::Not => "Key (it is not shown; Enter for none): ".to_owned(),
     };
     draft.api_key = typed_key(&draft.provider, &question, models, context, output)?;
+    if draft.provider == OWN {
+        reached::look(&mut draft, models, context, output)?;
+    }
     Ok(Answered::With(draft))
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Answered, Asks, Draft};
 use crate::commands::ask;
-use crate::commands::model::listing::{self, Keep, Listed, Source, Whose};
+use crate::commands::model::listing::{self, Keep, Listed, Whose};
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::models::Models;
@@ -32,12 +32,8 @@ pub(super) fn run(
         base_url: draft.base_url.as_deref(),
         api_key: draft.api_key.as_deref(),
     };
-    let mut listed = match &draft.models {
-        Some(found) => Listed {
-            models: found.clone(),
-            source: Source::Live,
-            note: None,
-        },
+    let mut listed = match &draft.listed {
+        Some(listed) => listed.clone(),
         None => listing::find(models, whose, Keep::Any, context)?,
     };
     if let ([only], Asks::Least) = (listed.models.as_slice(), asks) {

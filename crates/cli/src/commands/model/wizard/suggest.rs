@@ -80,6 +80,7 @@ pub(in crate::commands) fn run(
                 api_key: None,
                 key_env: None,
             },
+            settings: Vec::new(),
             pull: false,
         })),
         Offer::Embedded => Ok(Answered::With(Decision::embedded())),

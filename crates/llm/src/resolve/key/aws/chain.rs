@@ -57,6 +57,14 @@ impl<'a> Chain<'a> {
 
     /// The first way there is.
     pub(super) fn find(&self) -> Result<Option<Way>, ResolveError> {
+        match self.set_up()? {
+            Some(way) => Ok(Some(way)),
+            None => self.machine(),
+        }
+    }
+
+    /// The first way that somebody has set up.
+    pub(super) fn set_up(&self) -> Result<Option<Way>, ResolveError> {
         if self.named.is_none()
             && let Some(way) = self.web_identity()?
         {
@@ -68,10 +76,7 @@ impl<'a> Chain<'a> {
         if let Some(named) = self.named {
             return Err(self.without_keys(named));
         }
-        if let Some(way) = self.container()? {
-            return Ok(Some(way));
-        }
-        self.machine()
+        self.container()
     }
 
     fn without_keys(&self, profile: &str) -> ResolveError {
