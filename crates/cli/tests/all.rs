@@ -20,6 +20,7 @@ mod suite {
     mod footprint;
     mod hands;
     mod hands_answers;
+    mod hands_apart;
     mod hands_away;
     mod hands_ended;
     mod hands_granted;

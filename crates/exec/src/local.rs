@@ -48,7 +48,8 @@ pub struct Enclosed {
 pub struct LocalOptions {
     /// How the warden's process is started.
     pub warden: WardenProgram,
-    /// A directory of ours for temporary files; made when it is missing.
+    /// A directory of ours for temporary files. Confined commands write there only where their confinement says so:
+    /// it holds what several sessions run.
     pub scratch: PathBuf,
     /// What confines commands; without one a launch that asks for confinement is refused.
     pub confiner: Option<Arc<dyn Confiner>>,
@@ -74,26 +75,10 @@ impl LocalBackend {
     async fn cell(&self, launch: &Launch) -> Result<Cell, ExecError> {
         match launch.confinement.as_deref() {
             Some(asked) if asked.mode != Mode::Full => {
-                let asked = self.with_scratch(asked)?;
-                self.cells.confined(asked, &launch.id).await
+                self.cells.confined(asked.clone(), &launch.id).await
             }
             Some(_) | None => Ok(self.cells.open(&launch.id)),
         }
-    }
-
-    /// The same confinement with our own temporary files in it: a shell keeps its state there.
-    fn with_scratch(&self, asked: &Confinement) -> Result<Confinement, ExecError> {
-        std::fs::create_dir_all(&self.scratch).map_err(|source| ExecError::Unavailable {
-            backend: "local",
-            cause: format!(
-                "the directory {} for temporary files cannot be made: {source}",
-                self.scratch.display()
-            ),
-            next: "Set TMPDIR to a directory that can be written".to_owned(),
-        })?;
-        let mut confinement = asked.clone();
-        confinement.writable.push(self.scratch.clone());
-        Ok(confinement)
     }
 
     async fn start(&self, launch: Launch) -> Result<Process, ExecError> {

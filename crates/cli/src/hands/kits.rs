@@ -126,15 +126,19 @@ impl Hands {
             })
             .granting(granted.clone())
         };
-        let own_home = self.own_home().filter(|_| here);
+        let own_home = self.own_home().map(|home| ("home", home));
+        let needed: Vec<(&str, PathBuf)> = match here {
+            true => own_home
+                .into_iter()
+                .chain([("temporary", scratch.clone())])
+                .collect(),
+            false => Vec::new(),
+        };
         let dens = here.then(|| {
-            let make = || Arc::new(Dens::new(&self.home, backend.scratch(), &*self.random));
+            let make = || Arc::new(Dens::new(backend.scratch()));
             self.dens.get_or_init(make).clone()
         });
-        let unreachable = dens
-            .as_ref()
-            .map_or_else(|| backend.scratch(), |dens| dens.unreachable().to_owned());
-        let ready = dens.clone().map(|dens| -> Ready {
+        let ready = dens.map(|dens| -> Ready {
             let own = scratch.clone();
             Arc::new(move || {
                 dens.hold();
@@ -145,7 +149,8 @@ impl Hands {
         });
         Workplace {
             shell: shell(startup.clone(), scratch.clone(), ready.clone()),
-            outside: shell(startup, unreachable, ready.clone()),
+            // Beside the directories of sessions, where no confined command can write.
+            outside: shell(startup, backend.scratch(), ready.clone()),
             backend: backend.clone(),
             scratch,
             defined: Defined::default(),
@@ -155,16 +160,13 @@ impl Hands {
                     if let Some(ready) = &ready {
                         ready();
                     }
-                    if let Some(why) = dens.as_ref().and_then(|dens| dens.exposed()) {
-                        return Confined::Refused(why);
-                    }
-                    if let Some(home) = &own_home
-                        && let Err(error) = places::make_private(home)
-                    {
-                        let home = home.display();
-                        return Confined::Refused(format!(
-                            "the home directory of commands, {home}, cannot be made: {error}"
-                        ));
+                    for (what, place) in &needed {
+                        if let Err(error) = places::make_private(place) {
+                            let place = place.display();
+                            return Confined::Refused(format!(
+                                "the {what} directory of commands, {place}, cannot be made: {error}"
+                            ));
+                        }
                     }
                     confine.find()
                 }),
@@ -191,7 +193,7 @@ impl Hands {
             directory,
             scratch,
             self.user_home.clone(),
-            self.home.path().to_owned(),
+            &self.home,
         );
         around.writable.extend(self.own_home());
         around

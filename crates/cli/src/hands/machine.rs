@@ -23,7 +23,8 @@ pub(crate) fn this_machine(
     random: &Arc<dyn Random>,
 ) -> Machine {
     let trusted = Trusted::new(context, config, home);
-    let plain = local(&config.terminal, &Arc::new(sandbox(&trusted)), &**random);
+    let confiner = Arc::new(sandbox(&trusted));
+    let plain = local(&config.terminal, home, &confiner, &**random);
     let walls = Arc::new(Walls {
         trusted,
         config: config.clone(),
@@ -39,13 +40,7 @@ pub(crate) fn this_machine(
     let directory = context
         .directory()
         .unwrap_or_else(|| home.path().to_owned());
-    let places = surroundings(
-        config,
-        &directory,
-        backend.scratch(),
-        user_home,
-        home.path().to_owned(),
-    );
+    let places = surroundings(config, &directory, backend.scratch(), user_home, home);
     let network = network_of(config);
     Machine {
         backend: Arc::new(backend),

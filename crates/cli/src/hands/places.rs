@@ -24,7 +24,7 @@ use hermes_policy::{Confinement, Mode, Network};
 use hermes_tools::{CheckpointSettings, Confined};
 use nix::unistd::{Gid, Uid};
 
-use super::{Trusted, offers};
+use super::{Trusted, dens, offers};
 use crate::context::Context;
 use crate::network;
 
@@ -80,7 +80,7 @@ pub(crate) fn backend(
             offers.add(offer);
         }
     }
-    let local = local(terminal, sandbox, &**random);
+    let local = local(terminal, home, sandbox, &**random);
     let backend = open(resolved(context, terminal, home, local, offers)?, &**random)?;
     if !matches!(choice, Choice::Ssh | Choice::Daytona | Choice::Modal) {
         return Ok(backend);
@@ -130,7 +130,7 @@ pub(crate) fn containers(
         Choice::Local | Choice::Ssh => terminal.backend = Choice::Docker,
     }
     let trusted = Trusted::new(context, config, home);
-    let local = local(&terminal, &Arc::new(sandbox(&trusted)), random);
+    let local = local(&terminal, home, &Arc::new(sandbox(&trusted)), random);
     resolved(context, &terminal, home, local, Growing::default())
 }
 
@@ -187,6 +187,7 @@ pub(super) fn on_another_account(context: &Context, config: &Config) -> bool {
 
 pub(super) fn local(
     terminal: &TerminalSettings,
+    home: &Home,
     sandbox: &Arc<Sandbox>,
     random: &dyn Random,
 ) -> LocalOptions {
@@ -196,7 +197,7 @@ pub(super) fn local(
             arguments: vec![Helpers::WARDEN.to_owned()],
             grace: terminal.daemon_term_grace_seconds,
         },
-        scratch: Den::named(&Den::home(&std::env::temp_dir()), random.next_u64()),
+        scratch: Den::named(&dens::yard(home), random.next_u64()),
         confiner: Some(sandbox.clone()),
     }
 }
@@ -281,7 +282,7 @@ pub(super) fn surroundings(
     workspace: &Path,
     scratch: PathBuf,
     user_home: Option<PathBuf>,
-    product_home: PathBuf,
+    home: &Home,
 ) -> Surroundings {
     let sandbox = &config.terminal.sandbox;
     let expanded = |paths: &[String]| -> Vec<PathBuf> {
@@ -291,8 +292,8 @@ pub(super) fn surroundings(
             .collect()
     };
     let mut hidden = expanded(&sandbox.hidden);
-    // What other sessions keep; the session's own directory inside it stays.
-    hidden.push(Den::yard(&std::env::temp_dir()));
+    // What other sessions keep, from the file tools as well; the session's own directory inside it stays.
+    hidden.push(dens::yard(home));
     Surroundings {
         workspace: workspace.to_owned(),
         scratch,
@@ -300,7 +301,7 @@ pub(super) fn surroundings(
         writable: expanded(&sandbox.writable),
         hidden,
         home: user_home,
-        product_home,
+        product_home: home.path().to_owned(),
     }
 }
 
@@ -388,11 +389,10 @@ pub(crate) fn confined(context: &Context, config: &Arc<Config>, home: &Home) -> 
     let user_home = context.environment.filled("HOME").map(PathBuf::from);
     let directory = context.directory().unwrap_or_default();
     let temporary = std::env::temp_dir();
-    let product_home = home.path().to_owned();
     let confine = Confine {
         sandbox: Arc::new(sandbox(&Trusted::new(context, config, home))),
         config: config.clone(),
-        surroundings: surroundings(config, &directory, temporary, user_home, product_home),
+        surroundings: surroundings(config, &directory, temporary, user_home, home),
         granted: Granted::default(),
         here: config.terminal.backend == hermes_config::Backend::Local,
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use hermes_agent::{Git, Starting};
-use hermes_config::Config;
+use hermes_config::{Config, Home};
 use hermes_exec::Granted;
 use hermes_exec::sandbox::Sandbox;
 use hermes_policy::{Confinement, Mode, Network};
@@ -23,7 +23,7 @@ pub(crate) struct Repositories {
     config: Arc<Config>,
     scratch: PathBuf,
     user_home: Option<PathBuf>,
-    product_home: PathBuf,
+    home: Home,
 }
 
 impl Hands {
@@ -36,7 +36,7 @@ impl Hands {
             config: self.config.clone(),
             scratch: std::env::temp_dir(),
             user_home: self.user_home.clone(),
-            product_home: self.home.path().to_owned(),
+            home: self.home.clone(),
         }
     }
 }
@@ -64,7 +64,7 @@ impl Git for Repositories {
                     directory,
                     self.scratch.clone(),
                     self.user_home.clone(),
-                    self.product_home.clone(),
+                    &self.home,
                 ),
                 granted: Granted::default(),
                 here: true,

@@ -31,7 +31,7 @@ impl Trusted {
                 workspace,
                 std::env::temp_dir(),
                 user_home.clone(),
-                home.path().to_owned(),
+                home,
             );
             let made = Confinement::for_workspace(Mode::WorkspaceWrite, &around, Network::Off);
             let real = made.writable.iter().map(|place| real(place));

@@ -98,16 +98,23 @@ fn a_script_has_its_tools_and_its_limits() {
 fn a_script_that_takes_too_long_is_ended_with_its_children() {
     let number = std::process::id().to_string();
     let code = format!(
-        "import os, subprocess\nprint('begun', flush=True)\n\
-         subprocess.run(['sleep', '543219'], env=os.environ | {{'HERMES_TEST_SCRIPT': '{number}'}})"
+        "import os, signal, subprocess, sys, time\n\
+         def end(*_):\n    time.sleep(1)\n    open('handled', 'w').close()\n    sys.exit()\n\
+         signal.signal(signal.SIGTERM, end)\nprint('begun', flush=True)\n\
+         subprocess.Popen(['sleep', '543219'], env=os.environ | {{'HERMES_TEST_SCRIPT': '{number}'}})\n\
+         time.sleep(500)"
     );
+    // What it was asked for with a word it may do, and nothing of it stays.
+    let after = "import os\nown = os.path.dirname(os.path.abspath(__file__))\n\
+                 beside = os.listdir(os.path.dirname(own))\n\
+                 print(os.path.exists('handled'), len([one for one in beside if 'hermes_exec_' in one]))";
     let alive = || find_by_env_marker("HERMES_TEST_SCRIPT", &number);
     let results = std::thread::scope(|scope| {
         let seen = scope.spawn(|| {
             let some = || (!alive().is_empty()).then_some(());
             eventually(Duration::from_secs(60), "the child", some)
         });
-        let results = scripts("code_execution: {timeout: 15}\n", &[&code], &[]);
+        let results = scripts("code_execution: {timeout: 15}\n", &[&code, after], &[]);
         seen.join().unwrap().unwrap();
         results
     });
@@ -121,6 +128,7 @@ fn a_script_that_takes_too_long_is_ended_with_its_children() {
         ran["output"].as_str().unwrap().starts_with("begun"),
         "{ran}"
     );
+    assert_eq!(results[1]["output"], "True 1", "{}", results[1]);
     assert_eq!(alive(), []);
 }
 

@@ -20,6 +20,8 @@ const SILENCE: Duration = Duration::from_millis(100);
 const MOST_AFTER_EXIT: Duration = Duration::from_millis(500);
 /// Writes under way: one, so that it is known what the process was given.
 const QUEUE: usize = 1;
+/// After so long without output a line that has no end yet is looked at as it is: it may be a prompt.
+const PAUSE: Duration = Duration::from_secs(1);
 const FAR_AWAY: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
 /// Something to write to standard input.
@@ -84,7 +86,7 @@ pub(super) async fn follow(id: String, process: Process, log: PathBuf, owner: Ow
     let mut ended: Option<Result<crate::Exit, ExecError>> = None;
     let mut open = true;
     let mut last = Instant::now() + FAR_AWAY;
-    let mut deadline = last;
+    let (mut deadline, mut pause) = (last, last);
     while open {
         tokio::select! {
             biased;
@@ -94,6 +96,12 @@ pub(super) async fn follow(id: String, process: Process, log: PathBuf, owner: Ow
                 deadline = Instant::now() + SILENCE;
             }
             () = sleep_until(deadline) => break,
+            () = sleep_until(pause) => {
+                pause = Instant::now() + FAR_AWAY;
+                if owner.tell(Message::Paused { id: id.clone() }).await.is_none() {
+                    return;
+                }
+            }
             read = output.read(&mut chunk) => match read {
                 Ok(0) | Err(_) => open = false,
                 Ok(count) => {
@@ -103,6 +111,7 @@ pub(super) async fn follow(id: String, process: Process, log: PathBuf, owner: Ow
                     if owner.tell(Message::Output { id: id.clone(), text }).await.is_none() {
                         return;
                     }
+                    pause = Instant::now() + PAUSE;
                     if ended.is_some() {
                         deadline = last.min(Instant::now() + SILENCE);
                     }

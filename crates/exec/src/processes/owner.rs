@@ -58,6 +58,10 @@ pub(super) enum Message {
         id: String,
         text: String,
     },
+    /// It has said nothing for a moment.
+    Paused {
+        id: String,
+    },
     Exited {
         id: String,
         /// None when nobody saw how.
@@ -201,6 +205,7 @@ impl Registry {
                 output,
             } => self.adopt(row, control, &output),
             Message::Output { id, text } => self.output(&id, &text),
+            Message::Paused { id } => self.paused(&id),
             Message::Exited { id, exit } => self.exited(&id, exit),
             Message::Settled { id, state } => self.settled(&id, state),
             Message::Killing { id } => {
@@ -349,7 +354,24 @@ impl Registry {
             return;
         };
         entry.output.push(text);
-        match entry.watch.push(text, now) {
+        let verdict = entry.watch.push(text, now);
+        self.watched(id, verdict, now);
+    }
+
+    /// What waits for the end of its line is looked at without one.
+    fn paused(&mut self, id: &str) {
+        let now = self.clock.now();
+        if let Some(entry) = self.entries.get_mut(id) {
+            let verdict = entry.watch.rest(now);
+            self.watched(id, verdict, now);
+        }
+    }
+
+    fn watched(&mut self, id: &str, verdict: Verdict, now: Timestamp) {
+        let Some(entry) = self.entries.get_mut(id) else {
+            return;
+        };
+        match verdict {
             Verdict::Nothing => {}
             Verdict::Tell { lines } => {
                 let lines = self.cleaner.head(&entry.row.command, &lines, TAIL);
@@ -389,6 +411,7 @@ impl Registry {
     }
 
     fn exited(&mut self, id: &str, exit: Option<Exit>) {
+        self.paused(id);
         let Some(entry) = self.entries.get_mut(id) else {
             return;
         };

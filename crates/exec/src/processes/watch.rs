@@ -26,6 +26,8 @@ pub(super) struct Watch {
     patterns: Vec<String>,
     /// The beginning of a line whose end has not come.
     line: String,
+    /// Whether that line was told already.
+    told: bool,
     state: State,
     pub(super) hit: bool,
 }
@@ -63,6 +65,7 @@ impl Watch {
             },
             patterns,
             line: String::new(),
+            told: false,
             hit: false,
         }
     }
@@ -86,14 +89,29 @@ impl Watch {
         };
         let rest = self.line.split_off(whole);
         let text = std::mem::replace(&mut self.line, rest);
-        let matched = matching(&text, &self.patterns);
-        match matched.is_empty() {
-            true => Verdict::Nothing,
-            false => self.matched(matched, now),
+        // A line that was told before its end came is not told again.
+        let known = match std::mem::take(&mut self.told) {
+            true => text.find('\n').map_or(text.len(), |end| end + 1),
+            false => 0,
+        };
+        let matched = matching(text.get(known..).unwrap_or_default(), &self.patterns);
+        self.matched(matched, now)
+    }
+
+    /// Nothing more comes for now, or ever: a prompt has no end of its line, nor need the last line have one.
+    pub(super) fn rest(&mut self, now: Timestamp) -> Verdict {
+        if self.told {
+            return Verdict::Nothing;
         }
+        let matched = matching(&self.line, &self.patterns);
+        self.told = !matched.is_empty();
+        self.matched(matched, now)
     }
 
     fn matched(&mut self, lines: String, now: Timestamp) -> Verdict {
+        if lines.is_empty() || matches!(self.state, State::Off) {
+            return Verdict::Nothing;
+        }
         self.hit = true;
         let strikes = match self.state {
             State::Off => return Verdict::Nothing,
@@ -231,6 +249,21 @@ mod tests {
             tell("ERROR one\nready")
         );
         assert!(watch.hit);
+    }
+
+    // EX-17
+    #[test]
+    fn a_line_without_an_end_is_matched_when_nothing_follows_and_only_once() {
+        let mut watch = watch();
+        assert_eq!(watch.push("all rea", at(0)), Verdict::Nothing);
+        assert_eq!(watch.rest(at(1)), Verdict::Nothing);
+        assert_eq!(watch.push("dy? ", at(2)), Verdict::Nothing);
+        assert_eq!(watch.rest(at(3)), tell("all ready? "));
+        // Long after, so that only the line itself can be the reason.
+        assert_eq!(watch.rest(at(60)), Verdict::Nothing);
+        assert_eq!(watch.push("yes\nfine\n", at(61)), Verdict::Nothing);
+        assert_eq!(watch.push("ready\nall", at(62)), tell("ready"));
+        assert_eq!(watch.rest(at(120)), Verdict::Nothing);
     }
 
     // EX-17

@@ -67,11 +67,15 @@ impl Confine {
             .flat_map(|(socket, helper)| [socket.clone(), helper.program.clone()])
             .chain(program.filter(|program| program.is_absolute()))
             .collect();
-        let places = places::survey(confinement, &needed);
+        let mut places = places::survey(confinement, &needed);
         let bare = matches!(mechanism, Mechanism::Landlock { mounts: None, .. });
+        let sockets_within_reach = bare && places::hide_sockets(&places);
+        if sockets_within_reach {
+            places::leave_doors(&mut places, confinement);
+        }
         Self {
             mechanism: mechanism.clone(),
-            sockets_within_reach: bare && places::hide_sockets(&places),
+            sockets_within_reach,
             places,
             devices: places::devices(),
             network: confinement.network.clone(),
@@ -168,7 +172,7 @@ fn wrapped(
     command: &[OsString],
 ) -> Result<Infallible, ExecError> {
     ruleset::scope()?;
-    let filter = piped(&seccomp::bytes(Sockets::Internet)?)?;
+    let filter = piped(&seccomp::bytes(Sockets::All)?)?;
     wrapping.filter = filter.as_raw_fd();
     let mut start = Command::new(program);
     start.args(bubblewrap::arguments(&wrapping)).args(command);
@@ -195,11 +199,12 @@ fn restricted(
 ) -> Result<Infallible, ExecError> {
     let covered = mounts.is_some();
     let places = &order.places;
-    let sockets = match order.network {
-        _ if order.sockets_within_reach => Sockets::None,
-        Network::On => Sockets::Internet,
-        Network::Off => Sockets::Local,
-        Network::Only(_) => return Err(needs_bubblewrap()),
+    let sockets = match (&order.network, order.sockets_within_reach) {
+        (Network::On, false) => Sockets::All,
+        (Network::On, true) => Sockets::Internet,
+        (Network::Off, false) => Sockets::Local,
+        (Network::Off, true) => Sockets::None,
+        (Network::Only(_), _) => return Err(needs_bubblewrap()),
     };
     if let Some(rights) = mounts {
         mounts::apply(rights, places)?;

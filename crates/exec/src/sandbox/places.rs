@@ -1,6 +1,6 @@
 //! The paths of a confinement as they are on this machine right now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,8 @@ use hermes_policy::Confinement;
 use hermes_policy::confine::TEMPORARY_SOCKETS;
 use serde::{Deserialize, Serialize};
 
-use crate::den::is_den;
-
 /// Most entries of a directory that are looked at in search of sockets.
 const MOST_ENTRIES: usize = 20_000;
-
-/// Most directories of other sessions that are covered one by one; usually all of them lie in one.
-const MOST_DENS: usize = 64;
 
 /// Most entries of a sealed directory that can be written.
 const MOST_UNSEALED: usize = 150;
@@ -59,15 +54,7 @@ pub(super) fn survey(confinement: &Confinement, needed: &[PathBuf]) -> Vec<Place
         pin_parents(&path, &roots, &mut found);
         found.insert(path, Access::Read);
     }
-    // A socket is reached on a mount that cannot be written, too.
-    for folder in roots
-        .iter()
-        .cloned()
-        .chain(existing(&confinement.temporary))
-    {
-        found.extend(doors_in(&folder, &roots));
-        found.extend(dens_in(&folder, &roots));
-    }
+    found.extend(doors(confinement).map(|path| (path, Access::Hidden)));
     found.extend(existing(&confinement.hidden).map(|path| (path, Access::Hidden)));
     for path in existing(&confinement.exposed).chain(existing(needed)) {
         if access_at(&path, &found) == Access::Hidden {
@@ -151,12 +138,21 @@ fn seal(directory: &Path, roots: &[PathBuf], found: &mut BTreeMap<PathBuf, Acces
     }
 }
 
-/// Sockets of agents, multiplexers and displays in a directory for temporary files, and directories that
-/// hold them. What was asked for by name stays.
-fn doors_in(root: &Path, roots: &[PathBuf]) -> BTreeMap<PathBuf, Access> {
-    let Ok(entries) = fs::read_dir(root) else {
-        return BTreeMap::new();
-    };
+/// Sockets of agents, multiplexers and displays where programs keep temporary files, and directories that hold
+/// them. What was asked for by name stays. A socket is reached on a mount that cannot be written, too.
+fn doors(confinement: &Confinement) -> impl Iterator<Item = PathBuf> {
+    let roots: BTreeSet<PathBuf> = existing(&confinement.writable).collect();
+    let folders: BTreeSet<PathBuf> = roots
+        .iter()
+        .cloned()
+        .chain(existing(&confinement.temporary))
+        .collect();
+    let found = folders.into_iter().flat_map(|folder| doors_in(&folder));
+    found.filter(move |path| !roots.contains(path))
+}
+
+fn doors_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
     entries
         .take(MOST_ENTRIES)
         .flatten()
@@ -168,27 +164,21 @@ fn doors_in(root: &Path, roots: &[PathBuf]) -> BTreeMap<PathBuf, Access> {
                 .any(|start| name.starts_with(start))
         })
         .map(|entry| entry.path())
-        .filter(|path| leads_to_socket(path) && !roots.contains(path))
-        .map(|path| (path, Access::Hidden))
+        .filter(|path| leads_to_socket(path))
         .collect()
 }
 
-/// Directories of shells and scripts: what one command wrote there another session would run. A session's own is
-/// one of its roots, also inside one that is hidden.
-fn dens_in(root: &Path, roots: &[PathBuf]) -> BTreeMap<PathBuf, Access> {
-    let entries = fs::read_dir(root).into_iter().flatten();
-    let mut dens: Vec<PathBuf> = entries
-        .take(MOST_ENTRIES)
-        .flatten()
-        .filter(|entry| is_den(&entry.file_name()))
-        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
-        .map(|entry| entry.path())
-        .filter(|path| !roots.contains(path))
+/// Leaves doors below what can be written as they are. Landlock alone hides one by opening the directory it is in
+/// entry by entry, and then nothing new can be made there: no temporary file. Whoever calls this keeps commands from
+/// local sockets altogether.
+pub(super) fn leave_doors(places: &mut Vec<Place>, confinement: &Confinement) {
+    let roots: Vec<PathBuf> = existing(&confinement.writable).collect();
+    let named: BTreeSet<PathBuf> = existing(&confinement.hidden).collect();
+    let doors: BTreeSet<PathBuf> = doors(confinement)
+        .filter(|door| roots.iter().any(|root| door.starts_with(root)))
+        .filter(|door| !named.contains(door))
         .collect();
-    // Those of whole users come first.
-    dens.sort_by(|one, other| other.cmp(one));
-    let dens = dens.into_iter().take(MOST_DENS);
-    dens.map(|path| (path, Access::Hidden)).collect()
+    places.retain(|place| !doors.contains(&place.path));
 }
 
 fn leads_to_socket(path: &Path) -> bool {
@@ -323,8 +313,7 @@ mod tests {
         fs::create_dir_all(root.join("ssh-notes"))?;
         let _agent = UnixListener::bind(root.join("ssh-abc/agent.1"))?;
         let _database = UnixListener::bind(root.join(".s.PGSQL.5432"))?;
-        let doors = doors_in(&root, &[]);
-        assert_eq!(doors.keys().collect::<Vec<_>>(), [&root.join("ssh-abc")]);
+        assert_eq!(doors_in(&root), [root.join("ssh-abc")]);
         Ok(())
     }
 }

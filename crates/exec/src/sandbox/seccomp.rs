@@ -14,6 +14,8 @@ use crate::ExecError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sockets {
     /// Local ones and those of the internet.
+    All,
+    /// Those of the internet.
     Internet,
     /// Local ones.
     Local,
@@ -152,12 +154,13 @@ fn set_user_id() -> Result<BTreeMap<i64, Vec<SeccompRule>>, BackendError> {
 
 fn other_families(sockets: Sockets) -> Result<SeccompRule, BackendError> {
     let allowed: &[libc::c_int] = match sockets {
-        Sockets::Internet => &[
+        Sockets::All => &[
             libc::AF_UNIX,
             libc::AF_INET,
             libc::AF_INET6,
             libc::AF_NETLINK,
         ],
+        Sockets::Internet => &[libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK],
         Sockets::Local => &[libc::AF_UNIX],
         // No family has this number, so every one is another.
         Sockets::None => &[-1],

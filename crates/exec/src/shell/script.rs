@@ -11,8 +11,10 @@ use crate::warden::MARKER;
 /// What does not fit into one argument comes in a file: all arguments together have a limit too.
 const LONGEST_ARGUMENT: usize = 96 << 10;
 
-/// Prints the state. Fails when any part of it could not be written: half a state is none.
-pub(super) const STATE: &str = "\\builtin export -p && \\builtin declare -f && \\builtin alias -p";
+/// Prints the state. Fails when any part of it could not be written: half a state is none. A function may hold
+/// patterns that can only be read while extended ones are on, and what cannot be read would end the reading of all
+/// that follows: they are on while the state is taken over, and then as the command left them.
+pub(super) const STATE: &str = r"\builtin printf '%s\n' '\builtin shopt -s extglob' && \builtin export -p && \builtin declare -f && \builtin alias -p && { \builtin shopt -q extglob || \builtin printf '%s\n' '\builtin shopt -u extglob'; }";
 
 /// How a command is put together.
 pub(super) struct Script<'a> {

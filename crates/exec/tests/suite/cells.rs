@@ -24,16 +24,18 @@ struct Confined {
 impl Confined {
     fn new(mechanism: Mechanism) -> Result<Self> {
         let mut local = Local::new();
-        let work = local.path().join("work");
-        fs::create_dir_all(&work)?;
+        let (work, scratch) = (local.path().join("work"), local.path().join("scratch"));
+        for needed in [&work, &scratch] {
+            fs::create_dir_all(needed)?;
+        }
         local.backend = Arc::new(LocalBackend::new(LocalOptions {
             warden: warden_program(),
-            scratch: local.path().join("scratch"),
+            scratch: scratch.clone(),
             confiner: Some(Arc::new(Sandbox::of(helper(), mechanism))),
         }));
         let confinement = Arc::new(Confinement {
             mode: Mode::WorkspaceWrite,
-            writable: vec![work.clone()],
+            writable: vec![work.clone(), scratch],
             protected: vec![work.join(".git/hooks")],
             hidden: Vec::new(),
             exposed: Vec::new(),

@@ -409,6 +409,40 @@ async fn a_line_that_is_watched_for_is_told() {
     background.processes.kill(&started.id, 10).await.unwrap();
 }
 
+// EX-17: neither a prompt nor the last line need end with a line break.
+#[tokio::test]
+async fn a_line_without_an_end_is_told_when_nothing_follows() {
+    let background = Background::new();
+    for (number, (text, line)) in [
+        ("printf 'all ready? '; cat", "all ready? "),
+        ("printf 'fine\\nis ready'", "is ready"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let request = StartProcess {
+            watch_patterns: vec!["ready".to_owned()],
+            ..background.request(command(text)).await
+        };
+        let mut changed = background.processes.changed();
+        let started = background.processes.start(request).await.unwrap();
+        let event = loop {
+            let events = background.processes.events("one").await.unwrap();
+            if let Some(event) = events.into_iter().nth(number) {
+                break event;
+            }
+            let waited = tokio::time::timeout(PATIENCE, changed.changed()).await;
+            waited.expect("nothing was told").unwrap();
+        };
+        assert_eq!(event.kind, "watch_match");
+        let told: serde_json::Value = serde_json::from_str(&event.body).unwrap();
+        assert_eq!(told["output"], line);
+        let info = background.processes.poll(&started.id, 10).await.unwrap();
+        assert!(info.watch_hit);
+        background.processes.kill(&started.id, 10).await.unwrap();
+    }
+}
+
 /// Processes that repeat what they are told, watched for `hit`, at times that a test sets.
 struct Watched {
     background: Background,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -12,6 +13,18 @@ use hermes_exec::sandbox::{Helper, Mechanism, Rights, Sandbox};
 use hermes_policy::confine::Surroundings;
 use hermes_policy::{Confinement, Mode, Network};
 use tempfile::TempDir;
+
+/// Where the session of a cell keeps what is its own.
+pub(super) const OWN: &str = "home/.hermes/cache/shells/hermes-0000000000000001/session-a";
+
+/// Sockets whose other end acts outside: engines, agents, multiplexers, and connections of other sessions of ours.
+pub(super) const DOORS: [&str; 5] = [
+    "run/docker.sock",
+    "temporary/ssh-abc/agent.1",
+    "temporary/tmux-0/default",
+    "temporary/hermes-ssh-0/abc-0",
+    "temporary/hermes-proxy-0123456789abcdef",
+];
 
 /// A directory with a repository, a home with credentials and files that are nobody's business, and a sandbox
 /// around the repository.
@@ -34,7 +47,7 @@ impl Cell {
         let root = fs::canonicalize(directory.path())?;
         for path in [
             "work",
-            "scratch",
+            OWN,
             "temporary",
             "outside",
             "home/.ssh",
@@ -62,7 +75,7 @@ impl Cell {
         Ok(Self {
             surroundings: Surroundings {
                 workspace: root.join("work"),
-                scratch: root.join("scratch"),
+                scratch: root.join(OWN),
                 temporary: vec![root.join("temporary")],
                 home: Some(root.join("home")),
                 product_home: root.join("home/.hermes"),
@@ -102,6 +115,22 @@ impl Cell {
         Ok(cell)
     }
 
+    /// Opens sockets that must not be reached.
+    pub(super) fn doors(&self) -> Result<Vec<UnixListener>> {
+        let open = |path: &str| {
+            let path = self.root.join(path);
+            fs::create_dir_all(path.parent().context("a socket lies somewhere")?)?;
+            Ok(UnixListener::bind(&path)?)
+        };
+        let listeners = DOORS.into_iter().map(open).collect::<Result<_>>()?;
+        let reach = Command::new("chmod")
+            .args(["-R", "a+rwX"])
+            .arg(&self.root)
+            .status()?;
+        ensure!(reach.success(), "chmod");
+        Ok(listeners)
+    }
+
     pub(super) fn mechanism(&self) -> &Mechanism {
         self.sandbox.mechanism()
     }
@@ -133,6 +162,7 @@ impl Cell {
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("TMPDIR", self.root.join("temporary"))
             .env("ROOT", &self.root)
+            .env("OWN", self.root.join(OWN))
             .stdin(Stdio::null());
         Ok(command)
     }
@@ -243,7 +273,7 @@ END
         python3 -m venv --without-pip .venv; .venv/bin/python -c 'import multiprocessing; multiprocessing.Lock()'
         mkfifo pipe; (echo through > pipe &); grep -q through pipe
         echo cached > ~/.cache/entry
-        echo kept > "$ROOT/scratch/own"
+        echo kept > "$OWN/own"
         test "$(cat ~/notes)" = readable
         test "$(cat ~/.hermes/skills/one/SKILL.md)" = 'a skill'
         ls / ~ /etc > /dev/null
@@ -252,9 +282,14 @@ END
         exit 7
     "#;
     for cell in cells()? {
+        // Temporary directories are seldom empty.
+        let _doors = cell.doors()?;
         let ran = cell.run(WORK)?;
         assert_eq!(ran.code, Some(7), "{}: {}", cell.mechanism(), ran.text);
-        assert_eq!(cell.read("scratch/own")?.trim(), "kept");
+        assert_eq!(
+            fs::read_to_string(cell.root.join(OWN).join("own"))?,
+            "kept\n"
+        );
     }
     Ok(())
 }
@@ -264,7 +299,7 @@ END
 fn reading_only_writes_nothing_but_scratch() -> Result<()> {
     for cell in cells()? {
         let script = r#"echo x > new; echo x > "$ROOT/temporary/new"; echo x > ~/.cache/new
-            echo x > "$ROOT/scratch/new" && cat "$ROOT/outside/file""#;
+            echo x > "$OWN/new" && cat "$ROOT/outside/file""#;
         let ran = cell.run_with(Mode::ReadOnly, Network::On, &["bash", "-c", script])?;
         assert!(
             ran.text.contains("untouched"),

@@ -1,7 +1,6 @@
 //! What confined commands try and must not achieve.
 
 use std::fs;
-use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -11,7 +10,7 @@ use hermes_policy::{Mode, Network};
 use hermes_testkit::eventually;
 use hermes_testkit::process::descendants;
 
-use super::sandbox::{Cell, LIMIT, Ran, cells};
+use super::sandbox::{Cell, DOORS, LIMIT, OWN, Ran, cells};
 
 // EX-68
 #[test]
@@ -185,46 +184,45 @@ impl Drop for Victim {
 // EX-68: a shell runs the state it finds, so what other sessions keep for theirs is out of reach, also when it is
 // made while a command runs.
 #[test]
-fn code_cannot_be_planted_in_other_sessions_where_there_are_mounts() -> Result<()> {
+fn code_cannot_be_planted_in_other_sessions() -> Result<()> {
     const STATE: &str = "hermes-shell-1/state-0";
     const TRICKS: &str = r#"
-        echo kept > $ROOT/temporary/hermes-user-1/hermes-0000000000000001/session-a/own
         : > $ROOT/work/begun
         until [ -e $ROOT/work/go-on ]; do sleep 0.02; done
-        for state in $ROOT/temporary/*/hermes-shell-1/state-0 $ROOT/temporary/*/*/*/hermes-shell-1/state-0 "$@"; do
+        yard=${OWN%/*/*}
+        for state in $yard/*/hermes-shell-1/state-0 $yard/*/*/hermes-shell-1/state-0 "$@"; do
             cat $state; echo 'echo planted' > $state
         done
-        mv $ROOT/temporary/hermes-user-1 $ROOT/temporary/moved
-        mv $ROOT/temporary/hermes-00000000000000ff $ROOT/temporary/moved-too
-        true
+        mv $yard $ROOT/work/moved
+        mv $OWN/../session-b $ROOT/work/moved-too
+        # What is one's own may be moved.
+        echo kept > $OWN/own
     "#;
-    // A sibling in the same process, another process, one that began later, and one that lies by itself.
+    let yard = Path::new(OWN).ancestors().nth(2).context("a yard")?;
+    // A sibling in the same process, what the process keeps for commands outside, another process, and one that
+    // began later.
     let others = [
-        "hermes-user-1/hermes-0000000000000001/session-b",
-        "hermes-user-1/hermes-0000000000000002/session-c",
-        "hermes-user-1/hermes-0000000000000003/session-d",
-        "hermes-00000000000000ff",
+        "hermes-0000000000000001/session-b",
+        "hermes-0000000000000001",
+        "hermes-0000000000000002/session-c",
+        "hermes-0000000000000003/session-d",
     ];
-    for mut cell in cells()?.into_iter().filter(Cell::has_mounts) {
-        let temporary = cell.root.join("temporary");
-        let states = others.map(|other| temporary.join(other).join(STATE));
+    for cell in cells()? {
+        let states = others.map(|other| cell.root.join(yard).join(other).join(STATE));
         let make = |state: &Path| -> Result<()> {
             fs::create_dir_all(state.parent().context("a state lies somewhere")?)?;
             fs::write(state, "export WORD=theirs")?;
             let open = Command::new("chmod")
                 .args(["-R", "a+rwX"])
-                .arg(&temporary)
+                .arg(cell.root.join(yard))
                 .status()?;
             ensure!(open.success(), "chmod");
             Ok(())
         };
-        let [sibling, other, later, alone] = &states;
-        let own = temporary.join("hermes-user-1/hermes-0000000000000001/session-a");
-        fs::create_dir_all(&own)?;
-        for state in [sibling, other, alone] {
+        let [sibling, outside, other, later] = &states;
+        for state in [sibling, outside, other] {
             make(state)?;
         }
-        cell.surroundings.scratch = own.clone();
         let names: Vec<String> = states
             .iter()
             .map(|path| path.display().to_string())
@@ -250,11 +248,8 @@ fn code_cannot_be_planted_in_other_sessions_where_there_are_mounts() -> Result<(
             let expected = Some("export WORD=theirs");
             assert_eq!(left.as_deref(), expected, "{mechanism}: {}", ran.text);
         }
-        assert_eq!(
-            fs::read_to_string(own.join("own"))?,
-            "kept\n",
-            "{mechanism}"
-        );
+        let own = cell.root.join(OWN).join("own");
+        assert_eq!(fs::read_to_string(own)?, "kept\n", "{mechanism}");
     }
     Ok(())
 }
@@ -401,15 +396,6 @@ fn disks_are_not_read() -> Result<()> {
     Ok(())
 }
 
-/// Sockets whose other end acts outside: engines, agents, multiplexers, and connections of other sessions of ours.
-const DOORS: [&str; 5] = [
-    "run/docker.sock",
-    "temporary/ssh-abc/agent.1",
-    "temporary/tmux-0/default",
-    "temporary/hermes-ssh-0/abc-0",
-    "temporary/hermes-proxy-0123456789abcdef",
-];
-
 // EX-68, EX-25
 #[test]
 fn sockets_that_lead_out_are_not_reached() -> Result<()> {
@@ -427,19 +413,7 @@ a, b = socket.socketpair(); a.send(b'x'); print('pair', b.recv(1))
     let mut words = vec!["python3", "-c", CONNECT];
     words.extend(DOORS);
     for cell in cells()? {
-        let mut listeners = Vec::new();
-        for path in DOORS {
-            let path = cell.root.join(path);
-            if let Some(parent) = path.parent() {
-                fs::create_dir_all(parent)?;
-            }
-            listeners.push(UnixListener::bind(&path)?);
-            Command::new("chmod")
-                .arg("-R")
-                .arg("a+rwX")
-                .arg(&cell.root)
-                .status()?;
-        }
+        let _doors = cell.doors()?;
         for mode in [Mode::WorkspaceWrite, Mode::ReadOnly] {
             let ran = cell.run_with(mode, Network::On, &words)?;
             let (cell, text) = (cell.mechanism(), ran.text);

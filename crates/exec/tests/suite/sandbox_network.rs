@@ -46,20 +46,17 @@ except OSError as error:
 fn the_network_is_there_when_on_and_not_when_off() -> Result<()> {
     let port = server()?;
     for cell in cells()? {
-        let on = cell.python(Network::On, &connect(port))?;
-        assert!(
-            on.text.contains("connected"),
-            "{}: {}",
-            cell.mechanism(),
-            on.text
-        );
-        let off = cell.python(Network::Off, &connect(port))?;
-        assert!(
-            off.text.contains("refused"),
-            "{}: {}",
-            cell.mechanism(),
-            off.text
-        );
+        let check = |when: &str| -> Result<()> {
+            let mechanism = cell.mechanism();
+            let on = cell.python(Network::On, &connect(port))?.text;
+            assert!(on.contains("connected"), "{mechanism} {when}: {on}");
+            let off = cell.python(Network::Off, &connect(port))?.text;
+            assert!(off.contains("refused"), "{mechanism} {when}: {off}");
+            Ok(())
+        };
+        check("with nothing to hide")?;
+        let _doors = cell.doors()?;
+        check("with sockets to hide")?;
     }
     Ok(())
 }

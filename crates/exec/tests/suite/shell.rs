@@ -91,6 +91,27 @@ async fn functions_and_aliases_last_for_the_whole_session() {
     assert_eq!(run(&nothing, "greet me").await.exit_code, 127);
 }
 
+// EX-3: what can only be read with extended patterns must not cost what stands behind it.
+#[tokio::test]
+async fn functions_with_extended_patterns_last_and_so_does_the_switch() {
+    const KEPT: &str = "bare a; bare b; shout; later";
+    let local = Local::new();
+    let rc = "shopt -s extglob\nbare() { case $1 in !(a)) echo other;; *) echo a;; esac; }\n\
+              later() { echo later; }\nalias shout='echo LOUD'\n";
+    std::fs::write(local.path().join("home/.bashrc"), rc).unwrap();
+    let shell = local.shell();
+    let expected = "a\nother\nLOUD\nlater";
+    assert_eq!(output(&shell, KEPT).await, expected);
+    assert_eq!(output(&shell, KEPT).await, expected);
+    assert_eq!(output(&shell, "echo @(x|y)").await, "@(x|y)");
+    // Switched off it stays off, and functions from before are still there, though patterns are plain ones now.
+    run(&shell, "shopt -u extglob").await;
+    for _ in 0..2 {
+        assert_eq!(output(&shell, KEPT).await, "a\na\nLOUD\nlater");
+        assert_eq!(run(&shell, "shopt -q extglob").await.exit_code, 1);
+    }
+}
+
 // EX-4
 #[tokio::test]
 async fn state_survives_every_way_to_end_a_command() {

@@ -8,6 +8,7 @@ import json as _json
 import os as _os
 import shlex as _shlex
 import socket as _socket
+import struct as _struct
 import time as _time
 
 _SOCKET = _os.environ["HERMES_RPC_SOCKET"]
@@ -15,12 +16,25 @@ _TOKEN = _os.environ["HERMES_RPC_TOKEN"]
 _PATIENCE = 300
 
 
+def _connected():
+    if not _SOCKET.startswith("fd:"):
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        connection.settimeout(_PATIENCE)
+        connection.connect(_SOCKET)
+        return connection
+    # Sockets with a name are refused here: one end of a pair goes over what the session left open for that.
+    ours, theirs = _socket.socketpair()
+    with theirs, _socket.socket(fileno=_os.dup(int(_SOCKET[3:]))) as way:
+        rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, _struct.pack("i", theirs.fileno()))
+        way.sendmsg([b"c"], [rights])
+    ours.settimeout(_PATIENCE)
+    return ours
+
+
 def _call(tool, **arguments):
     arguments = {name: value for name, value in arguments.items() if value is not None}
     request = _json.dumps({"tool": tool, "args": arguments, "token": _TOKEN}) + "\n"
-    with _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM) as connection:
-        connection.settimeout(_PATIENCE)
-        connection.connect(_SOCKET)
+    with _connected() as connection:
         connection.sendall(request.encode("utf-8", "surrogatepass"))
         with connection.makefile("rb") as replies:
             reply = replies.readline()

@@ -1,7 +1,7 @@
 # Runs one script beside the session that asked for it. Speaks frames on its standard input and output:
 # a kind (1 byte), a number (4 bytes), a length (4 bytes), the content. The script itself gets pipes, and
 # a socket for its calls to tools.
-import itertools, json, os, shutil, socket, struct, subprocess, sys, tempfile, threading
+import itertools, json, os, shutil, signal, socket, struct, subprocess, sys, threading
 
 wire_in = os.fdopen(os.dup(0), "rb")
 wire_out = os.dup(1)
@@ -15,6 +15,10 @@ LONGEST_PATH = 103
 sending = threading.Lock()
 waiting = {}
 numbers = itertools.count(1)
+# Everything is asked to end at once, the script too. It may take its time, and what it had is cleared up behind it.
+# A handler, because what is ignored would stay ignored in the script.
+asked_to_end = threading.Event()
+signal.signal(signal.SIGTERM, lambda *_: asked_to_end.set())
 
 
 def send(kind, number=0, content=b""):
@@ -104,10 +108,27 @@ def workplace(directory, folder):
     return named
 
 
+class Handover:
+    # Where sockets with a name are refused, as in some sandboxes: a script makes a pair of them for each connection
+    # and hands one over.
+    def __init__(self):
+        self.ours, self.theirs = socket.socketpair()
+
+    def accept(self):
+        _, extra, _, _ = self.ours.recvmsg(1, socket.CMSG_SPACE(struct.calcsize("i")))
+        if not extra:
+            raise OSError("nobody is left to hand anything over")
+        return socket.socket(fileno=struct.unpack("i", extra[0][2])[0]), None
+
+
 def listen(folder, name):
+    try:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    except PermissionError:
+        handover = Handover()
+        return handover, "fd:%d" % handover.theirs.fileno(), [handover.theirs]
     # The path of a socket has about a hundred characters, and a temporary directory may need them all. Then the
     # folder is reached through this process, whose descriptor of it stays open as long as the script runs.
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     path = os.path.join(folder, name)
     if len(os.fsencode(path)) > LONGEST_PATH and os.path.isdir("/proc/self/fd"):
         path = "/proc/%d/fd/%d/%s" % (os.getpid(), os.open(folder, os.O_RDONLY | os.O_DIRECTORY), name)
@@ -117,7 +138,7 @@ def listen(folder, name):
     finally:
         os.umask(before)
     listener.listen(64)
-    return listener, path
+    return listener, path, []
 
 
 def main():
@@ -127,25 +148,32 @@ def main():
     order = json.loads(frame[2])
     folder = None
     try:
-        folder = tempfile.mkdtemp(prefix="hermes_exec_", dir=order["scratch"])
+        os.mkdir(order["folder"], 0o700)
+        folder = order["folder"]
         for name in ("hermes_tools.py", "script.py"):
             with open(os.path.join(folder, name), "w", encoding="utf-8", errors="surrogatepass") as file:
                 file.write(order["files"][name])
-        listener, path = listen(folder, "hermes_rpc_%s.sock" % order["name"])
+        listener, path, handed = listen(folder, "hermes_rpc_%s.sock" % order["name"])
         threading.Thread(target=accept, args=(listener,), daemon=True).start()
         environment = dict(os.environ)
         environment.update(order["environment"])
         environment["HERMES_RPC_SOCKET"] = path
         python_path = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = folder + (os.pathsep + python_path if python_path else "")
+        python = interpreter(order["python"])
+        if asked_to_end.is_set():
+            return
         process = subprocess.Popen(
-            [interpreter(order["python"]), os.path.join(folder, "script.py")],
+            [python, os.path.join(folder, "script.py")],
             cwd=workplace(order["directory"], folder),
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            pass_fds=[end.fileno() for end in handed],
         )
+        for end in handed:
+            end.close()
         readers = [
             threading.Thread(target=forward, args=(stream, kind), daemon=True)
             for stream, kind in ((process.stdout, b"o"), (process.stderr, b"e"))
@@ -157,13 +185,15 @@ def main():
         for reader in readers:
             # Something left behind may hold the pipes open.
             reader.join(0.3)
-        send(b"x", 0, str(code).encode())
+        last = b"x", str(code).encode()
     except Exception as error:
         kind = "" if isinstance(error, RuntimeError) else type(error).__name__ + ": "
-        send(b"f", 0, (kind + str(error)).encode("utf-8", "replace"))
+        last = b"f", (kind + str(error)).encode("utf-8", "replace")
     finally:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)
+    # Whoever hears this may end us, so that it comes when nothing is left to do.
+    send(last[0], 0, last[1])
 
 
 main()

@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use hermes_exec::{Backend, Capture, Captured, Ending, ExecError, Launch, Process, Unfinished};
+use hermes_exec::{
+    Backend, Capture, Captured, Ending, ExecError, Input, Launch, Process, RunId, Unfinished,
+};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::frames::{self, Frame};
@@ -26,11 +28,14 @@ const MOST_WAITING: usize = 256;
 const GRACE: Duration = Duration::from_secs(5);
 /// The same when a person waits for it.
 const SHORT_GRACE: Duration = Duration::from_millis(150);
+/// How long removing what a killed script leaves may take.
+const CLEARING: Duration = Duration::from_secs(2);
 
 /// What the runner is told.
 #[derive(Serialize)]
 pub(super) struct Order {
-    pub(super) scratch: String,
+    /// Made for the script and what it needs, and removed behind it.
+    pub(super) folder: String,
     /// Where the script runs, byte by byte, because a name need not be text; its own folder when absent.
     pub(super) directory: Option<Vec<u8>>,
     /// The interpreter; the runner's own when absent.
@@ -81,6 +86,14 @@ pub(super) async fn run(
     over: impl Future<Output = ()>,
     cancel: &CancellationToken,
 ) -> Result<Ran, ExecError> {
+    let clearing = Launch {
+        id: RunId::new(format!("{}-cleared", launch.id.as_str())),
+        argv: ["rm", "-rf", "--", &order.folder]
+            .map(str::to_owned)
+            .to_vec(),
+        input: Input::None,
+        ..launch.clone()
+    };
     let launch = Launch {
         argv: runner_argv(&launch.argv),
         ..launch
@@ -100,8 +113,11 @@ pub(super) async fn run(
         () = over => End::TimedOut,
         end = talk(&mut process, order, calls, &mut output, &mut complaint) => end,
     };
-    finish(process, &end).await?;
+    let cleared = finish(process, &end).await?;
     unfinished.finished();
+    if !cleared {
+        clear(backend, clearing).await;
+    }
     Ok(Ran {
         end,
         output: output.finish(),
@@ -161,19 +177,45 @@ async fn next<R: tokio::io::AsyncRead + Unpin>(from: &mut R) -> (&mut R, Option<
     (from, frame)
 }
 
-/// Nothing of a script outlives it.
-async fn finish(process: Process, end: &End) -> Result<(), ExecError> {
+/// Nothing of a script outlives it. Answers whether the runner got to removing its folder.
+async fn finish(process: Process, end: &End) -> Result<bool, ExecError> {
+    let Process {
+        control,
+        exit,
+        mut output,
+        // While it is open the runner knows that somebody is there.
+        input: _input,
+        ..
+    } = process;
     let grace = match end {
         End::Code(_) | End::Failed(_) => None,
         End::TimedOut => Some(GRACE),
         End::Interrupted => Some(SHORT_GRACE),
     };
-    let mut exit = process.exit;
+    let mut cleared = matches!(end, End::Code(_));
     if let Some(grace) = grace {
-        process.control.end(Ending::Terminate).await?;
-        if timeout(grace, &mut exit).await.is_ok() {
-            return process.control.end(Ending::Kill).await;
-        }
+        control.end(Ending::Terminate).await?;
+        // What it still says is too late to be shown, but a full pipe would hold it up.
+        let hearing = async {
+            let _ = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
+            std::future::pending::<()>().await;
+        };
+        cleared = tokio::select! {
+            _ = exit => true,
+            () = hearing => false,
+            () = sleep(grace) => false,
+        };
     }
-    process.control.end(Ending::Kill).await
+    control.end(Ending::Kill).await?;
+    Ok(cleared)
+}
+
+/// Removes what a script leaves whose runner was killed. A place that cannot be reached any more keeps it.
+async fn clear(backend: &Arc<dyn Backend>, launch: Launch) {
+    let removing = async { backend.spawn(launch).await?.exit.await };
+    match timeout(CLEARING, removing).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "the folder of a script was not removed"),
+        Err(_) => tracing::warn!("removing the folder of a script took too long"),
+    }
 }

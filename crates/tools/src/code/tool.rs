@@ -220,8 +220,9 @@ impl ExecuteCode {
         callable: &[&'static str],
     ) -> Order {
         let directory = self.place.directory().into_os_string();
+        let folder = format!("hermes_exec_{:016x}", self.place.random.next_u64());
         Order {
-            scratch: scratch.display().to_string(),
+            folder: scratch.join(folder).display().to_string(),
             directory: self
                 .settings
                 .in_project

@@ -284,7 +284,9 @@ impl ToolHost for Generous {
 async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("look")).unwrap();
-    let place = Arc::new(away::workplace(backend, directory, folder.path()));
+    let mut place = away::workplace(backend, directory, folder.path());
+    place.scratch = PathBuf::from(directory);
+    let place = Arc::new(place);
     let settings = |seconds| CodeSettings {
         in_project: true,
         timeout: Duration::from_secs(seconds),
@@ -327,9 +329,13 @@ async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32)
         "{ran}"
     );
     assert_eq!(ran["stdout_bytes_total"], 2_000_001);
-    let slow = ExecuteCode::new(place, settings(15));
+    // It is asked to end and may take a moment for it.
+    let slow = ExecuteCode::new(place.clone(), settings(15));
     let code = format!(
-        "import subprocess\nprint('begun', flush=True)\nsubprocess.run(['sleep', '{seconds}'])"
+        "import signal, subprocess, sys, time\n\
+         def end(*_):\n    time.sleep(1)\n    open('handled', 'w').close()\n    sys.exit()\n\
+         signal.signal(signal.SIGTERM, end)\nprint('begun', flush=True)\n\
+         subprocess.Popen(['sleep', '{seconds}'])\ntime.sleep(500)"
     );
     let ran = run(&slow, &code).await;
     assert_eq!(
@@ -338,10 +344,15 @@ async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32)
         "{ran}"
     );
     assert_eq!(ran["output"], "begun", "{ran}");
+    let stubborn = ExecuteCode::new(place, settings(4));
+    let code =
+        "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(500)";
+    assert_eq!(run(&stubborn, code).await["status"], "timeout");
     let place = away::workplace(backend, "/", folder.path().join("look").as_path());
     let command = hermes_exec::Command {
         text: format!(
-            "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep [{}]{}'",
+            "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep [{}]{}'; \
+             cd {directory}; ls -d handled hermes_exec_*",
             &seconds.to_string()[..1],
             &seconds.to_string()[1..]
         ),
@@ -350,7 +361,19 @@ async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32)
     };
     let seen = place.shell.run(command, &context.cancel, &mut |_| {}).await;
     let seen = seen.unwrap().output.text;
-    assert_eq!(seen.trim(), "0", "the script's child is still there");
+    let seen: Vec<&str> = seen.lines().collect();
+    assert_eq!(
+        seen.first(),
+        Some(&"0"),
+        "the script's child is still there"
+    );
+    assert_eq!(
+        seen.get(1),
+        Some(&"handled"),
+        "it was not let end by itself: {seen:?}"
+    );
+    let left = |line: &&&str| line.starts_with("hermes_exec_");
+    assert_eq!(seen.iter().find(left), None, "its folder is still there");
 }
 
 /// A command that fits into no argument runs, in the foreground and behind it.
@@ -412,7 +435,7 @@ async fn a_command_of_a_megabyte_runs_in_a_container() {
     backend.close().await.unwrap();
 }
 
-// EX-34
+// EX-32, EX-34
 #[tokio::test(flavor = "multi_thread")]
 async fn scripts_run_over_ssh_with_large_replies_and_the_same_limits() {
     let server = Sshd::start().unwrap();
@@ -423,7 +446,7 @@ async fn scripts_run_over_ssh_with_large_replies_and_the_same_limits() {
     backend.close().await.unwrap();
 }
 
-// EX-34
+// EX-32, EX-34
 #[tokio::test(flavor = "multi_thread")]
 async fn scripts_run_in_a_container_with_large_replies_and_the_same_limits() {
     let engine = Dockerd::start_with_python().unwrap();
