@@ -195,7 +195,7 @@ fn a_kept_key_with_an_address_of_its_own_goes_there_and_nowhere_else() {
     assert_eq!(program.run(&["-z", "hello"]).ok().stdout, "ok\n");
     assert!(saw(&own, KEY));
     config(&stranger);
-    program.run(&["-z", "hello"]).code(1);
+    program.run(&["-z", "hello"]).code(2);
     assert_eq!(stranger.requests().len(), 0);
 }
 
@@ -254,7 +254,7 @@ fn a_key_written_for_a_provider_does_not_follow_an_address_beside_the_model() {
         );
         program.home.write_config(&config).unwrap();
         program.home.write_env(&format!("LAB_KEY={KEY}\n")).unwrap();
-        let refused = program.run(&["-z", "hello"]).code(1);
+        let refused = program.run(&["-z", "hello"]).code(2);
         assert!(
             refused.stderr.contains("not to 127.0.0.1"),
             "{}",

@@ -78,7 +78,10 @@ fn models_of_openai_that_do_not_think_hear_nothing_about_it() {
         "OPENAI_API_KEY=key-of-many-1234\nOPENAI_BASE_URL={}\n",
         server.base_url()
     );
-    let program = home("agent: {reasoning_effort: high}\n", &variables);
+    // As at OpenAI's own address.
+    let config = "model: {provider: openai-api, api_mode: codex_responses}\n\
+                  agent: {reasoning_effort: high}\n";
+    let program = home(config, &variables);
     for model in [
         "gpt-4.1",
         "gpt-4o",
