@@ -10,6 +10,7 @@
 //! | `toolbox`, `toolsets`, `batch` | which tools are offered, and how they are run |
 //! | `compaction` | making a long history shorter |
 //! | `repair`, `think` | mending what models write |
+//! | `failure` | what a result says about how it went |
 //! | `edits` | which files a turn changed, and whether that was checked |
 //! | `helper`, `title` | calls beside the conversation |
 //! | `errand` | work beside it by a model with a few tools |
@@ -30,6 +31,7 @@ mod engine;
 mod errand;
 mod explain;
 mod extent;
+mod failure;
 mod helper;
 mod host;
 mod joint;
@@ -55,6 +57,7 @@ pub use engine::{
     Audience, Engine, Helpers, Routes, Services, SessionFacts, SessionSpec, ToolSource,
 };
 pub use explain::effort_level;
+pub use failure::why_failed;
 pub use learning::{MERGE_TASK, Merge, Merged};
 pub use ledger::entry as ledger_entry;
 pub use prompt::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};

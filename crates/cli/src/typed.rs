@@ -4,8 +4,10 @@ mod form;
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, IsTerminal, Write};
+use std::time::{Duration, Instant};
 
 use hermes_core::{Answer, InboxId, Question, QuestionKind, Reach};
+use hermes_tui::composer::paste::is_command;
 use tokio::sync::mpsc;
 
 use crate::output::printable;
@@ -14,6 +16,8 @@ use crate::output::printable;
 const QUEUE: usize = 16;
 /// Lines that may be typed ahead while an answer is on its way; whoever types more waits.
 const MOST_AHEAD: usize = 64;
+/// Nobody types a line in this time: lines that come this soon after another were pasted with it.
+const AT_ONCE: Duration = Duration::from_millis(30);
 
 /// A line that was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,12 +33,61 @@ impl From<String> for Line {
     }
 }
 
+/// A line as it came.
+struct Came {
+    text: String,
+    at: Instant,
+}
+
+/// A message of which more may follow.
+struct Open {
+    text: String,
+    /// When its last line came.
+    at: Instant,
+    /// Whether a backslash at its end says that more follows.
+    goes_on: bool,
+}
+
+impl Open {
+    fn new(came: Came) -> Self {
+        match came.text.strip_suffix('\\') {
+            Some(part) => Self {
+                text: format!("{part}\n"),
+                at: came.at,
+                goes_on: true,
+            },
+            None => Self {
+                text: came.text,
+                at: came.at,
+                goes_on: false,
+            },
+        }
+    }
+
+    /// Whether a line belongs to it: it is announced, or came together with it and is no command.
+    fn takes(&self, came: &Came) -> bool {
+        let at_once = came.at <= self.at + AT_ONCE;
+        self.goes_on || (at_once && !is_command(&self.text) && !is_command(&came.text))
+    }
+
+    fn add(&mut self, came: Came) {
+        let more = Self::new(came);
+        if !self.goes_on {
+            self.text.push('\n');
+        }
+        self.text.push_str(&more.text);
+        (self.at, self.goes_on) = (more.at, more.goes_on);
+    }
+}
+
 /// The lines of a conversation. What was typed before a question was asked is no answer to it; from a pipe all of it
 /// was.
 pub(crate) struct Typed {
-    lines: mpsc::Receiver<String>,
+    lines: mpsc::Receiver<Came>,
     /// Whether somebody can answer.
     by_hand: bool,
+    /// A message that may go on.
+    open: Option<Open>,
     /// Typed while a question or an answer was on its way.
     ahead: VecDeque<Line>,
     /// Nobody types any more.
@@ -46,6 +99,7 @@ impl Typed {
         Self {
             lines: lines(),
             by_hand: io::stdin().is_terminal(),
+            open: None,
             ahead: VecDeque::new(),
             over: false,
         }
@@ -60,7 +114,36 @@ impl Typed {
     pub(crate) async fn next(&mut self) -> Option<Line> {
         match self.ahead.pop_front() {
             Some(line) => Some(line),
-            None => self.lines.recv().await.map(Line::from),
+            None => self.message().await.map(Line::from),
+        }
+    }
+
+    /// The next message: a line with those it goes on with after a backslash, and with those that came together with it,
+    /// as what is pasted does. May be dropped before it ends.
+    async fn message(&mut self) -> Option<String> {
+        loop {
+            let Some(open) = &self.open else {
+                let came = self.lines.recv().await?;
+                self.open = Some(Open::new(came));
+                continue;
+            };
+            let at_once = open.at + AT_ONCE;
+            let came = match (open.goes_on, self.by_hand) {
+                (true, _) => self.lines.recv().await,
+                (false, true) => tokio::time::timeout_at(at_once.into(), self.lines.recv())
+                    .await
+                    .ok()
+                    .flatten(),
+                (false, false) => None,
+            };
+            match (came, &mut self.open) {
+                (Some(came), Some(open)) if open.takes(&came) => open.add(came),
+                (came, open) => {
+                    let whole = open.take();
+                    *open = came.map(Open::new);
+                    return whole.map(|open| open.text);
+                }
+            }
         }
     }
 
@@ -68,7 +151,7 @@ impl Typed {
     /// May be dropped before it ends.
     pub(crate) async fn meanwhile(&mut self) -> String {
         if self.by_hand && !self.over && self.ahead.len() < MOST_AHEAD {
-            match self.lines.recv().await {
+            match self.message().await {
                 Some(line) => return line,
                 None => self.over = true,
             }
@@ -87,32 +170,57 @@ impl Typed {
         if !self.by_hand {
             return;
         }
-        while let Ok(line) = self.lines.try_recv() {
-            self.ahead.push_back(line.into());
+        while let Ok(came) = self.lines.try_recv() {
+            match &mut self.open {
+                Some(open) if open.takes(&came) => open.add(came),
+                open => {
+                    let whole = open.replace(Open::new(came));
+                    self.ahead.extend(whole.map(|open| open.text.into()));
+                }
+            }
         }
+        let whole = self.open.take();
+        self.ahead.extend(whole.map(|open| open.text.into()));
     }
 
     /// The next line that is typed after that; `None` where nobody can answer.
     pub(crate) async fn fresh(&mut self) -> Option<String> {
         match self.by_hand {
-            true => self.lines.recv().await,
+            true => self.lines.recv().await.map(|came| came.text),
             false => None,
         }
     }
 }
 
 /// Lines from the terminal, read on a thread of their own: reading cannot be interrupted.
-fn lines() -> mpsc::Receiver<String> {
+fn lines() -> mpsc::Receiver<Came> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     std::thread::spawn(move || {
-        for line in io::stdin().lock().lines() {
-            let Ok(line) = line else { return };
-            if sender.blocking_send(line).is_err() {
+        let mut input = io::stdin().lock();
+        while let Some(text) = line(&mut input) {
+            let at = Instant::now();
+            if sender.blocking_send(Came { text, at }).is_err() {
                 return;
             }
         }
     });
     receiver
+}
+
+/// The next line. What is no text in it becomes a sign that says so: the lines behind it are worth answering, too.
+fn line(input: &mut impl BufRead) -> Option<String> {
+    let mut bytes = Vec::new();
+    match input.read_until(b'\n', &mut bytes) {
+        Ok(0) | Err(_) => return None,
+        Ok(_) => {}
+    }
+    if bytes.ends_with(b"\n") {
+        bytes.pop();
+        if bytes.ends_with(b"\r") {
+            bytes.pop();
+        }
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Puts a question on the terminal and waits for the lines that answer it; nothing when nobody types any more.
@@ -195,5 +303,75 @@ fn ways_to_say_yes(reach: Reach) -> &'static str {
         Reach::Once => "y = this time, n or a reason = no",
         Reach::Session => "y = this time, s = in this session, n or a reason = no",
         Reach::Always => "y = this time, s = in this session, a = always, n or a reason = no",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines with the milliseconds at which they came.
+    fn typed(by_hand: bool, lines: &[(&str, u64)]) -> Typed {
+        let (sender, receiver) = mpsc::channel(QUEUE);
+        let start = Instant::now();
+        for (text, at) in lines {
+            let came = Came {
+                text: (*text).to_owned(),
+                at: start + Duration::from_millis(*at),
+            };
+            sender.try_send(came).ok();
+        }
+        Typed {
+            lines: receiver,
+            by_hand,
+            open: None,
+            ahead: VecDeque::new(),
+            over: false,
+        }
+    }
+
+    async fn all(mut typed: Typed) -> Vec<String> {
+        let mut found = Vec::new();
+        while let Some(line) = typed.next().await {
+            found.push(line.text);
+        }
+        found
+    }
+
+    // CL-35
+    #[tokio::test]
+    async fn a_message_goes_on_after_a_backslash_and_is_pasted_as_a_whole() {
+        let lines = [
+            ("one\\", 0),
+            ("two", 2_000),
+            ("three", 2_001),
+            ("four", 4_000),
+            ("/status", 6_000),
+            ("five", 6_001),
+            ("six\\", 8_000),
+        ];
+        let by_hand = all(typed(true, &lines)).await;
+        let told = ["one\ntwo\nthree", "four", "/status", "five", "six\n"];
+        assert_eq!(by_hand, told);
+        // From a pipe everything comes at once, and each line is a message.
+        let piped = all(typed(false, &lines)).await;
+        let told = ["one\ntwo", "three", "four", "/status", "five", "six\n"];
+        assert_eq!(piped, told);
+    }
+
+    // CL-35
+    #[tokio::test]
+    async fn what_was_typed_before_a_question_is_kept_as_it_was_meant() {
+        let mut lines = typed(true, &[("a\\", 0), ("b", 900), ("c", 1_800)]);
+        lines.set_aside();
+        assert_eq!(all(lines).await, ["a\nb", "c"]);
+    }
+
+    // CL-18
+    #[test]
+    fn bytes_that_are_no_text_end_nothing() {
+        let mut input = &b"one\r\ncaf\xe9 latin\n\nlast"[..];
+        let lines: Vec<String> = std::iter::from_fn(|| line(&mut input)).collect();
+        assert_eq!(lines, ["one", "caf\u{fffd} latin", "", "last"]);
     }
 }

@@ -53,7 +53,9 @@ impl Owner {
     /// How the owner changes and upgrades the installation.
     pub fn hint(&self) -> String {
         match self {
-            Self::User => "hermes update".to_owned(),
+            Self::User => {
+                "settings are yours to change; a newer hermes goes where this one is".to_owned()
+            }
             Self::Nix => {
                 "change it in your Nix configuration and run nixos-rebuild switch".to_owned()
             }

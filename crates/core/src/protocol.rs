@@ -169,9 +169,9 @@ pub enum Event {
     ToolFinished {
         /// The call.
         call: CallId,
-        /// Whether it failed.
+        /// Whether it failed, or what it did.
         failed: bool,
-        /// The result as the model will see it, shortened for display.
+        /// The result as the model will see it, shortened for display; of what failed, why.
         summary: String,
     },
     /// Work waits for a person.

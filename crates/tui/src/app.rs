@@ -20,6 +20,8 @@ mod turn;
 mod waiting;
 
 #[cfg(test)]
+mod early_tests;
+#[cfg(test)]
 mod full_tests;
 #[cfg(test)]
 mod left_tests;
@@ -48,6 +50,7 @@ use beside::Beside;
 pub use busy::WhileBusy;
 use carrying::Carrying;
 use full::Hits;
+use input::Early;
 use record::Record;
 pub use settings::{
     Call, Details, Labels, Mode, Mouse, Occasion, PasteNames, PasteTexts, Preview, Sections,
@@ -90,8 +93,8 @@ pub struct App {
     phase: Phase,
     composer: Composer,
     panels: Queue<Tag>,
-    /// When the panel in front came up: keys meant for the draft must not answer it.
-    asked_at: Option<Duration>,
+    /// Keys meant for the draft must not answer the panel in front.
+    early: Option<Early>,
     turn: Option<Turn>,
     /// Messages that wait for the end of the turn. One is said once it has its row, or at once.
     waiting: VecDeque<Outgoing>,
@@ -145,7 +148,7 @@ impl App {
             phase: Phase::Opening,
             composer,
             panels: Queue::default(),
-            asked_at: None,
+            early: None,
             turn: None,
             waiting: VecDeque::new(),
             session: None,
@@ -183,7 +186,7 @@ impl App {
             Input::Key(_) | Input::Paste(_) if lapsed => {}
             Input::Key(key) => self.key(key, now, &mut effects),
             Input::Mouse(event) => self.mouse(event, &mut effects),
-            Input::Paste(text) => self.paste(&text, &mut effects),
+            Input::Paste(text) => self.paste(&text, now, &mut effects),
             Input::Resize(columns, rows) => self.resize(columns, rows),
             Input::Opened(opened) => self.opened(*opened, now, &mut effects),
             Input::Event(event) => self.event(event, now, &mut effects),
@@ -353,8 +356,8 @@ impl App {
         for one in over {
             self.answered(one, effects);
         }
-        if lapsed && !self.panels.is_empty() {
-            self.asked_at = Some(now);
+        if lapsed {
+            self.moved_up(now);
         }
         lapsed
     }

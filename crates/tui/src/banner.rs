@@ -37,8 +37,6 @@ pub struct Banner {
     pub skills: Vec<String>,
     /// MCP servers.
     pub servers: Vec<Server>,
-    /// What is said about a newer version.
-    pub update: Option<String>,
     /// A mode in which the agent may do more than usual.
     pub warning: Option<String>,
     /// Something worth trying.
@@ -312,11 +310,6 @@ impl Banner {
                 theme.warn,
             ));
         }
-        out.extend(
-            self.update
-                .iter()
-                .map(|text| (format!("↑ {}", clean_line(text)), theme.good)),
-        );
         out.extend(
             self.warning
                 .iter()

@@ -284,6 +284,16 @@ impl Composer {
         outcome
     }
 
+    /// Reads a key that was meant for the text while something else is in front. It changes the text or the place in
+    /// it; it sends nothing, opens nothing and leaves nothing.
+    pub fn key_behind(&mut self, event: KeyEvent) -> Outcome {
+        self.chord = false;
+        match keys::action(event).is_some_and(act::is_writing) {
+            true => self.key(event),
+            false => Outcome::Nothing,
+        }
+    }
+
     /// Takes a paste in. `path` names the file of a paste that is kept aside, by its number.
     pub fn paste(&mut self, text: &str, path: impl FnOnce(u32) -> String) -> Pasted {
         let text = paste::clean(text);
@@ -295,7 +305,7 @@ impl Composer {
             return Pasted::Image { path, text };
         }
         let joins_command =
-            self.buffer.text().starts_with('/') && text.len() <= paste::LONGEST_COMMAND;
+            paste::is_command(self.buffer.text()) && text.len() <= paste::LONGEST_COMMAND;
         if joins_command || !self.thresholds.collapse(&text) {
             return Pasted::Written(self.insert(&text));
         }

@@ -78,6 +78,9 @@ pub trait Host {
     /// Puts a line into the history.
     fn remember(&self, line: &str);
 
+    /// It was said what a message does while the agent works, and is not to be said again.
+    fn explained(&self);
+
     /// What goes with the message when this path is a picture, or why it is none.
     ///
     /// # Errors

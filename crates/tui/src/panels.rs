@@ -13,6 +13,7 @@ mod frame;
 mod help;
 mod picker;
 mod queue;
+mod scroll;
 mod secret;
 
 #[cfg(test)]

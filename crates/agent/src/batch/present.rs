@@ -7,6 +7,8 @@ use hermes_core::{Media, ToolError, ToolOutcome};
 use hermes_policy::threats;
 use hermes_secrets::{Redactor, Scope};
 
+use crate::failure::{ERROR, why_failed};
+
 /// The element that fences off somebody else's words.
 const FENCE: &str = "untrusted_tool_result";
 /// Shorter results cannot carry an instruction worth fencing.
@@ -15,10 +17,6 @@ const SHORTEST_FENCED: usize = 32;
 const MOST_OF_ERROR: usize = 2_000;
 /// Most pictures and files of one result.
 const MOST_MEDIA: usize = 8;
-/// Longer answers are not looked at for failures.
-const MOST_LOOKED_AT: usize = 256 * 1024;
-/// Begins every failure.
-const ERROR: &str = "[TOOL_ERROR] ";
 /// How the ids of characters begin that nobody sees; pages are full of them, and they say nothing by themselves.
 const INVISIBLE: &str = "invisible_";
 /// What is shown of a result that went to a file.
@@ -49,6 +47,8 @@ impl Sizes {
 pub(crate) struct Shown {
     pub(crate) content: String,
     pub(crate) failed: bool,
+    /// Why what was done failed, if it did; whoever watches is told.
+    pub(crate) why: Option<String>,
     /// Pictures and files that go along.
     pub(crate) media: Vec<Media>,
     /// Where the words are from when they are not ours; they are fenced last, so that no cut takes the fence away.
@@ -85,6 +85,7 @@ impl Shown {
         Self {
             content: content.to_owned(),
             failed: true,
+            why: why_failed(content),
             media: Vec::new(),
             outside: None,
         }
@@ -137,6 +138,8 @@ pub(crate) fn show(
                 ));
             }
             Shown {
+                // What is cut may end before the exit code.
+                why: why_failed(&masked),
                 content,
                 failed: false,
                 media: result.media,
@@ -148,6 +151,7 @@ pub(crate) fn show(
             let outside = untrusted && may_quote(&error);
             Shown {
                 outside: outside.then(|| Outside::new(tool, &content)),
+                why: why_failed(&content),
                 content,
                 failed: true,
                 media: Vec::new(),
@@ -257,22 +261,9 @@ pub(crate) fn reports_failure(outcome: &ToolOutcome) -> bool {
     }
 }
 
-/// Whether an answer says that what was done failed: a program's exit code, an error in it, or nothing but that. Notes
-/// may stand behind it.
+/// Whether an answer says that what was done failed.
 pub(crate) fn says_failed(content: &str) -> bool {
-    if let Some(rest) = content.strip_prefix("Error") {
-        return !rest.starts_with(char::is_alphanumeric);
-    }
-    if !content.starts_with('{') || content.len() > MOST_LOOKED_AT {
-        return false;
-    }
-    let mut values = serde_json::Deserializer::from_str(content).into_iter();
-    let Some(Ok::<serde_json::Value, _>(answer)) = values.next() else {
-        return false;
-    };
-    let failed = |code: &serde_json::Value| code.as_i64().is_some_and(|code| code != 0);
-    let says_so = |error: &serde_json::Value| error.as_str().is_some_and(|text| !text.is_empty());
-    answer.get("exit_code").is_some_and(failed) || answer.get("error").is_some_and(says_so)
+    why_failed(content).is_some()
 }
 
 /// Brings a batch below its limit: the longest results go to files first.
@@ -362,18 +353,21 @@ mod tests {
             Shown {
                 content: "a".repeat(9_000),
                 failed: false,
+                why: None,
                 media: Vec::new(),
                 outside: None,
             },
             Shown {
                 content: "b".repeat(12_000),
                 failed: false,
+                why: None,
                 media: Vec::new(),
                 outside: None,
             },
             Shown {
                 content: "c".repeat(2_000),
                 failed: false,
+                why: None,
                 media: Vec::new(),
                 outside: None,
             },

@@ -13,7 +13,9 @@ const SESSION: &[CommandInfo] = &[
     terminal("clear", "", "begin another conversation on an empty screen").destructive(),
     terminal("redraw", "", "draw the screen again"),
     terminal("history", "", "show what was said so far"),
-    terminal("save", "[file]", "write the conversation to a file").also(&["export"]),
+    terminal("save", "[file]", "write the conversation to a file")
+        .also(&["export"])
+        .dynamic(),
     both("retry", "", "answer the last message again"),
     both(
         "undo",
@@ -344,7 +346,7 @@ const INFO: &[CommandInfo] = &[
     ),
     terminal("copy", "[n]", "copy an answer to the clipboard"),
     terminal("paste", "", "attach the picture on the clipboard"),
-    terminal("image", "<path>", "attach a picture"),
+    terminal("image", "<path>", "attach a picture").dynamic(),
     both("update", "", "bring Hermes up to date"),
     both("version", "", "show which version this is").also(&["v"]),
     both("debug", "", "collect what helps to find a fault"),

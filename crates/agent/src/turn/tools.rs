@@ -300,8 +300,8 @@ fn result(ready: &Ready, shown: &present::Shown) -> (Message, Event) {
     };
     let event = Event::ToolFinished {
         call: ready.call.id.clone(),
-        failed: shown.failed,
-        summary: summary(&shown.content),
+        failed: shown.failed || shown.why.is_some(),
+        summary: shown.why.clone().unwrap_or_else(|| summary(&shown.content)),
     };
     (message, event)
 }

@@ -38,6 +38,7 @@ use crate::models::tell;
 use crate::output::{Output, cleaned};
 use conversation::Conversation;
 use events::{Ending, Shown, Watch};
+use house::Company;
 use question::Question;
 
 const SILENT: &str = "the model said nothing, even when it was asked again";
@@ -201,7 +202,7 @@ fn converse(
     let runtime = runtime()?;
     // Opening waits for the store, which a thread that drives tasks must not do.
     let loaded = settings(run, context)?;
-    let conversation = Conversation::open(run, false, loaded, &runtime, context)?;
+    let conversation = Conversation::open(run, Company::Question, loaded, &runtime, context)?;
     tell(&conversation.notes);
     let media = question.media(conversation.house.store.blobs())?;
     let text = question.text.clone();

@@ -1,10 +1,10 @@
 //! A line at a time: from a pipe, and on a terminal that can do nothing else.
 
-use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, error, text, tool_call};
 use hermes_testkit::pty::Terminal;
 use serde_json::json;
 
-use super::screen::{LIMIT, quiet};
+use super::screen::{LIMIT, last_said, quiet};
 use super::screen_paste::PNG;
 
 // CL-18
@@ -44,6 +44,11 @@ fn lines_of_a_pipe_run_as_if_typed_and_what_needs_a_yes_is_denied() {
             .1;
     }
     assert!(!output.stdout.contains("\n> "), "{}", output.stdout);
+    // Nobody refused it, and nobody was asked: the model is told that the runtime did.
+    let told = server.requests()[2].expect_json().to_string();
+    assert!(told.contains("the runtime did"), "{told}");
+    assert!(!told.contains("user refused"), "{told}");
+    assert!(!output.stdout.contains("May I"), "{}", output.stdout);
     let work = program.home.workspace();
     assert!(!work.join("made").exists() && work.join("old/note.txt").exists());
     server.assert_done();
@@ -60,6 +65,89 @@ fn without_plain_a_pipe_is_told_what_takes_one() {
         "{}",
         refused.report()
     );
+}
+
+// CL-18
+#[test]
+fn a_pipe_may_be_told_to_go_ahead_where_nobody_can_be_asked() {
+    let delete = json!({"command": "touch made; rm -r old"});
+    let scenario = Scenario::new()
+        .reply(tool_call("terminal", delete))
+        .reply(text("Deleted."));
+    let server = ModelServer::start(scenario).unwrap();
+    let settings = "approvals: {mode: manual, headless_mode: approve}\n";
+    let program = quiet(&server, settings);
+    program.home.write_work("old/note.txt", "gone").unwrap();
+    let command = program.command(&["--plain"]).stdin("delete it\n");
+    command.run().unwrap().ok();
+    assert!(!program.home.workspace().join("old").exists());
+    server.assert_done();
+}
+
+// CL-18
+#[test]
+fn bytes_that_are_no_text_end_nothing_and_a_message_without_an_answer_is_an_exit_code() {
+    let scenario = Scenario::new()
+        .reply(text("First."))
+        .reply(text("Second."))
+        .reply(error(401))
+        .reply(text("Fourth."));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "");
+    let lines = b"one\ncaf\xe9 latin\n".to_vec();
+    let output = program.command(&["--plain"]).stdin(lines).run().unwrap();
+    let output = output.ok();
+    assert!(output.stdout.contains("Second."), "{}", output.report());
+    assert_eq!(last_said(&server), "caf\u{fffd} latin");
+    let command = program.command(&["--plain"]).stdin("three\nfour\n");
+    let output = command.run().unwrap().code(1);
+    assert!(output.stdout.contains("error: "), "{}", output.report());
+    assert!(output.stdout.contains("Fourth."), "{}", output.report());
+    server.assert_done();
+}
+
+// CL-18
+#[test]
+fn a_call_that_did_not_work_says_so() {
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "ls /nonexistent; seq 9000; exit 3"}),
+        ))
+        .reply(tool_call("terminal", json!({"command": "rm -r old"})))
+        .reply(text("Neither."));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "approvals: {mode: manual}\n");
+    let command = program.command(&["--plain"]).stdin("try\n");
+    let output = command.run().unwrap().ok();
+    let failed: Vec<&str> = output
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("┊ failed: run"))
+        .collect();
+    assert_eq!(failed.len(), 2, "{}", output.report());
+    assert!(failed[0].ends_with(": exit 3"), "{failed:?}");
+    assert!(failed[1].contains("was not run"), "{failed:?}");
+}
+
+// CL-35
+#[test]
+fn a_message_of_several_lines_is_written_with_backslashes_or_pasted() {
+    let scenario = Scenario::new().reply(text("First.")).reply(text("Second."));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "");
+    let terminal = Terminal::spawn(&program.command(&["--plain"]), 100, 30).unwrap();
+    terminal.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    terminal.send("one\\\r").unwrap();
+    terminal.send("two\r").unwrap();
+    terminal.wait_for_text("First.", LIMIT).unwrap();
+    assert_eq!(last_said(&server), "one\ntwo");
+    terminal.send("three\rfour\rfive\r").unwrap();
+    terminal.wait_for_text("Second.", LIMIT).unwrap();
+    assert_eq!(last_said(&server), "three\nfour\nfive");
+    terminal.send("\x04").unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+    server.assert_done();
 }
 
 // CL-18

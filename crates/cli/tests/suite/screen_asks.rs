@@ -18,6 +18,48 @@ fn wait_a_moment() {
     std::thread::sleep(Duration::from_millis(400));
 }
 
+/// Types at the pace of somebody who does not stop.
+fn type_on(terminal: &Terminal, text: &str) {
+    for letter in text.chars() {
+        terminal.send(letter.encode_utf8(&mut [0; 4])).unwrap();
+        std::thread::sleep(Duration::from_millis(60));
+    }
+}
+
+// CL-19
+#[test]
+fn a_draft_that_is_being_typed_allows_nothing() {
+    let delete = json!({"command": "rm -r old"});
+    let scenario = Scenario::new()
+        .reply(Step::new(tool_call("terminal", delete)))
+        .reply(text("Left alone."));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "approvals: {mode: manual}\n");
+    program.home.write_work("old/note.txt", "kept").unwrap();
+    let terminal = open(&program, 80, 24);
+    terminal.send("tidy up\r").unwrap();
+    let mut before = 0;
+    while !terminal.screen().contains("Allow once") {
+        type_on(&terminal, "z");
+        before += 1;
+        assert!(before < 500, "{}", terminal.screen());
+    }
+    type_on(&terminal, " when 1 or 2 or 3 files are left");
+    assert!(terminal.screen().contains("Allow once"));
+    wait_a_moment();
+    terminal.send("\x1b").unwrap();
+    let screen = terminal.wait_for_text("Left alone.", LIMIT).unwrap();
+    // What was not done does not look like what was.
+    assert!(screen.contains("✗ The user refused"), "{screen}");
+    let draft = format!("{} when 1 or 2 or 3 files are left", "z".repeat(before));
+    let end: String = draft.chars().skip(draft.len().saturating_sub(40)).collect();
+    terminal.wait_for_text(&end, LIMIT).unwrap();
+    let work = program.home.workspace();
+    assert!(work.join("old/note.txt").exists());
+    clear(&terminal);
+    leave(&terminal);
+}
+
 /// What the last tool answered.
 fn result(server: &ModelServer) -> String {
     let last = server.requests().last().unwrap().expect_json().clone();

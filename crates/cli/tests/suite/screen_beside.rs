@@ -114,6 +114,7 @@ fn what_a_message_does_while_busy_is_said_once() {
     terminal.wait_for_text("words and", LIMIT).unwrap();
     terminal.send("do that instead\r").unwrap();
     terminal.wait_for_text("or /busy queue", LIMIT).unwrap();
+    assert!(terminal.screen().contains("stops the agent"));
     terminal.wait_for_text("Now this.", LIMIT).unwrap();
     terminal.wait_for_text(READY, LIMIT).unwrap();
     leave(&terminal);

@@ -14,6 +14,23 @@ pub enum WhileBusy {
 }
 
 impl WhileBusy {
+    /// What is said about it once, to whoever sends a message for the first time while the agent works.
+    pub(super) fn explained(self) -> &'static str {
+        match self {
+            Self::Interrupt => {
+                "A message while the agent works stops the agent and is answered next; /busy steer or /busy queue \
+                 changes that."
+            }
+            Self::Queue => {
+                "A message while the agent works waits until it is done; /busy interrupt or /busy steer changes that."
+            }
+            Self::Steer => {
+                "A message while the agent works is a remark for the agent; /busy interrupt or /busy queue changes \
+                 that."
+            }
+        }
+    }
+
     /// What the empty composer says meanwhile.
     pub(super) fn hint(self) -> &'static str {
         match self {

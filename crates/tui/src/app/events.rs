@@ -99,8 +99,11 @@ impl App {
             }
             Event::Usage { turn, call } => {
                 self.turn(now).usage = Some(turn);
-                // All calls of a turn send much the same once more; what the last one took is what there is.
-                self.used = call.total();
+                // All calls of a turn send much the same once more; what the last one took is what there is. One
+                // that was cut short says nothing about it.
+                if call.total() > 0 {
+                    self.used = call.total();
+                }
             }
             Event::Compacted { before, after } => {
                 self.notice(
@@ -252,7 +255,7 @@ impl App {
         let panel = Panel::for_question(&question.kind);
         let tag = Tag::Question(question.id, question.session.clone());
         if self.panels.is_empty() {
-            self.asked_at = Some(now);
+            self.came_up(now);
         }
         if self.panels.push(tag, panel, Some(question.deadline)) {
             effects.push(Effect::Ring(Occasion::Asks));
@@ -294,9 +297,8 @@ impl App {
 
     fn withdraw(&mut self, over: impl Fn(&Tag) -> bool) {
         let gone = self.panels.withdraw(over);
-        // Keys that were meant for what was in front must not answer what is there now.
-        if !gone.is_empty() && !self.panels.is_empty() {
-            self.asked_at = Some(self.now);
+        if !gone.is_empty() {
+            self.moved_up(self.now);
         }
     }
 
@@ -366,9 +368,5 @@ impl App {
 }
 
 fn first_line(text: &str) -> String {
-    let said = serde_json::from_str::<serde_json::Value>(text)
-        .ok()
-        .and_then(|result| Some(result.get("error")?.as_str()?.to_owned()));
-    let text = said.as_deref().unwrap_or(text);
     text.lines().next().unwrap_or_default().to_owned()
 }

@@ -14,10 +14,62 @@ use crate::panels::QueueOutcome;
 
 /// A second Ctrl+C within this time ends the program.
 const TWICE: Duration = Duration::from_secs(2);
-/// Keys that come this soon after a question came up were meant for the draft.
+/// A question hears keys only after this much silence: what comes without a pause was meant for the draft.
 const TOO_SOON: Duration = Duration::from_millis(300);
 
+/// Keys that do not reach the panel in front yet.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Early {
+    /// When the panel came up, or the last of these keys.
+    since: Duration,
+    whose: Whose,
+}
+
+/// Whom a key was meant for that came too early.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// What is being written.
+    Draft,
+    /// The panel that was in front before.
+    Earlier,
+}
+
 impl App {
+    /// A panel came up over the draft.
+    pub(super) fn came_up(&mut self, now: Duration) {
+        self.early = Some(Early {
+            since: now,
+            whose: Whose::Draft,
+        });
+    }
+
+    /// Another panel may be in front: keys that were meant for the one before must not answer it.
+    pub(super) fn moved_up(&mut self, now: Duration) {
+        let whose = self.too_early(now).unwrap_or(Whose::Earlier);
+        self.early = (!self.panels.is_empty()).then_some(Early { since: now, whose });
+    }
+
+    fn too_early(&self, now: Duration) -> Option<Whose> {
+        let early = self.early?;
+        (now.saturating_sub(early.since) < TOO_SOON).then_some(early.whose)
+    }
+
+    /// A key that the panel in front does not hear. Whoever goes on typing is not answering, so the wait begins anew.
+    fn early_key(&mut self, key: KeyEvent, whose: Whose, now: Duration, effects: &mut Vec<Effect>) {
+        self.early = Some(Early { since: now, whose });
+        if whose == Whose::Draft {
+            let outcome = self.composer.key_behind(key);
+            self.outcome(outcome, now, effects);
+        }
+    }
+
+    /// A letter that means nothing to a question is the draft's, where there is one.
+    fn belongs_to_draft(&self, key: KeyEvent) -> bool {
+        matches!(action(key), Some(Action::Insert(_)))
+            && matches!(self.panels.front_tag(), Some(Tag::Question(..)))
+            && !self.composer.is_empty()
+    }
+
     pub(super) fn key(&mut self, key: KeyEvent, now: Duration, effects: &mut Vec<Effect>) {
         if key.kind == KeyEventKind::Release {
             return;
@@ -39,7 +91,6 @@ impl App {
             Some(Action::Suspend) => return effects.push(Effect::Suspend),
             _ => {}
         }
-        let soon = |at: Duration| now.saturating_sub(at) < TOO_SOON;
         let own = matches!(self.panels.front_tag(), Some(Tag::Program(_)));
         match stops(key).filter(|_| !own) {
             Some(Outcome::Interrupt) => return self.interrupt(now, effects),
@@ -49,13 +100,16 @@ impl App {
             }
             None => {}
         }
-        if self.asked_at.is_some_and(soon) {
-            return;
+        if let Some(whose) = self.too_early(now) {
+            return self.early_key(key, whose, now, effects);
         }
         match self.panels.key(key) {
             QueueOutcome::Done(over) => {
-                self.asked_at = (!self.panels.is_empty()).then_some(now);
+                self.moved_up(now);
                 self.answered(over, effects);
+            }
+            QueueOutcome::Ignored if self.belongs_to_draft(key) => {
+                self.early_key(key, Whose::Draft, now, effects);
             }
             // What it is about may stand further up.
             QueueOutcome::Ignored => {
@@ -65,8 +119,14 @@ impl App {
         }
     }
 
-    pub(super) fn paste(&mut self, text: &str, effects: &mut Vec<Effect>) {
-        if !self.panels.is_empty() {
+    pub(super) fn paste(&mut self, text: &str, now: Duration, effects: &mut Vec<Effect>) {
+        let early = self.too_early(now).filter(|_| !self.panels.is_empty());
+        if let Some(whose) = early {
+            self.early = Some(Early { since: now, whose });
+            if whose == Whose::Earlier {
+                return;
+            }
+        } else if !self.panels.is_empty() {
             if let QueueOutcome::Done(over) = self.panels.paste(text) {
                 self.answered(over, effects);
             }
@@ -234,6 +294,10 @@ impl App {
         // A slash stops nothing, and a remark is words and nothing else.
         let is_command = message.skills.is_some();
         let only_words = message.attachments.is_empty() && !is_command;
+        if busy && !is_command && std::mem::take(&mut self.settings.explain_busy) {
+            self.notice(Level::Info, self.settings.busy.explained());
+            effects.push(Effect::Explained);
+        }
         if busy && self.settings.busy == WhileBusy::Steer && only_words {
             return effects.push(Effect::Remark(message.text));
         }

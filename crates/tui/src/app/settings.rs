@@ -351,6 +351,8 @@ pub struct Settings {
     pub show_cost: bool,
     /// Whether the end of a long turn rings.
     pub ring: bool,
+    /// Whether it has yet to be said what a message does while the agent works.
+    pub explain_busy: bool,
     /// How the user is called.
     pub call: Call,
     /// Where the status bar is.
@@ -418,6 +420,7 @@ impl Default for Settings {
             show_usage: false,
             show_cost: false,
             ring: false,
+            explain_busy: false,
             call: Call::default(),
             status: StatusBar::default(),
             mode: Mode::default(),

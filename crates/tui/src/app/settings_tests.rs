@@ -246,3 +246,42 @@ fn the_user_is_called_with_a_bell_a_notification_or_both() {
     let note = told(Call::Notification, Occasion::Done);
     assert_eq!(note, "\x1b]9;Ares is done\x1b\\");
 }
+
+// CL-18
+#[test]
+fn what_a_message_does_while_busy_is_said_as_it_is_and_not_for_a_command() {
+    for (busy, told) in [
+        (WhileBusy::Interrupt, "stops the agent"),
+        (WhileBusy::Queue, "waits until"),
+        (WhileBusy::Steer, "is a remark"),
+    ] {
+        let settings = Settings {
+            busy,
+            explain_busy: true,
+            ..Settings::default()
+        };
+        let mut app = App::new(Theme::plain(), settings, Composer::default(), (120, 20));
+        app.update(Input::Opened(Box::default()), Duration::ZERO);
+        let turn = TurnId(1);
+        app.update(Input::Event(Event::TurnStarted { turn }), SECOND);
+        let own = Some(("steer", "a remark".to_owned()));
+        let reply = Reply {
+            own,
+            ..Reply::default()
+        };
+        let effects = app.update(Input::Replied(reply), SECOND);
+        assert!(!effects.contains(&Effect::Explained), "{effects:?}");
+        let mut said = |text: &str| {
+            let text = Ok(Some(text.to_owned()));
+            app.update(Input::Edited(text), SECOND)
+        };
+        assert!(said("this").contains(&Effect::Explained));
+        assert!(!said("and that").contains(&Effect::Explained));
+        let shown: Vec<String> = app
+            .take_finished()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(count(&shown, told), 1, "{shown:?}");
+    }
+}

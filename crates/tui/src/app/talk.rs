@@ -210,6 +210,8 @@ pub enum Effect {
     Keep(Kept),
     /// Put a line into the history.
     Remember(String),
+    /// Keep in mind that it was said what a message does while the agent works.
+    Explained,
     /// Let the user edit this text in an editor.
     Edit(String),
     /// Find out whether a path is a picture.

@@ -245,6 +245,51 @@ impl Composer {
     }
 }
 
+/// Whether an action concerns the text alone, whatever the moment.
+pub(super) fn is_writing(action: Action) -> bool {
+    match action {
+        Action::Insert(_)
+        | Action::NewLine
+        | Action::Left
+        | Action::Right
+        | Action::WordLeft
+        | Action::WordRight
+        | Action::LineStart
+        | Action::LineEnd
+        | Action::TextStart
+        | Action::TextEnd
+        | Action::Backspace
+        | Action::Delete
+        | Action::KillToLineEnd
+        | Action::KillToLineStart
+        | Action::KillToSpace
+        | Action::KillWordLeft
+        | Action::KillWordRight
+        | Action::Yank
+        | Action::YankOlder
+        | Action::Transpose
+        | Action::Undo
+        | Action::Redo => true,
+        Action::Send
+        | Action::Complete
+        | Action::Escape
+        | Action::Up
+        | Action::Down
+        | Action::DeleteOrLeave
+        | Action::Search
+        | Action::SearchNewer
+        | Action::Editor
+        | Action::Chord
+        | Action::ClipboardImage
+        | Action::Record
+        | Action::Interrupt
+        | Action::Cancel
+        | Action::Suspend
+        | Action::Repaint
+        | Action::Help => false,
+    }
+}
+
 fn alters(action: Action) -> bool {
     !matches!(
         action,

@@ -108,11 +108,21 @@ impl Open {
     }
 
     fn rank(&mut self) {
-        let all = self.fixed.iter().chain(&self.supplied);
-        self.ranked = fuzzy::rank(
-            &self.target.typed,
-            all.map(|candidate| candidate.value.as_str()),
-        );
+        let all = || self.fixed.iter().chain(&self.supplied);
+        let values = all().map(|candidate| candidate.value.as_str());
+        let mut ranked = fuzzy::rank(&self.target.typed, values);
+        // An argument may be known by what is said about it, as a session is by its title.
+        if matches!(self.target.subject, Subject::Argument { .. }) {
+            let typed = self.target.typed.to_lowercase();
+            let told = |one: &Candidate| one.about.to_lowercase().contains(&typed);
+            let by_about = all().enumerate().filter(|(_, one)| told(one));
+            let by_about: Vec<usize> = by_about
+                .map(|(at, _)| at)
+                .filter(|at| !ranked.contains(at))
+                .collect();
+            ranked.extend(by_about);
+        }
+        self.ranked = ranked;
         self.selected = 0;
         self.chosen = false;
     }
@@ -138,6 +148,8 @@ impl Complete {
 
     /// Looks at the word at the cursor. `asked` says that the user wants an offer whatever the word is.
     pub fn refresh(&mut self, text: &str, cursor: usize, asked: bool) -> Option<Request> {
+        // An answer still on its way belongs to the word as it was.
+        self.asked += 1;
         let Some(target) = target(text, cursor, asked) else {
             self.open = None;
             self.dismissed = None;
@@ -157,13 +169,10 @@ impl Complete {
             .filter(|open| open.target.subject == target.subject);
         let supplied = before.map(|open| open.supplied).unwrap_or_default();
         let fixed = self.fixed(&target);
-        let request = self.asks(&target.subject).then(|| {
-            self.asked += 1;
-            Request {
-                id: self.asked,
-                subject: target.subject.clone(),
-                typed: target.typed.clone(),
-            }
+        let request = self.asks(&target.subject).then(|| Request {
+            id: self.asked,
+            subject: target.subject.clone(),
+            typed: target.typed.clone(),
         });
         let mut open = Open {
             target,

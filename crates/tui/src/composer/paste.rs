@@ -38,7 +38,7 @@ impl Default for Thresholds {
 impl Thresholds {
     /// Whether a cleaned paste is kept aside.
     pub fn collapse(&self, text: &str) -> bool {
-        if text.starts_with('/') && text.len() <= LONGEST_COMMAND {
+        if is_command(text) && text.len() <= LONGEST_COMMAND {
             return false;
         }
         let reaches = |count: usize, limit: usize| limit > 0 && count >= limit;
@@ -46,6 +46,14 @@ impl Thresholds {
             || (text.len() >= self.characters && reaches(text.chars().count(), self.characters))
             || text.len() > LONGEST_COMMAND
     }
+}
+
+/// Whether a text begins as a command does; a path is none.
+pub fn is_command(text: &str) -> bool {
+    let name = text
+        .strip_prefix('/')
+        .map(|rest| rest.split(char::is_whitespace).next());
+    name.flatten().is_some_and(|name| !name.contains('/'))
 }
 
 /// What every chip begins with.
@@ -191,6 +199,7 @@ mod tests {
         assert!(!rules.collapse(&"é".repeat(1_999)));
         assert!(rules.collapse(&"é".repeat(2_000)));
         assert!(!rules.collapse(&format!("/background {}", "x\n".repeat(50))));
+        assert!(rules.collapse(&"/usr/share/doc\n".repeat(6)), "no command");
         assert!(rules.collapse(&format!("/{}", "x".repeat(LONGEST_COMMAND))));
         let never = Thresholds {
             newlines: 0,

@@ -3,17 +3,20 @@
 use crossterm::event::KeyEvent;
 use hermes_core::{Answer, Reach};
 use ratatui::style::Modifier;
-use ratatui::text::Line;
+use ratatui::text::{Line, Span};
 
 use super::choices::{Choice, Chosen, Cursor};
 use super::field::{Writing, Written};
 use super::frame::Frame;
+use super::scroll::Scroll;
 use super::{PanelOutcome, Verdict, View};
 use crate::composer::keys::{Action, action};
 use crate::text::rows::{block, columns, cut, paint, wrap};
 
 /// An action longer than this can be viewed by itself.
 const LONG: usize = 70;
+/// Rows above the choices that always stay: the title and the beginning of the action.
+const FEWEST_ABOVE: usize = 2;
 
 /// Asks whether an action may be done.
 #[derive(Debug, Clone)]
@@ -44,8 +47,8 @@ enum Stage {
     Reason(Writing),
     /// Writing what is to be done instead.
     Editing(Writing),
-    /// Looking at the whole action, from this row on.
-    Viewing(usize),
+    /// Looking at the whole action.
+    Viewing(Scroll),
 }
 
 impl Approval {
@@ -138,15 +141,11 @@ impl Approval {
                 },
                 Written::Left => self.enter(Stage::Choosing),
             },
-            Stage::Viewing(top) => {
-                let next = match action(event) {
-                    Some(Action::Up) => Stage::Viewing(top.saturating_sub(1)),
-                    Some(Action::Down) => Stage::Viewing((*top + 1).min(self.action.len())),
-                    Some(Action::Escape | Action::Send) => Stage::Choosing,
-                    _ => return PanelOutcome::Ignored,
-                };
-                self.enter(next)
-            }
+            Stage::Viewing(scroll) => match action(event) {
+                Some(Action::Escape | Action::Send) => self.enter(Stage::Choosing),
+                _ if scroll.key(event) => PanelOutcome::Changed,
+                _ => PanelOutcome::Ignored,
+            },
         }
     }
 
@@ -166,7 +165,7 @@ impl Approval {
             Some(Pick::Deny) => done(Answer::no()),
             Some(Pick::DenyWhy) => self.enter(Stage::Reason(Writing::default())),
             Some(Pick::Edit) => self.enter(Stage::Editing(Writing::new(&self.action))),
-            Some(Pick::View) => self.enter(Stage::Viewing(0)),
+            Some(Pick::View) => self.enter(Stage::Viewing(Scroll::default())),
             None => PanelOutcome::Ignored,
         }
     }
@@ -184,7 +183,7 @@ impl Approval {
                 self.question(rows, Some(cursor), frame)
             }
             Stage::Editing(writing) => self.editor(writing, frame),
-            Stage::Viewing(top) => self.whole(*top, frame),
+            Stage::Viewing(scroll) => self.whole(scroll, frame),
         }
     }
 
@@ -198,10 +197,28 @@ impl Approval {
                 usize::MAX,
                 frame,
             ),
-            false => self
-                .cursor
-                .inline(self.choices.iter().map(|choice| choice.short), frame),
+            false => {
+                let short = |at: usize| Some((at, self.choices.get(at)?.short));
+                let all = self
+                    .cursor
+                    .inline((0..self.choices.len()).filter_map(short), frame);
+                match all.len() + FEWEST_ABOVE <= frame.height {
+                    true => all,
+                    false => self
+                        .cursor
+                        .inline(self.first_things().filter_map(short), frame),
+                }
+            }
         }
+    }
+
+    /// The choices for rows that do not hold them all: what is marked or allows once, then how to say no, then the rest.
+    fn first_things(&self) -> impl Iterator<Item = usize> {
+        let first = self.cursor.at.unwrap_or(0);
+        let deny = self.choices.iter().position(|one| one.value == Pick::Deny);
+        let deny = deny.filter(|at| *at != first);
+        let others = (0..self.choices.len()).filter(move |at| *at != first && Some(*at) != deny);
+        std::iter::once(first).chain(deny).chain(others)
     }
 
     /// Title, action, reasons and what can be done. When rows are short the reasons give way first and the
@@ -219,7 +236,10 @@ impl Approval {
             .saturating_sub(reasons.len())
             .max(room.div_ceil(2))
             .max(1);
-        clip(&mut action, for_action, "more of it", frame);
+        match for_action {
+            1 => self.begin_action(&mut action, frame),
+            more => clip(&mut action, more, "more of it", frame),
+        }
         let mut reasons = reasons;
         clip(
             &mut reasons,
@@ -258,6 +278,29 @@ impl Approval {
             .collect()
     }
 
+    /// The beginning of the action in the one row there is for it: whoever decides must see what it is about.
+    fn begin_action(&self, rows: &mut Vec<Line<'static>>, frame: Frame) {
+        if rows.len() <= 1 {
+            return;
+        }
+        let narrower = Frame {
+            width: frame.width.saturating_sub(2).max(1),
+            ..frame
+        };
+        rows.clear();
+        rows.extend(
+            self.action_rows(narrower)
+                .into_iter()
+                .take(1)
+                .map(|mut row| {
+                    if row.width() + 2 <= frame.width {
+                        row.push_span(Span::styled(" …", frame.theme.faint));
+                    }
+                    row
+                }),
+        );
+    }
+
     fn reason_rows(&self, frame: Frame) -> Vec<Line<'static>> {
         let reasons = self.reasons.iter().map(|reason| format!("• {reason}"));
         let rows = reasons.flat_map(|reason| block(&reason, frame.width, usize::MAX));
@@ -281,10 +324,10 @@ impl Approval {
         frame.view(lines, Some((x, y + 1)))
     }
 
-    fn whole(&self, top: usize, frame: Frame) -> View {
+    fn whole(&self, scroll: &Scroll, frame: Frame) -> View {
         let rows = self.action_rows(frame);
         let room = frame.height.saturating_sub(2).max(1);
-        let top = top.min(rows.len().saturating_sub(room));
+        let top = scroll.first(rows.len(), room);
         let mut lines = vec![frame.title("All of it")];
         let total = rows.len();
         lines.extend(rows.into_iter().skip(top).take(room));

@@ -100,15 +100,15 @@ impl Cursor {
             .collect()
     }
 
-    /// As many in a row as fit.
+    /// As many in a row as fit, each with its place.
     pub(super) fn inline<'l>(
         &self,
-        labels: impl Iterator<Item = &'l str>,
+        labels: impl Iterator<Item = (usize, &'l str)>,
         frame: Frame,
     ) -> Vec<Line<'static>> {
         let mut lines: Vec<Line<'static>> = Vec::new();
         let mut taken = usize::MAX;
-        for (at, label) in labels.enumerate() {
+        for (at, label) in labels {
             let style = if self.at == Some(at) {
                 frame.theme.selected
             } else {

@@ -71,9 +71,10 @@ impl Confirm {
     pub(super) fn view(&self, frame: Frame) -> View {
         let tight = frame.height < self.choices.len() + 2;
         let end = match tight {
-            true => self
-                .cursor
-                .inline(self.choices.iter().map(|choice| choice.short), frame),
+            true => self.cursor.inline(
+                self.choices.iter().map(|choice| choice.short).enumerate(),
+                frame,
+            ),
             false => self.cursor.rows(
                 self.choices.iter().map(|choice| choice.long),
                 usize::MAX,

@@ -1,17 +1,13 @@
 //! Commands and keys, to read.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use crossterm::event::{KeyCode, KeyEvent};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::{Line, Span};
 
 use super::frame::Frame;
+use super::scroll::Scroll;
 use super::{PanelOutcome, Verdict, View};
 use crate::composer::keys::{self, Action, action};
 use crate::text::rows::{block, columns, fit};
-
-const PAGE: usize = 8;
 
 /// Some entries under a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,9 +23,7 @@ pub struct Section {
 pub struct Help {
     title: String,
     sections: Vec<Section>,
-    top: usize,
-    /// The lowest place there was when it was last drawn.
-    lowest: Arc<AtomicUsize>,
+    scroll: Scroll,
 }
 
 impl Help {
@@ -52,50 +46,31 @@ impl Help {
         Self {
             title: title.into(),
             sections,
-            top: 0,
-            lowest: Arc::new(AtomicUsize::new(usize::MAX)),
+            scroll: Scroll::default(),
         }
     }
 
     pub(super) fn key(&mut self, event: KeyEvent) -> PanelOutcome {
-        // Drawing keeps the place inside the text; here it only must not run away.
-        let most = self
-            .sections
-            .iter()
-            .map(|section| section.entries.len() * 4 + 2)
-            .sum::<usize>();
-        // What lies beyond the end is no way back.
-        let top = self.top.min(self.lowest.load(Ordering::Relaxed));
-        self.top = match (event.code, action(event)) {
-            (KeyCode::PageUp, _) => top.saturating_sub(PAGE),
-            (KeyCode::PageDown, _) | (_, Some(Action::Insert(' '))) => (top + PAGE).min(most),
-            (_, Some(Action::Up)) => top.saturating_sub(1),
-            (_, Some(Action::Down)) => (top + 1).min(most),
-            (_, Some(Action::LineStart | Action::TextStart)) => 0,
-            (_, Some(Action::LineEnd | Action::TextEnd)) => most,
-            (
-                _,
-                Some(
-                    Action::Escape
-                    | Action::Send
-                    | Action::Insert('q')
-                    | Action::Interrupt
-                    | Action::Cancel,
-                ),
-            ) => {
-                return PanelOutcome::Done(Verdict::Closed);
-            }
+        let page_down = KeyEvent::new(KeyCode::PageDown, KeyModifiers::NONE);
+        match action(event) {
+            Some(Action::Insert(' ')) => _ = self.scroll.key(page_down),
+            Some(
+                Action::Escape
+                | Action::Send
+                | Action::Insert('q')
+                | Action::Interrupt
+                | Action::Cancel,
+            ) => return PanelOutcome::Done(Verdict::Closed),
+            _ if self.scroll.key(event) => {}
             _ => return PanelOutcome::Ignored,
-        };
+        }
         PanelOutcome::Changed
     }
 
     pub(super) fn view(&self, frame: Frame) -> View {
         let rows = self.rows(frame);
         let room = frame.height.saturating_sub(2).max(1);
-        let lowest = rows.len().saturating_sub(room);
-        self.lowest.store(lowest, Ordering::Relaxed);
-        let top = self.top.min(lowest);
+        let top = self.scroll.first(rows.len(), room);
         let total = rows.len();
         let mut lines = vec![frame.title(&self.title)];
         lines.extend(rows.into_iter().skip(top).take(room));

@@ -427,6 +427,7 @@ impl Screen {
                 }
                 Effect::Keep(paste) => host.keep(&paste),
                 Effect::Remember(line) => host.remember(&line),
+                Effect::Explained => host.explained(),
                 Effect::Look { path, text } => {
                     let picture = host.look(&path);
                     self.update(Input::Looked { text, picture });

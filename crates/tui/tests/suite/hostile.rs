@@ -117,7 +117,6 @@ fn frame(text: &str, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
             name: own(),
             tools: None,
         }],
-        update: Some(own()),
         warning: Some(own()),
         tip: Some(own()),
     };

@@ -332,8 +332,8 @@ fn what_is_written_in_many_lines_below_a_name_and_what_is_referred_to() {
         ("@crates/tui/src/composer/complete/target.rs", ""),
     ];
     references.push(Input::Completed {
-        // Each letter asked once.
-        id: 3,
+        // Each letter counts.
+        id: 7,
         candidates: found
             .map(|(value, about)| Candidate::new(value, about))
             .to_vec(),

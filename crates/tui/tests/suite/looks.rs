@@ -289,7 +289,6 @@ fn banner() {
                 tools: None,
             },
         ],
-        update: Some("0.2.0 is out: hermes update".to_owned()),
         warning: Some("YOLO: nothing is asked before it is done".to_owned()),
         tip: Some("/skin lists other colours".to_owned()),
     };

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 use super::away::{Away, Left};
 use super::front::Front;
-use super::house::{Begin, House, Manner, Start};
+use super::house::{Begin, Company, House, Manner, Start};
 use super::notes;
 use super::prompts::{Aside, Prompt, Prompts};
 use super::questions::{self, Questions};
@@ -86,10 +86,10 @@ impl Drop for Meanwhile<'_> {
 }
 
 impl Conversation {
-    /// Opens what the arguments ask for. `attended` says that somebody sits at the terminal.
+    /// Opens what the arguments ask for.
     pub(super) fn open(
         run: &RunArgs,
-        attended: bool,
+        company: Company,
         loaded: Loaded,
         runtime: &Runtime,
         context: &Context,
@@ -102,9 +102,9 @@ impl Conversation {
             id,
             resumed,
             mut notes,
-        } = House::open(run, attended, loaded, runtime, context)?;
-        let warning = notes::warning(&house).filter(|_| attended);
-        if attended {
+        } = House::open(run, company, loaded, runtime, context)?;
+        let warning = notes::warning(&house).filter(|_| company.lasts());
+        if company.lasts() {
             notes.extend(notes::at_first(&house, &manner, context));
         }
         let asking = house.asks;
@@ -121,7 +121,7 @@ impl Conversation {
             }
         };
         let waiting = Waiting::default();
-        let waited = match resumed && attended {
+        let waited = match resumed && company.lasts() {
             true => runtime.block_on(waiting.bring_back(&house, &id))?,
             // Who asks one question has it answered, and nothing else.
             false => Vec::new(),

@@ -55,7 +55,7 @@ pub(super) struct House {
     pub(super) random: Arc<dyn Random>,
     engine: Engine,
     external: Option<External>,
-    attended: bool,
+    company: Company,
     most_calls: u32,
     ignore_rules: bool,
     /// What sessions are filed under.
@@ -88,6 +88,32 @@ pub(super) struct Begin<'a> {
     pub(super) lasting: bool,
 }
 
+/// Who is there while a run lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Company {
+    /// Somebody sits at the terminal, and can be asked.
+    Person,
+    /// Messages come one after the other, and nobody can be asked.
+    Pipe,
+    /// One question is to be answered, and nobody can be asked.
+    Question,
+}
+
+impl Company {
+    /// Whether somebody can be asked.
+    fn can_be_asked(self) -> bool {
+        self == Self::Person
+    }
+
+    /// Whether there may be more than one message.
+    pub(super) fn lasts(self) -> bool {
+        match self {
+            Self::Person | Self::Pipe => true,
+            Self::Question => false,
+        }
+    }
+}
+
 /// What a run begins with.
 pub(super) struct Start {
     pub(super) house: House,
@@ -101,10 +127,10 @@ pub(super) struct Start {
 }
 
 impl House {
-    /// Wires what the arguments ask for. `attended` says that somebody sits at the terminal.
+    /// Wires what the arguments ask for.
     pub(super) fn open(
         run: &RunArgs,
-        attended: bool,
+        company: Company,
         loaded: Loaded,
         runtime: &Runtime,
         context: &Context,
@@ -129,12 +155,12 @@ impl House {
         };
         let Found { course, mut notes } = models.begin(chosen, runtime)?;
         let _entered = runtime.enter();
-        let (store, resumed, import) = store_and_id(run, attended, context)?;
+        let (store, resumed, import) = store_and_id(run, company, context)?;
         let config = Arc::new(models.loaded.config.clone());
         let random = Arc::new(SystemRandom);
         let search = recall::services(context, &config, store.clone())?;
         // A run that answers once is over before there is time for it.
-        let embedder = search.embedder.clone().filter(|_| attended);
+        let embedder = search.embedder.clone().filter(|_| company.lasts());
         let filler = Filler::new(&store, embedder, holder(&*random));
         let without_settings = run.ignore_user_config || run.safe_mode;
         let changes = match without_settings {
@@ -202,14 +228,14 @@ impl House {
             directory,
             clock: context.clock.clone(),
             random,
-            attended,
+            company,
             ignore_rules,
             source,
             tells_id: run.pass_session_id,
             importing: Importing::new(import),
             call_log,
         };
-        if attended && !safe {
+        if company.lasts() && !safe {
             house.tidy_behind(context)?;
         }
         let (skills, missing) = preloaded(run, &house)?;
@@ -268,12 +294,12 @@ impl House {
             most_calls: self.most_calls,
             effort: begin.manner.effort,
             personality: begin.manner.personality.clone(),
-            attended: self.attended,
+            attended: self.company.can_be_asked(),
             // Who sits at the terminal hears what happens between two messages.
-            lasting: self.attended && begin.lasting,
+            lasting: self.company.lasts() && begin.lasting,
             skills: begin.manner.skills.clone(),
             ignore_rules: self.ignore_rules,
-            titles: self.attended && begin.lasting,
+            titles: self.company.lasts() && begin.lasting,
             mode: begin.mode,
         })
     }
@@ -362,14 +388,14 @@ fn engine(
 /// unless one of its conversations is asked for.
 fn store_and_id(
     run: &RunArgs,
-    attended: bool,
+    company: Company,
     context: &Context,
 ) -> Outcome<(Store, Option<SessionId>, Option<BackgroundImport>)> {
     let named = run.resume.as_deref().or(run.go_on.as_deref());
     let Some(named) = named else {
         let store = context.store()?;
         let theirs = context.home()?.reference_database();
-        let due = attended && store.import_is_due(&theirs)?;
+        let due = company.lasts() && store.import_is_due(&theirs)?;
         let import = due
             .then(|| store.import_in_background(theirs))
             .transpose()?;

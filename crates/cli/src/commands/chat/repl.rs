@@ -3,7 +3,7 @@
 mod calls;
 mod follow;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
 use hermes_core::{Event, Op};
@@ -13,6 +13,7 @@ use super::ask;
 use super::commands::{self, Next, Opening, Place};
 use super::conversation::{Conversation, Heard, still_waiting};
 use super::farewell;
+use super::house::Company;
 use super::question::{picture, pictures};
 use super::waiting::Waited;
 use super::{profile, servers};
@@ -22,7 +23,7 @@ use crate::context::Context;
 use crate::models::tell;
 use crate::output::{Output, Style, cleaned, one_line};
 use crate::typed::{Line, Typed};
-use follow::{aside, follow, switched};
+use follow::{Fared, aside, follow, switched};
 
 /// How long the end of a conversation waits for its title.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
@@ -35,7 +36,11 @@ pub(super) fn run(
 ) -> Outcome {
     let runtime = super::runtime()?;
     let loaded = super::settings(args, context)?;
-    let conversation = Conversation::open(args, true, loaded, &runtime, context)?;
+    let company = match std::io::stdin().is_terminal() {
+        true => Company::Person,
+        false => Company::Pipe,
+    };
+    let conversation = Conversation::open(args, company, loaded, &runtime, context)?;
     tell(conversation.warning.as_slice());
     tell(&conversation.notes);
     greet(&conversation, output)?;
@@ -48,11 +53,15 @@ pub(super) fn run(
         conversation.house.settle(LAST_MOMENT).await;
         let farewell = farewell::of(&conversation, context).await;
         conversation.close().await;
-        talked?;
+        let fared = talked?;
         if let Some(farewell) = farewell? {
             farewell.print(output)?;
         }
-        Ok(())
+        match fared {
+            Fared::Well => Ok(()),
+            // What was said about it is further up; a script looks at the code.
+            Fared::Badly => Err(Complaint::Code(1)),
+        }
     })
 }
 
@@ -80,14 +89,15 @@ fn importing(conversation: &Conversation, output: &mut Output) -> Outcome {
     Ok(())
 }
 
-/// Reads lines and answers them.
+/// Reads lines and answers them. Says how they fared where nobody sits who sees it.
 async fn talk(
     conversation: &Conversation,
     first: Option<&str>,
     context: &Context,
     output: &mut Output,
-) -> Outcome {
+) -> Outcome<Fared> {
     let mut lines = Typed::new();
+    let mut fared = Fared::Well;
     let settings = servers::Watch::new(conversation, context)?;
     waits(&conversation.waited, &mut lines, output)?;
     let mut first = first.map(|first| Line::from(first.to_owned()));
@@ -104,17 +114,19 @@ async fn talk(
             None => match typed(conversation, context, &mut lines, output).await? {
                 Turn::Line(line) => line,
                 Turn::Heard => continue,
-                Turn::Over => return Ok(()),
+                Turn::Over => return Ok(fared),
             },
         };
         let Some(line) = line else {
-            return Ok(output.line("")?);
+            output.line("")?;
+            return Ok(fared);
         };
         if let Some(row) = line.row {
             output.line(cleaned(&line.text))?;
             settings.look(output).await?;
             if conversation.take_up(vec![row]) {
-                follow(conversation, context, &mut lines, output).await?;
+                let went = follow(conversation, context, &mut lines, output).await?;
+                fared = fared.and(went, &lines);
             }
             continue;
         }
@@ -131,7 +143,7 @@ async fn talk(
                     text = chosen.unwrap_or_default();
                     continue;
                 }
-                Next::Leave => return Ok(()),
+                Next::Leave => return Ok(fared),
                 next => {
                     let said = std::mem::take(&mut text);
                     let mut room = Room {
@@ -140,7 +152,8 @@ async fn talk(
                         lines: &mut lines,
                         settings: &settings,
                     };
-                    room.go_on(next, &said, output).await?;
+                    let went = room.go_on(next, &said, output).await?;
+                    fared = fared.and(went, &lines);
                 }
             }
         }
@@ -241,31 +254,32 @@ struct Room<'a> {
 
 impl Room<'_> {
     /// Does what is left after a line.
-    async fn go_on(&mut self, next: Next, said: &str, output: &mut Output) -> Outcome {
+    async fn go_on(&mut self, next: Next, said: &str, output: &mut Output) -> Outcome<Fared> {
         let conversation = self.conversation;
         match next {
             // What only the screen can do was refused before.
-            Next::Nothing | Next::OnScreen(..) | Next::Ask(_) | Next::Leave => Ok(()),
-            Next::Opened(opening) => opened(&opening, conversation, self.lines, output),
-            Next::Copy(text) => Ok(write!(output, "{}", super::screen::to_clipboard(&text))?),
+            Next::Nothing | Next::OnScreen(..) | Next::Ask(_) | Next::Leave => {}
+            Next::Opened(opening) => opened(&opening, conversation, self.lines, output)?,
+            Next::Copy(text) => write!(output, "{}", super::screen::to_clipboard(&text))?,
             Next::Send(op @ Op::SetModel { .. }, _) => {
                 conversation.send(op);
-                switched(conversation, output).await
+                switched(conversation, output).await?;
             }
-            Next::Send(Op::UserMessage { text, .. }, _) => self.say(text, output).await,
+            Next::Send(Op::UserMessage { text, .. }, _) => return self.say(text, output).await,
             Next::Send(op, draft) => {
                 conversation.send(op);
-                follow(conversation, self.context, self.lines, output).await?;
-                match draft {
-                    Some(draft) => Ok(output.line(cleaned(&draft))?),
-                    None => Ok(()),
+                let went = follow(conversation, self.context, self.lines, output).await?;
+                if let Some(draft) = draft {
+                    output.line(cleaned(&draft))?;
                 }
+                return Ok(went);
             }
-            Next::Message => self.say(said.to_owned(), output).await,
+            Next::Message => return self.say(said.to_owned(), output).await,
         }
+        Ok(Fared::Well)
     }
 
-    async fn say(&mut self, text: String, output: &mut Output) -> Outcome {
+    async fn say(&mut self, text: String, output: &mut Output) -> Outcome<Fared> {
         let conversation = self.conversation;
         self.settings.look(output).await?;
         match message(text, conversation, self.context) {
@@ -273,7 +287,7 @@ impl Room<'_> {
                 tell_pictures(&message, output)?;
                 conversation.send(message);
             }
-            Err(complaint) => return complain(complaint, output),
+            Err(complaint) => return complain(complaint, output).map(|()| Fared::Badly),
         }
         follow(conversation, self.context, self.lines, output).await
     }

@@ -27,6 +27,7 @@ use hermes_tui::{Cell, Level, Notice};
 
 use super::conversation::Conversation;
 use super::farewell;
+use super::house::Company;
 use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
@@ -68,7 +69,7 @@ pub(super) fn run(
     screen.remember(History::new(parse(&files::history(&history))));
     let runtime = super::runtime()?;
     let opened = recent::resumed(run, mode, &loaded.config, context)
-        .and_then(|run| Conversation::open(&run, true, loaded, &runtime, context));
+        .and_then(|run| Conversation::open(&run, Company::Person, loaded, &runtime, context));
     let conversation = match opened {
         Ok(conversation) => conversation,
         Err(complaint) => {

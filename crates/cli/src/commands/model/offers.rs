@@ -1,6 +1,6 @@
 //! Models that can be chosen, with what is known of each. Nobody is asked: providers answered earlier, or not at all.
 
-use hermes_llm::{Route, metadata};
+use hermes_llm::{Route, WindowSource, metadata};
 
 use super::list::rows;
 use crate::complaint::Outcome;
@@ -43,7 +43,10 @@ fn offer(models: &Models, provider: String, model: String) -> Offer {
         provider,
         model,
         price: route.as_ref().and_then(price),
-        window: route.map(|route| route.limits.window),
+        // A guess is for those who must reckon with something, not for those who choose.
+        window: route
+            .filter(|route| route.limits.window_from != WindowSource::Guess)
+            .map(|route| route.limits.window),
     }
 }
 

@@ -34,12 +34,7 @@ pub struct Target {
 /// The word at a cursor. Without being asked only words that show what they are are completed.
 pub fn target(text: &str, cursor: usize, asked: bool) -> Option<Target> {
     let before = text.get(..cursor)?;
-    let start = before.rfind(char::is_whitespace).map_or(0, |at| {
-        at + before
-            .get(at..)
-            .and_then(|rest| rest.chars().next())
-            .map_or(1, char::len_utf8)
-    });
+    let start = quoted(before).unwrap_or_else(|| word(before));
     let typed = before.get(start..)?;
     let behind = text.get(cursor..)?;
     let end = cursor + behind.find(char::is_whitespace).unwrap_or(behind.len());
@@ -48,6 +43,26 @@ pub fn target(text: &str, cursor: usize, asked: bool) -> Option<Target> {
         subject,
         range: start..end,
         typed: typed.to_owned(),
+    })
+}
+
+/// Where a reference begins whose value is in quotes that are still open: spaces belong to it.
+fn quoted(before: &str) -> Option<usize> {
+    let at = ["@file:\"", "@folder:\""]
+        .iter()
+        .filter_map(|start| Some((before.rfind(start)?, start.len())))
+        .max()?;
+    let value = before.get(at.0 + at.1..)?;
+    (!value.contains(['"', '\n'])).then_some(at.0)
+}
+
+/// Where the word at the end begins.
+fn word(before: &str) -> usize {
+    before.rfind(char::is_whitespace).map_or(0, |at| {
+        at + before
+            .get(at..)
+            .and_then(|rest| rest.chars().next())
+            .map_or(1, char::len_utf8)
     })
 }
 
@@ -107,6 +122,10 @@ mod tests {
         assert_eq!(at_end("/usr/li"), Some(Subject::Path));
         assert_eq!(at_end("look at ~/no"), Some(Subject::Path));
         assert_eq!(at_end("look at @fi"), Some(Subject::Reference));
+        let open = "look at @file:\"my no";
+        let found = target(open, open.len(), false);
+        assert_eq!(found.map(|target| target.range), Some(8..open.len()));
+        assert_eq!(at_end("look at @file:\"my notes\" and th"), None);
         assert_eq!(at_end("/goal see @fi"), Some(Subject::Reference));
         assert_eq!(at_end("look at it"), None);
         assert_eq!(at_end("/goal x\nmore wor"), None);

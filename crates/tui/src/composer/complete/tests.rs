@@ -86,8 +86,18 @@ fn arguments_are_known_or_asked_for() {
         vec![Candidate::new("big", "1M"), Candidate::new("small", "")]
     ));
     assert_eq!(labels(&complete), ["big", "small"]);
+    // CL-22: what is said about an argument finds it, behind those that begin like it.
+    let request = complete.refresh("/model ma", 9, false).unwrap();
+    let told = vec![
+        Candidate::new("20260101", "Marching orders"),
+        Candidate::new("main", ""),
+        Candidate::new("other", "m and a"),
+    ];
+    complete.supply(request.id, told);
+    assert_eq!(labels(&complete), ["main", "20260101"]);
 }
 
+// CL-17
 #[test]
 fn an_answer_that_comes_too_late_is_dropped() {
     let mut complete = complete();
@@ -100,6 +110,11 @@ fn an_answer_that_comes_too_late_is_dropped() {
     let third = complete.refresh("./abc", 5, false).unwrap();
     complete.reset();
     assert!(!complete.supply(third.id, vec![Candidate::new("./abc", "")]));
+    // Nobody is asked about what follows, and the skills that were on their way are no offer for it.
+    let skills = complete.refresh("/memory", 7, false).unwrap();
+    assert_eq!(complete.refresh("/memory pe", 10, false), None);
+    assert!(!complete.supply(skills.id, vec![Candidate::new("/spike", "")]));
+    assert_eq!(labels(&complete), ["pending", "approve"]);
 }
 
 #[test]

@@ -124,7 +124,10 @@ async fn pick(order: &Order<'_>, provider: Option<&str>, output: &mut Output) ->
                 )),
             );
         }
-        output.line("/model NAME or /model PROVIDER:NAME changes it for this conversation.")?;
+        output.line(
+            "No other models are known: /model --refresh asks for them. /model NAME or /model PROVIDER:NAME changes it \
+             for this conversation.",
+        )?;
         return Ok(Next::Nothing);
     }
     let entries = found.into_iter().map(|offer| Entry {

@@ -48,13 +48,38 @@ struct Shown {
     mid_line: bool,
 }
 
+/// How a message fared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fared {
+    Well,
+    /// It was not answered.
+    Badly,
+}
+
+impl Fared {
+    fn of(why: &TurnEnd) -> Self {
+        match why {
+            TurnEnd::Done | TurnEnd::Budget => Self::Well,
+            TurnEnd::Interrupted | TurnEnd::Empty | TurnEnd::Failed { .. } => Self::Badly,
+        }
+    }
+
+    /// Both together. Whoever sits there has seen it, and may have asked again.
+    pub(super) fn and(self, other: Self, lines: &Typed) -> Self {
+        match (lines.is_by_hand(), self, other) {
+            (true, ..) | (false, Self::Well, Self::Well) => Self::Well,
+            (false, ..) => Self::Badly,
+        }
+    }
+}
+
 /// Prints a turn as it goes.
 pub(super) async fn follow(
     conversation: &Conversation,
     context: &Context,
     lines: &mut Typed,
     output: &mut Output,
-) -> Outcome {
+) -> Outcome<Fared> {
     output.line("")?;
     let mut shown = Shown {
         cleaner: Cleaner::prose(),
@@ -75,7 +100,7 @@ pub(super) async fn follow(
             }
         };
         let event = match heard {
-            None => return Ok(()),
+            None => return Ok(Fared::Badly),
             Some(Heard::Aside(news)) => {
                 aside(news, conversation, lines, output).await?;
                 continue;
@@ -89,7 +114,7 @@ pub(super) async fn follow(
                 if let Some(line) = footer::below(&why, conversation, context) {
                     output.line(output.paint(Style::Faint, &line))?;
                 }
-                return Ok(());
+                return Ok(Fared::of(&why));
             }
             other => shown.tell(&other, output)?,
         }

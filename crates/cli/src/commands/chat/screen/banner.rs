@@ -43,7 +43,6 @@ pub(super) fn of(conversation: &Conversation, context: &Context) -> Banner {
         tools: tools(conversation),
         skills: skills(conversation),
         servers: servers(conversation),
-        update: None,
         warning: (!front.is_asking()).then(|| "risky commands run without asking".to_owned()),
         tip: TIPS.get(tip).map(|tip| (*tip).to_owned()),
     }

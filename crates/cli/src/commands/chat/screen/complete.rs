@@ -70,19 +70,29 @@ impl Completions {
         match &request.subject {
             Subject::Argument { command, given } => {
                 let name = find(&command.to_lowercase()).map(|info| info.name);
+                if matches!((name, given), (Some("image" | "save"), 0)) {
+                    let (typed, home) = (request.typed, home(context));
+                    return aside(move || files(Names::PLAIN, &typed, &directory, home.as_deref()))
+                        .await;
+                }
                 arguments(name, *given, &request.typed, conversation, context).await
             }
             Subject::Command => callable(&Callable::find(conversation, context).await),
             Subject::Path => {
                 let (typed, home) = (request.typed, home(context));
-                aside(move || files("", &typed, &directory, home.as_deref())).await
+                aside(move || files(Names::PLAIN, &typed, &directory, home.as_deref())).await
             }
             Subject::Reference => {
                 let typed = request.typed;
                 for start in ["@file:", "@folder:"] {
                     if let Some(path) = typed.strip_prefix(start).map(str::to_owned) {
                         let home = home(context);
-                        return aside(move || files(start, &path, &directory, home.as_deref()))
+                        let names = Names {
+                            start,
+                            in_quotes: path.starts_with('"'),
+                        };
+                        let path = path.trim_start_matches('"').to_owned();
+                        return aside(move || files(names, &path, &directory, home.as_deref()))
                             .await;
                     }
                 }
@@ -185,8 +195,35 @@ fn home(context: &Context) -> Option<PathBuf> {
     context.environment.filled("HOME").map(PathBuf::from)
 }
 
-/// Files whose path begins as it is written; `before` stands in front of each.
-fn files(before: &str, typed: &str, directory: &Path, home: Option<&Path>) -> Vec<Candidate> {
+/// How files are written.
+#[derive(Clone, Copy)]
+struct Names {
+    /// What stands in front of each.
+    start: &'static str,
+    /// Whether a quote was opened.
+    in_quotes: bool,
+}
+
+impl Names {
+    const PLAIN: Self = Self {
+        start: "",
+        in_quotes: false,
+    };
+
+    /// A reference ends at a space, unless it is in quotes. Those of a folder that is gone on with stay open.
+    fn write(self, path: &str) -> String {
+        let start = self.start;
+        let spaced = self.in_quotes || path.contains(char::is_whitespace);
+        match spaced && !start.is_empty() {
+            false => format!("{start}{path}"),
+            true if start == "@file:" && path.ends_with('/') => format!("{start}\"{path}"),
+            true => format!("{start}\"{path}\""),
+        }
+    }
+}
+
+/// Files whose path begins as it is written, or folders alone where one is asked for.
+fn files(names: Names, typed: &str, directory: &Path, home: Option<&Path>) -> Vec<Candidate> {
     let (folder, _) = typed
         .rsplit_once('/')
         .map_or(("", typed), |(folder, name)| (folder, name));
@@ -211,11 +248,43 @@ fn files(before: &str, typed: &str, directory: &Path, home: Option<&Path>) -> Ve
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let is_folder = entry.path().is_dir();
+            if names.start == "@folder:" && !is_folder {
+                return None;
+            }
             let end = if is_folder { "/" } else { "" };
             let about = if is_folder { "folder" } else { "" };
-            Some(Candidate::new(format!("{before}{shown}{name}{end}"), about))
+            let path = format!("{shown}{name}{end}");
+            Some(Candidate::new(names.write(&path), about))
         })
         .collect();
     found.sort_by(|one, other| one.value.cmp(&other.value));
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // CL-17
+    #[test]
+    fn references_with_spaces_are_in_quotes_and_folders_are_folders() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path();
+        std::fs::create_dir_all(path.join("my folder/in it")).unwrap();
+        std::fs::write(path.join("my notes.txt"), "").unwrap();
+        std::fs::write(path.join("plain.txt"), "").unwrap();
+        let found = |start, in_quotes, typed: &str| -> Vec<String> {
+            let found = files(Names { start, in_quotes }, typed, path, None);
+            found.into_iter().map(|one| one.value).collect()
+        };
+        let all = [
+            "@file:\"my folder/",
+            "@file:\"my notes.txt\"",
+            "@file:plain.txt",
+        ];
+        assert_eq!(found("@file:", false, ""), all);
+        assert_eq!(found("@folder:", false, ""), ["@folder:\"my folder/\""]);
+        let inside = ["@file:\"my folder/in it/"];
+        assert_eq!(found("@file:", true, "my folder/"), inside);
+    }
 }

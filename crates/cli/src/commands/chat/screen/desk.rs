@@ -3,7 +3,7 @@
 mod obey;
 mod waiting;
 
-use std::cell::{Cell as Flag, RefCell};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ const FULL_BANNER: u16 = 24;
 /// Columns of the mark in front of what a command says.
 const MARK: usize = 2;
 /// The hint about messages while the agent works, as it is remembered to have been shown.
-const BUSY_HINT: &str = "busy_input";
+pub(super) const BUSY_HINT: &str = "busy_input";
 
 /// A conversation as the screen knows it.
 pub(super) struct Desk<'a> {
@@ -52,8 +52,6 @@ pub(super) struct Desk<'a> {
     nudge: Notify,
     /// What servers nearby say while they load a model.
     said: Mutex<mpsc::Receiver<String>>,
-    /// Whether the hint about messages while the agent works was shown.
-    hinted: Flag<bool>,
 }
 
 impl<'a> Desk<'a> {
@@ -64,7 +62,6 @@ impl<'a> Desk<'a> {
         shown: Settings,
         history: PathBuf,
     ) -> Outcome<Self> {
-        let seen = &conversation.house.models.loaded.config.onboarding.seen;
         Ok(Self {
             conversation,
             context,
@@ -81,7 +78,6 @@ impl<'a> Desk<'a> {
             own: RefCell::default(),
             nudge: Notify::new(),
             said: Mutex::new(conversation.house.models.listener.listen()),
-            hinted: Flag::new(seen.contains_key(BUSY_HINT)),
         })
     }
 
@@ -187,18 +183,8 @@ impl<'a> Desk<'a> {
         self.conversation.send(op);
     }
 
-    /// Says once what messages do while the agent works.
-    fn hint(&self, does: &str, other: &str) {
-        if self.hinted.replace(true) {
-            return;
-        }
-        let text =
-            format!("A message while the agent works {does}; {other} or /busy queue changes that.");
-        let cells = vec![notice(Level::Info, &text)];
-        self.put(News::Reply(Reply {
-            cells,
-            ..Reply::default()
-        }));
+    /// Keeps in mind that it was said what messages do while the agent works.
+    pub(super) fn keep_hinted(&self) {
         let key = format!("onboarding.seen.{BUSY_HINT}");
         let kept = edit(self.context, |settings| {
             settings.set(&key, "true", UnknownKey::Refuse)
@@ -217,9 +203,6 @@ impl<'a> Desk<'a> {
     /// command that opens another session is for that one.
     pub(super) async fn say(&self, message: &Outgoing) -> Outcome<Reply> {
         let settings = self.settings.lock().await;
-        if message.instead {
-            self.hint("stops the agent and is answered next", "/busy steer");
-        }
         let unkept = match message.rows.is_empty() {
             true => Some(self.op_of(message)?),
             false => None,

@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -102,6 +103,8 @@ pub(super) fn remember(history: &Path, line: &str, context: &Context) {
     let written = OpenOptions::new()
         .create(true)
         .append(true)
+        // What was said is for nobody else, here as in the database.
+        .mode(0o600)
         .open(history)
         .and_then(|mut file| file.write_all(&block(line, &stamp)));
     if let Err(error) = written {

@@ -51,6 +51,10 @@ impl Host for Desk<'_> {
         })
     }
 
+    fn explained(&self) {
+        self.keep_hinted();
+    }
+
     fn next_news(&self) -> LocalBoxFuture<'_, Option<News>> {
         Box::pin(self.news())
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use hermes_agent::message_tokens;
+use hermes_agent::{message_tokens, why_failed};
 use hermes_core::{Message, Part, Role, SessionId};
 use hermes_skills::typed_and_added;
 use hermes_store::{Record, Store};
@@ -159,14 +159,13 @@ impl Past<'_> {
             let word = |name: &str| result.as_ref()?.get(name)?.as_str();
             let took = Duration::try_from_secs_f64(at - begun).unwrap_or_default();
             if let Some(Cell::Tool(tool)) = self.cells.get_mut(place) {
-                tool.state = match *failed || word("error").is_some() {
-                    true => {
-                        let reason = word("error").unwrap_or(content);
-                        let reason = reason.lines().next().unwrap_or_default();
-                        let reason = reason.chars().take(LONGEST_REASON).collect();
-                        ToolState::Failed(took, reason)
+                let first = || content.lines().next().unwrap_or_default().to_owned();
+                let why = why_failed(content).or_else(|| failed.then(first));
+                tool.state = match why {
+                    Some(why) => {
+                        ToolState::Failed(took, why.chars().take(LONGEST_REASON).collect())
                     }
-                    false => ToolState::Done(took),
+                    None => ToolState::Done(took),
                 };
                 tool.output.push(word("output").unwrap_or(content));
             }

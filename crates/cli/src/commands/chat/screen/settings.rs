@@ -14,6 +14,7 @@ use hermes_tui::app::{
     Thoughts, ToolLines, WhileBusy,
 };
 
+use super::desk::BUSY_HINT;
 use super::files;
 use crate::args::chat::RunArgs;
 use crate::context::Context;
@@ -35,6 +36,7 @@ pub(super) fn of(run: &RunArgs, config: &Config, context: &Context) -> Settings 
         thoughts: thoughts(config),
         show_cost: display.show_cost,
         ring: display.bell_on_complete,
+        explain_busy: !config.onboarding.seen.contains_key(BUSY_HINT),
         status: match display.tui_statusbar {
             Some(Bar::Top) => StatusBar::Top,
             Some(Bar::Bottom) | None => StatusBar::Bottom,

@@ -35,7 +35,10 @@ impl Project {
             .iter()
             .filter(|path| has_in_order(&path.to_lowercase(), &wanted))
             .take(MOST_CANDIDATES)
-            .map(|path| Candidate::new(format!("@file:{path}"), ""))
+            .map(|path| match path.contains(char::is_whitespace) {
+                true => Candidate::new(format!("@file:\"{path}\""), ""),
+                false => Candidate::new(format!("@file:{path}"), ""),
+            })
             .collect()
     }
 
@@ -101,6 +104,7 @@ mod tests {
         write(".gitignore", "target/\n");
         write("src/deep/main.rs", "");
         write("target/main.o", "");
+        write("my notes.txt", "");
         let project = Project::default();
         let found = |typed: &str| -> Vec<String> {
             let found = project.find(typed, folder.path());
@@ -108,6 +112,8 @@ mod tests {
         };
         assert_eq!(found("sdm"), ["@file:src/deep/main.rs"]);
         assert!(found("mainx").is_empty());
+        // CL-17: a reference with a space in it is one in quotes.
+        assert_eq!(found("note"), ["@file:\"my notes.txt\""]);
         // The second look is the first one again.
         write("src/new.rs", "");
         assert!(found("new").is_empty());

@@ -50,9 +50,6 @@ impl Desk<'_> {
 
     /// Makes a remark to the agent.
     pub(in crate::commands::chat::screen) async fn make_remark(&self, text: String) -> Outcome {
-        if self.conversation.front().is_busy() {
-            self.hint("is a remark for the agent", "/busy interrupt");
-        }
         self.conversation.remark(text).await
     }
 
