@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod suite {
+    mod board;
     mod coding;
     mod compaction;
     mod conversation;
