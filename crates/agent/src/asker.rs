@@ -7,9 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use hermes_core::{Answer, AnsweredBy, Asker, Event, Question, QuestionId, QuestionKind, Reply};
-use hermes_store::{DecisionOutcome, NewPermission, Store, StoreError};
+use hermes_core::{
+    Answer, AnsweredBy, Asker, Decider, Event, Question, QuestionId, QuestionKind, Random, Reply,
+};
+use hermes_store::{DecisionOutcome, NewPermission, PERMISSION_LIFE, Store, StoreError};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::lane::Lane;
@@ -17,17 +20,53 @@ use crate::lane::Lane;
 /// How often a question is looked at that another process may answer.
 const LOOK: Duration = Duration::from_millis(200);
 
+/// Where other processes see and answer what waits for a yes.
+pub(crate) struct Board {
+    pub(crate) store: Store,
+    /// Makes numbers of questions.
+    pub(crate) random: Arc<dyn Random>,
+}
+
+impl Board {
+    /// What is put on it: only what needs nothing but a yes or a no, and not from the person alone.
+    fn permission(&self, question: &Question) -> Option<NewPermission> {
+        match &question.kind {
+            QuestionKind::Approval {
+                action,
+                reasons,
+                reach,
+                decider: Decider::Anyone,
+                ..
+            } => Some(NewPermission {
+                id: (self.random.next_u64() >> 1).cast_signed(),
+                session: question.session.clone(),
+                action: action.clone(),
+                reasons: reasons.clone(),
+                reach: *reach,
+                life: question.deadline,
+            }),
+            QuestionKind::Approval {
+                decider: Decider::Person,
+                ..
+            }
+            | QuestionKind::Clarify { .. }
+            | QuestionKind::Secret { .. }
+            | QuestionKind::Form(_) => None,
+        }
+    }
+}
+
 /// Puts questions to whoever listens to a session.
 pub(crate) struct SessionAsker {
     events: Lane<Event>,
-    /// Where others see what waits for a yes; none where nobody can be asked at all.
-    board: Option<Store>,
+    /// None where nobody can be asked at all.
+    board: Option<Board>,
     next: AtomicU64,
     open: Mutex<HashMap<QuestionId, oneshot::Sender<Reply>>>,
 }
 
 impl SessionAsker {
-    pub(crate) fn new(events: Lane<Event>, board: Option<Store>) -> Arc<Self> {
+    pub(crate) fn new(events: Lane<Event>, board: Option<Board>) -> Arc<Self> {
         Arc::new(Self {
             events,
             board,
@@ -49,29 +88,28 @@ impl SessionAsker {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows the question and waits for whoever answers first.
-    async fn put(&self, question: Question, board: &Store, posted: &mut Posted) -> Option<Reply> {
+    /// Shows the question and waits for whoever answers first; the person when both did.
+    async fn put(&self, question: Question, board: &Board, posted: &mut Posted) -> Option<Reply> {
         let id = question.id;
-        let asked = permission(&question);
-        let (sender, receiver) = oneshot::channel();
+        let asked = board.permission(&question);
+        let (sender, mut receiver) = oneshot::channel();
         self.waiting().insert(id, sender);
         self.events.send(Event::Ask(question)).await;
         let elsewhere = async {
-            if let Some(asked) = asked {
-                match answered_elsewhere(board, asked, posted).await {
-                    Ok(answered) => return answered,
-                    Err(error) => {
-                        tracing::warn!("other programs cannot answer a question: {error}");
-                    }
-                }
+            match asked {
+                Some(asked) => answered_elsewhere(&board.store, asked, posted).await,
+                None => std::future::pending().await,
             }
-            std::future::pending().await
         };
         let (outcome, by) = tokio::select! {
-            reply = receiver => return reply.ok(),
+            biased;
+            reply = &mut receiver => return reply.ok(),
             answered = elsewhere => answered,
         };
         self.waiting().remove(&id);
+        if let Ok(reply) = receiver.try_recv() {
+            return Some(reply);
+        }
         let (answer, word) = match outcome {
             DecisionOutcome::Once => (Answer::AllowOnce, "allowed"),
             DecisionOutcome::Session => (Answer::AllowSession, "allowed for this session"),
@@ -81,7 +119,7 @@ impl SessionAsker {
         let how = format!("{word} by {by}");
         let told = Event::Answered { question: id, how };
         self.events.send(told).await;
-        let by = AnsweredBy::Person(by);
+        let by = AnsweredBy::Program(by);
         Some(Reply { answer, by })
     }
 }
@@ -108,26 +146,19 @@ impl Asker for SessionAsker {
                 }
             };
             self.waiting().remove(&id);
-            let reply = reply.unwrap_or(nobody);
-            posted.outcome = outcome(&reply.answer);
-            reply
+            posted.outcome = reply.as_ref().map(|reply| outcome(&reply.answer));
+            reply.unwrap_or(nobody)
         })
     }
 }
 
-/// A question on the board, taken down when nobody waits for it any more, however that came.
+/// A question on the board, taken down when nobody waits for it any more, however that came. What is written and
+/// taken down is done in the order it was asked for, so one that nobody has read yet is taken down too.
+#[derive(Default)]
 struct Posted {
     at: Option<(Store, i64)>,
-    outcome: DecisionOutcome,
-}
-
-impl Default for Posted {
-    fn default() -> Self {
-        Self {
-            at: None,
-            outcome: DecisionOutcome::Refused,
-        }
-    }
+    /// What was answered, once somebody did.
+    outcome: Option<DecisionOutcome>,
 }
 
 impl Drop for Posted {
@@ -139,38 +170,51 @@ impl Drop for Posted {
     }
 }
 
-/// What is put on the board: only what needs nothing but a yes or a no.
-fn permission(question: &Question) -> Option<NewPermission> {
-    match &question.kind {
-        QuestionKind::Approval {
-            action,
-            reasons,
-            reach,
-            ..
-        } => Some(NewPermission {
-            session: question.session.clone(),
-            action: action.clone(),
-            reasons: reasons.clone(),
-            reach: *reach,
-            life: question.deadline,
-        }),
-        QuestionKind::Clarify { .. } | QuestionKind::Secret { .. } | QuestionKind::Form(_) => None,
+/// Puts a question on the board and waits for another process to answer it. A board that cannot be reached is tried
+/// again for as long as the question is open.
+async fn answered_elsewhere(
+    board: &Store,
+    mut asked: NewPermission,
+    posted: &mut Posted,
+) -> (DecisionOutcome, String) {
+    let (id, life, begun) = (asked.id, asked.life, Instant::now());
+    let mut trouble = Trouble::default();
+    posted.at = Some((board.clone(), id));
+    while let Err(error) = board.ask_permission(asked.clone()).await {
+        trouble.note(&error);
+        tokio::time::sleep(LOOK).await;
+        asked.life = life.saturating_sub(begun.elapsed());
+    }
+    let mut said = Instant::now();
+    loop {
+        tokio::time::sleep(LOOK).await;
+        if said.elapsed() >= PERMISSION_LIFE / 3 {
+            match board.wait_for_permission(id).await {
+                Ok(()) => said = Instant::now(),
+                Err(error) => trouble.note(&error),
+            }
+        }
+        match board.permission(id).await {
+            Ok(row) => {
+                if let Some(answer) = row.and_then(|row| row.answer) {
+                    return answer;
+                }
+            }
+            Err(error) => trouble.note(&error),
+        }
     }
 }
 
-/// Puts a question on the board and waits for another process to answer it.
-async fn answered_elsewhere(
-    board: &Store,
-    asked: NewPermission,
-    posted: &mut Posted,
-) -> Result<(DecisionOutcome, String), StoreError> {
-    let id = board.ask_permission(asked).await?;
-    posted.at = Some((board.clone(), id));
-    loop {
-        tokio::time::sleep(LOOK).await;
-        let answer = board.permission(id).await?.and_then(|row| row.answer);
-        if let Some(answer) = answer {
-            return Ok(answer);
+/// Whether it was said already that the board cannot be reached; once a question is enough.
+#[derive(Default)]
+struct Trouble {
+    is_told: bool,
+}
+
+impl Trouble {
+    fn note(&mut self, error: &StoreError) {
+        if !std::mem::replace(&mut self.is_told, true) {
+            tracing::warn!("other programs cannot answer a question now: {error}");
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::asker::SessionAsker;
+use crate::asker::{Board, SessionAsker};
 use crate::engine::{SessionSpec, Shared};
 use crate::lane::{Item, Lane};
 use crate::learning::Learning;
@@ -122,7 +122,10 @@ pub(crate) fn open(shared: Arc<Shared>, spec: SessionSpec) -> Session {
         stop: shared.services.stop.child_token(),
         asker: SessionAsker::new(
             session.events.clone(),
-            spec.attended.then(|| shared.services.store.clone()),
+            spec.attended.then(|| Board {
+                store: shared.services.store.clone(),
+                random: shared.services.random.clone(),
+            }),
         ),
         ops: session.ops.clone(),
         control: session.control.clone(),

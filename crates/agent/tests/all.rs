@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod suite {
     mod answers;
+    mod board;
     mod coding;
     mod compaction;
     mod conversation;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use hermes_core::{Answer, InboxId, Question, QuestionKind, Reach};
 use hermes_tui::composer::paste::is_command;
+use nix::sys::termios::{FlushArg, tcflush};
 use tokio::sync::mpsc;
 
 use crate::output::printable;
@@ -164,11 +165,14 @@ impl Typed {
         self.ahead.push_back(line.into());
     }
 
-    /// Keeps what was typed so far for `next`. Called before a question is shown, so that whoever answers
-    /// at once is heard.
+    /// Keeps the lines that were typed so far for `next`; of one that has not ended, nobody knows what it is about, so
+    /// that goes. Called before a question is shown, so that whoever answers at once is heard.
     pub(crate) fn set_aside(&mut self) {
         if !self.by_hand {
             return;
+        }
+        if let Err(error) = tcflush(io::stdin(), FlushArg::TCIFLUSH) {
+            tracing::debug!("what was typed before a question stays: {error}");
         }
         while let Ok(came) = self.lines.try_recv() {
             match &mut self.open {

@@ -38,6 +38,8 @@ pub enum QuestionKind {
         reach: Reach,
         /// Whether the person may have something else done instead, in the same words the action is in.
         editable: bool,
+        /// Whose yes counts.
+        decider: Decider,
     },
     /// What was meant?
     Clarify {
@@ -67,7 +69,17 @@ pub enum Reach {
     Always,
 }
 
-/// What a person said.
+/// Whose yes counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decider {
+    /// The person's alone: others do not even see the question.
+    Person,
+    /// Also that of a program the person lets answer in their place.
+    Anyone,
+}
+
+/// What was said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -99,6 +111,8 @@ pub enum Answer {
 pub enum AnsweredBy {
     /// A person, by the name the front end knows.
     Person(String),
+    /// A program that the person lets answer in their place, by its name. It never counts as the person.
+    Program(String),
     /// A rule of the configuration.
     Rule(String),
     /// Nobody could be asked, or nobody answered in time.

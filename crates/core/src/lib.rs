@@ -20,7 +20,7 @@ mod random;
 mod tool;
 mod usage;
 
-pub use ask::{Answer, AnsweredBy, Asker, Question, QuestionKind, Reach, Reply};
+pub use ask::{Answer, AnsweredBy, Asker, Decider, Question, QuestionKind, Reach, Reply};
 pub use clock::{Clock, ManualClock, SystemClock, local_zone};
 pub use embed::{Compared, EmbedError, Embedder};
 pub use failure::{Failure, FailureKind, causes};

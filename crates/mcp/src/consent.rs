@@ -2,9 +2,10 @@
 //! written down before anything is sent.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hermes_core::{
-    Answer, AnsweredBy, Clock, Question, QuestionId, QuestionKind, Random, Reach, Reply,
+    Answer, AnsweredBy, Clock, Decider, Question, QuestionId, QuestionKind, Random, Reach, Reply,
     ToolContext, ToolError,
 };
 use hermes_secrets::{RedactorHandle, Scope};
@@ -26,6 +27,8 @@ pub(crate) struct Consent {
     pub(crate) clock: Arc<dyn Clock>,
     /// Where decisions are kept.
     pub(crate) store: Option<Store>,
+    /// How long a person may take.
+    pub(crate) patience: Duration,
 }
 
 impl Consent {
@@ -96,8 +99,9 @@ impl Consent {
                 marks: Vec::new(),
                 reach: Reach::Once,
                 editable: false,
+                decider: Decider::Anyone,
             },
-            deadline: context.deadline,
+            deadline: self.patience,
         };
         context.asker.ask(question, context.cancel.clone()).await
     }
@@ -114,8 +118,11 @@ fn for_model(message: String) -> ToolError {
 }
 
 fn refusal(server: &str, reply: &Reply) -> String {
-    match reply.by {
+    match &reply.by {
         AnsweredBy::Person(_) => "the user refused this call".to_owned(),
+        AnsweredBy::Program(name) => {
+            format!("a program that may answer for the user refused this call ({name})")
+        }
         AnsweredBy::Rule(_) | AnsweredBy::Runtime => {
             format!("calls of MCP server {server} need a yes, and nobody gave one")
         }
@@ -124,7 +131,7 @@ fn refusal(server: &str, reply: &Reply) -> String {
 
 fn name(by: &AnsweredBy) -> String {
     match by {
-        AnsweredBy::Person(name) => name.clone(),
+        AnsweredBy::Person(name) | AnsweredBy::Program(name) => name.clone(),
         AnsweredBy::Rule(rule) => format!("rule: {rule}"),
         AnsweredBy::Runtime => "runtime".to_owned(),
     }

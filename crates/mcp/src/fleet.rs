@@ -330,6 +330,7 @@ impl Fleet {
                         random: Arc::clone(&surroundings.random),
                         clock: Arc::clone(&surroundings.clock),
                         store: surroundings.decisions.clone(),
+                        patience: surroundings.patience,
                     },
                 };
                 McpTool::all(&handle.view().catalog, &namespace, &Arc::new(offer))

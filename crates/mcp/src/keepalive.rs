@@ -56,7 +56,7 @@ async fn by_tools(session: &Session, limit: Duration) -> Pulse {
 }
 
 /// Whether the server says that it does not know what it was asked.
-fn is_unknown(failure: &Failure) -> bool {
+pub(crate) fn is_unknown(failure: &Failure) -> bool {
     let Failure::Rpc { code, message } = failure else {
         return false;
     };

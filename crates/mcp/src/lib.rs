@@ -18,7 +18,8 @@
 //! any state ── shutdown ──► Stopping ──► Stopped
 //! ```
 //!
-//! `serve` is the other side: Hermes as a server that lets other programs read its conversations.
+//! `serve` is the other side: Hermes as a server that lets other programs read its conversations and answer what its
+//! sessions ask before they act.
 //!
 //! What is left out: asking people (the session's `Asker`), asking models (a seam handed in), and deciding
 //! which tools an agent offers.

@@ -355,6 +355,9 @@ pub fn denial(by: &AnsweredBy, reason: Option<&str>) -> String {
     let who = match by {
         AnsweredBy::Person(name) if name.is_empty() => "The user refused the command".to_owned(),
         AnsweredBy::Person(name) => format!("{name} refused the command"),
+        AnsweredBy::Program(name) => {
+            format!("A program that may answer for the user refused the command ({name})")
+        }
         AnsweredBy::Rule(rule) => format!("The rule `{rule}` refused the command"),
         AnsweredBy::Runtime => "Nobody answered in time, so the command was not run".to_owned(),
     };

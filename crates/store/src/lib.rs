@@ -80,7 +80,7 @@ pub use listing::{Listed, Listing};
 pub use maintain::Optimized;
 pub use mcp::McpPins;
 pub use messages::NewRecord;
-pub use permissions::{NewPermission, Permission};
+pub use permissions::{NewPermission, PERMISSION_LIFE, Permission};
 pub use processes::{ProcessEnd, ProcessEvent, ProcessIdentity, ProcessRow};
 pub use record::{Record, Relation, Session, Visibility};
 pub use reference_row::MediaForm;

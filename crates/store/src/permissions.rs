@@ -13,12 +13,18 @@ use crate::worker::Pending;
 const KEPT: Duration = Duration::from_secs(60 * 60);
 /// Most rows one listing gives.
 const MOST_LISTED: u32 = 200;
-const COLUMNS: &str =
-    "id, session_id, action, reasons, reach, asked_at, until, answer, answered_by, outcome";
+/// What is read of a question: first when it is now, then since when a session that waits must have said so.
+const COLUMNS: &str = "id, session_id, action, reasons, reach, asked_at, until, answer, answered_by, outcome, \
+     outcome IS NULL AND until > ?1 AND waited_at > ?2";
+
+/// How long a question is open that its session has not asked for again: the session was killed.
+pub const PERMISSION_LIFE: Duration = Duration::from_secs(15);
 
 /// A question before it is asked.
 #[derive(Debug, Clone)]
 pub struct NewPermission {
+    /// Its number, which nobody else has.
+    pub id: i64,
     pub session: SessionId,
     /// What is to be done.
     pub action: String,
@@ -47,11 +53,13 @@ pub struct Permission {
     pub answer: Option<(DecisionOutcome, String)>,
     /// What the session heard at last, from anybody.
     pub outcome: Option<DecisionOutcome>,
+    /// Whether the session waited for an answer when this was read.
+    pub is_waited_for: bool,
 }
 
 impl Store {
-    /// Writes down a question for other processes. Those that are long over go.
-    pub fn ask_permission(&self, asked: NewPermission) -> Pending<i64> {
+    /// Writes down a question for other processes, once however often it is asked. Those that are long over go.
+    pub fn ask_permission(&self, asked: NewPermission) -> Pending<()> {
         let now = self.now();
         let action = self.clean(asked.action);
         let reasons = self.clean(asked.reasons.join("\n"));
@@ -61,10 +69,12 @@ impl Store {
                 .execute([now - KEPT.as_secs_f64()])?;
             connection
                 .prepare_cached(
-                    "INSERT INTO permissions (session_id, action, reasons, reach, asked_at, until) \
-                     VALUES (?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO permissions \
+                     (id, session_id, action, reasons, reach, asked_at, until, waited_at) \
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?6) ON CONFLICT (id) DO NOTHING",
                 )?
                 .execute((
+                    asked.id,
                     asked.session.as_str(),
                     action,
                     reasons,
@@ -72,7 +82,18 @@ impl Store {
                     now,
                     now + asked.life.as_secs_f64(),
                 ))?;
-            Ok(connection.last_insert_rowid())
+            Ok(())
+        })
+    }
+
+    /// Says that the session still waits.
+    pub fn wait_for_permission(&self, id: i64) -> Pending<()> {
+        let now = self.now();
+        self.write(move |connection| {
+            connection
+                .prepare_cached("UPDATE permissions SET waited_at = ?2 WHERE id = ?1")?
+                .execute((id, now))?;
+            Ok(())
         })
     }
 
@@ -83,29 +104,35 @@ impl Store {
             let answered = connection
                 .prepare_cached(
                     "UPDATE permissions SET answer = ?2, answered_by = ?3 \
-                     WHERE id = ?1 AND answer IS NULL AND outcome IS NULL AND until > ?4",
+                     WHERE id = ?1 AND answer IS NULL AND outcome IS NULL AND until > ?4 \
+                     AND waited_at > ?5",
                 )?
-                .execute((id, answer.word(), by, now))?;
+                .execute((id, answer.word(), by, now, lately(now)))?;
             Ok(answered == 1)
         })
     }
 
-    /// Says that nobody waits for an answer any more, and what it was.
-    pub fn end_permission(&self, id: i64, outcome: DecisionOutcome) -> Pending<()> {
+    /// Says that nobody waits for an answer any more, and what it was; nothing when nobody answered.
+    pub fn end_permission(&self, id: i64, outcome: Option<DecisionOutcome>) -> Pending<()> {
+        let now = self.now();
         self.write(move |connection| {
             connection
-                .prepare_cached("UPDATE permissions SET outcome = ?2 WHERE id = ?1")?
-                .execute((id, outcome.word()))?;
+                .prepare_cached(
+                    "UPDATE permissions SET outcome = ?2, until = min(until, ?3) WHERE id = ?1",
+                )?
+                .execute((id, outcome.map(DecisionOutcome::word), now))?;
             Ok(())
         })
     }
 
     /// A question by its number.
     pub fn permission(&self, id: i64) -> Pending<Option<Permission>> {
+        let now = self.now();
         self.read(move |connection| {
-            let sql = format!("SELECT {COLUMNS} FROM permissions WHERE id = ?");
+            let sql = format!("SELECT {COLUMNS} FROM permissions WHERE id = ?3");
             let mut query = connection.prepare_cached(&sql)?;
-            Ok(query.query_row([id], read).optional()?)
+            let row = query.query_row((now, lately(now), id), read);
+            Ok(row.optional()?)
         })
     }
 
@@ -115,10 +142,11 @@ impl Store {
         self.read(move |connection| {
             let sql = format!(
                 "SELECT {COLUMNS} FROM permissions \
-                 WHERE answer IS NULL AND outcome IS NULL AND until > ? ORDER BY id LIMIT ?"
+                 WHERE answer IS NULL AND outcome IS NULL AND until > ?1 AND waited_at > ?2 \
+                 ORDER BY asked_at, id LIMIT ?3"
             );
             let mut query = connection.prepare_cached(&sql)?;
-            let rows = query.query_map((now, MOST_LISTED), read)?;
+            let rows = query.query_map((now, lately(now), MOST_LISTED), read)?;
             Ok(rows.collect::<Result<_, _>>()?)
         })
     }
@@ -142,7 +170,13 @@ fn read(row: &Row<'_>) -> Result<Permission, rusqlite::Error> {
         until: row.get(6)?,
         answer: answer.map(|word| (DecisionOutcome::read(&word), by.unwrap_or_default())),
         outcome: outcome.map(|word| DecisionOutcome::read(&word)),
+        is_waited_for: row.get(10)?,
     })
+}
+
+/// Since when a session that waits must have said so.
+fn lately(now: f64) -> f64 {
+    now - PERMISSION_LIFE.as_secs_f64()
 }
 
 fn word(reach: Reach) -> &'static str {

@@ -15,6 +15,7 @@ mod suite {
     mod learning;
     mod lineage;
     mod opening;
+    mod permissions;
     mod processes;
     mod remembering;
     mod search;

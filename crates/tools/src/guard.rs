@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_core::{
-    Answer, AnsweredBy, Clock, Consultation, Question, QuestionId, QuestionKind, Reach, RunMode,
-    SessionId, ToolContext,
+    Answer, AnsweredBy, Clock, Consultation, Decider, Question, QuestionId, QuestionKind, Reach,
+    RunMode, SessionId, ToolContext,
 };
 use hermes_policy::{
     Approvals, Audience, Because, Finding, Isolation, Judgement, Review, Standing, Step,
@@ -254,14 +254,14 @@ impl Guard {
                 reasons: reasons.into_iter().cloned().collect(),
                 marks,
                 reach,
+                decider: case.decider(),
             },
             deadline: self.settings.patience,
         };
         let cancel = case.context.cancel.clone();
         let reply = case.context.asker.ask(question, cancel).await;
-        // Nothing but a person lets anything out of the sandbox.
         let by_person = matches!(reply.by, AnsweredBy::Person(_));
-        if case.action.kind.leaves().is_some() && !by_person {
+        if case.decider() == Decider::Person && !by_person {
             let told = denial(&reply.by, None);
             return Decided::Over(self.refused(case, &reply.by, &told).await);
         }
@@ -401,6 +401,16 @@ struct Case<'a> {
     changed: Option<&'a Changed>,
 }
 
+impl Case<'_> {
+    /// Whose yes counts: nothing but a person's lets anything out of the sandbox.
+    fn decider(&self) -> Decider {
+        match self.action.kind.leaves() {
+            Some(_) => Decider::Person,
+            None => Decider::Anyone,
+        }
+    }
+}
+
 /// How far a decision is.
 enum Decided {
     Over(Clearance),
@@ -432,7 +442,7 @@ fn mode(mode: RunMode) -> Approvals {
 
 fn name(by: &AnsweredBy) -> String {
     match by {
-        AnsweredBy::Person(name) => name.clone(),
+        AnsweredBy::Person(name) | AnsweredBy::Program(name) => name.clone(),
         AnsweredBy::Rule(rule) => format!("rule: {rule}"),
         AnsweredBy::Runtime => "runtime".to_owned(),
     }

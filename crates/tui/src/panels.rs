@@ -105,6 +105,8 @@ impl Panel {
                 marks,
                 reach,
                 editable,
+                // Whoever sees a panel is the person.
+                decider: _,
             } => Self::Approval(match editable {
                 true => Approval::editable(action, reasons, marks, *reach),
                 false => Approval::new(action, reasons, marks, *reach),

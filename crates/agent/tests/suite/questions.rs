@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use futures_core::future::BoxFuture;
 use hermes_core::{
-    Answer, AnsweredBy, Beside, Effect, Event, Handling, Op, Question, QuestionId, QuestionKind,
-    Reach, Tool, ToolContext, ToolOutcome, ToolResult, ToolSpec, TurnEnd,
+    Answer, AnsweredBy, Beside, Decider, Effect, Event, Handling, Op, Question, QuestionId,
+    QuestionKind, Reach, Tool, ToolContext, ToolOutcome, ToolResult, ToolSpec, TurnEnd,
 };
 use hermes_testkit::model_server::{Scenario, text, tool_call};
 use serde_json::{Value as Json, json};
@@ -13,13 +13,13 @@ use serde_json::{Value as Json, json};
 use super::fixture::{Fixture, finish, say};
 
 /// Asks whether it may, and says what it heard.
-struct Asking {
+pub(super) struct Asking {
     spec: ToolSpec,
     deadline: Duration,
 }
 
 impl Asking {
-    fn new(deadline: Duration) -> Self {
+    pub(super) fn new(deadline: Duration) -> Self {
         Self {
             spec: ToolSpec {
                 name: "act".to_owned(),
@@ -56,13 +56,18 @@ impl Tool for Asking {
                     marks: Vec::new(),
                     reach: Reach::Session,
                     editable: false,
+                    decider: match arguments["alone"].as_bool() {
+                        Some(true) => Decider::Person,
+                        _ => Decider::Anyone,
+                    },
                 },
                 deadline: self.deadline,
             };
             let reply = context.asker.ask(question, context.cancel.clone()).await;
             let by = match reply.by {
                 AnsweredBy::Runtime => "nobody",
-                _ => "a person",
+                AnsweredBy::Program(_) => "a program",
+                AnsweredBy::Person(_) | AnsweredBy::Rule(_) => "a person",
             };
             Ok(ToolResult {
                 content: format!("{what}: {:?} by {by}", reply.answer),
@@ -73,7 +78,7 @@ impl Tool for Asking {
 }
 
 /// The next question.
-async fn asked(session: &hermes_agent::Session) -> (QuestionId, String) {
+pub(super) async fn asked(session: &hermes_agent::Session) -> (QuestionId, String) {
     loop {
         let event = session.next_event().await.expect("the session goes on");
         if let Event::Ask(Question {
@@ -87,7 +92,7 @@ async fn asked(session: &hermes_agent::Session) -> (QuestionId, String) {
     }
 }
 
-fn results(fixture: &Fixture) -> Vec<String> {
+pub(super) fn results(fixture: &Fixture) -> Vec<String> {
     let rows = fixture.texts().into_iter();
     rows.filter(|(role, _)| role == "tool")
         .map(|(_, text)| text)

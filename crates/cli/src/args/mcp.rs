@@ -77,7 +77,7 @@ pub(crate) enum McpCommand {
     },
     /// Call a tool of a server and print what the model would get, one JSON object a call
     Call(CallArgs),
-    /// Let other programs read conversations and hear of new messages, over MCP
+    /// Let other programs read conversations and answer approvals, over MCP
     Serve(ServeArgs),
 }
 

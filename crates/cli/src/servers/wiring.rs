@@ -74,6 +74,7 @@ impl Wiring {
             home,
             memory: Some(memory.clone()),
             decisions: Some(store.clone()),
+            patience: loaded.config.approvals.timeout,
             sampler: Some(sampler.unwrap_or_else(|| Arc::new(NoModel))),
             reserved: hermes_tools::names()
                 .iter()

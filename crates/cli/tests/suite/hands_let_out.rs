@@ -11,10 +11,10 @@ use super::chat::with_model;
 use super::hands::{results_in, run_in, terminal};
 
 /// A file outside every workspace. Gone again when this is dropped.
-struct Outside(PathBuf);
+pub(crate) struct Outside(pub(crate) PathBuf);
 
 impl Outside {
-    fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         Self(format!("/var/hermes-{name}-{}", std::process::id()).into())
     }
 

@@ -5,6 +5,7 @@ use hermes_testkit::model_server::{ModelServer, Scenario, text, tool_call};
 use hermes_testkit::pty::Terminal;
 use serde_json::{Value as Json, json};
 
+use super::hands_let_out::Outside;
 use super::mcp_lab::{LONG, Lab};
 use super::program::Program;
 use super::screen::{LIMIT, leave, open, quiet};
@@ -123,5 +124,76 @@ fn an_answer_at_the_terminal_closes_the_question_for_others() {
     let said = said[0]["answer"].to_string();
     assert!(said.contains("not open any more"), "{said}");
     assert!(!program.home.workspace().join("done").exists());
+    leave(&terminal);
+}
+
+// EX-68, MCP-79: a program can allow a command, and cannot let it out of the sandbox.
+#[test]
+fn no_program_lets_a_command_out_of_the_sandbox() {
+    let outside = Outside::new("answered");
+    let path = outside.0.display();
+    let command = format!("mkdir -p build && rm -rf build && echo made > {path}");
+    let scenario = Scenario::new()
+        .reply(tool_call("terminal", json!({ "command": command })))
+        .reply(text("so be it"));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "approvals: {mode: manual, timeout: 600}\n");
+    let client = client_of(&program);
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 160, 60).unwrap();
+    terminal.wait_for_text("Ctrl+D ends.", LONG).unwrap();
+    terminal.send("delete it\r").unwrap();
+    terminal.wait_for_text("May I do this?", LONG).unwrap();
+    respond(&client, "allow-once");
+    terminal
+        .wait_for_text("refused by the sandbox", LONG)
+        .unwrap();
+    // The person is asked, and nobody else.
+    let listed = asked(&client, "permissions_list_open", &json!({}));
+    assert_eq!(listed["count"], 0, "{listed}");
+    terminal.send("n\r").unwrap();
+    terminal.wait_for_text("so be it", LONG).unwrap();
+    assert!(!outside.0.exists());
+    leave(&terminal);
+    let log = program.run(&["policy", "log"]).ok().stdout;
+    assert!(log.contains("outside-sandbox"), "{log}");
+}
+
+// CL-19, MCP-79: what was typed for one question is no answer to the next.
+#[test]
+fn half_a_yes_for_a_question_that_is_over_does_not_allow_the_next_one() {
+    let delete = |file: &str| {
+        let command = format!("mkdir -p build && rm -rf build && touch {file}");
+        tool_call("terminal", json!({ "command": command }))
+    };
+    let scenario = Scenario::new()
+        .reply(delete("one"))
+        .reply(delete("two"))
+        .reply(text("so be it"));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "approvals: {mode: manual, timeout: 600}\n");
+    let client = client_of(&program);
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    terminal.wait_for_text("Ctrl+D ends.", LONG).unwrap();
+    terminal.send("delete it\r").unwrap();
+    terminal.wait_for_text("touch one", LONG).unwrap();
+    terminal.wait_for_text("? ", LONG).unwrap();
+    terminal.send("y").unwrap();
+    terminal.wait_for_text("? y", LONG).unwrap();
+    respond(&client, "deny");
+    terminal.wait_for_text("touch two", LONG).unwrap();
+    let shown = || {
+        terminal
+            .screen()
+            .text()
+            .trim_end()
+            .ends_with('?')
+            .then_some(())
+    };
+    eventually(LONG, "the second question is shown", shown).unwrap();
+    terminal.send("\r").unwrap();
+    terminal.wait_for_text("so be it", LONG).unwrap();
+    for file in ["one", "two"] {
+        assert!(!program.home.workspace().join(file).exists(), "{file}");
+    }
     leave(&terminal);
 }

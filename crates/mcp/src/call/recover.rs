@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::{Call, End};
 use crate::failure::Remedy;
+use crate::keepalive::is_unknown;
 use crate::session::Session;
 use crate::supervisor::{Begin, Cause, Command};
 use crate::{Failure, Recovery, State, Trouble, View};
@@ -157,8 +158,7 @@ impl Call<'_> {
             sign = session.ping(self.policy().keepalive_timeout) => match sign {
                 Ok(()) => true,
                 // It answered, which is all that was asked.
-                Err(Failure::Rpc { code, .. }) => code == -32601,
-                Err(_) => false,
+                Err(failure) => is_unknown(&failure),
             },
         }
     }

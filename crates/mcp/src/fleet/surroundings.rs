@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_config::Environment;
@@ -45,6 +46,8 @@ pub struct Surroundings {
     pub memory: Option<Memory>,
     /// Where it is written down who allowed a call and who refused one.
     pub decisions: Option<Store>,
+    /// How long a person may take to allow a call.
+    pub patience: Duration,
     /// Asks models on behalf of servers.
     pub sampler: Option<Arc<dyn Sampler>>,
     /// Names of tools that are taken.

@@ -4,7 +4,9 @@ mod fields;
 
 use std::time::Duration;
 
-use hermes_core::{Answer, AnsweredBy, Form, Question, QuestionId, QuestionKind, Reach, Reply};
+use hermes_core::{
+    Answer, AnsweredBy, Decider, Form, Question, QuestionId, QuestionKind, Reach, Reply,
+};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
@@ -87,6 +89,7 @@ struct Asking<'a> {
     limit: Duration,
 }
 
+/// Servers ask the person: links may let somebody in, and consent is theirs to give.
 impl Asking<'_> {
     async fn put(&self, kind: QuestionKind) -> Reply {
         let question = Question {
@@ -111,6 +114,7 @@ impl Asking<'_> {
                 marks: Vec::new(),
                 reach: Reach::Once,
                 editable: false,
+                decider: Decider::Person,
             })
             .await;
         match reply.answer {
@@ -166,6 +170,7 @@ impl Asking<'_> {
                 marks: Vec::new(),
                 reach: Reach::Once,
                 editable: false,
+                decider: Decider::Person,
             })
             .await;
         match reply.answer {
@@ -180,8 +185,9 @@ fn refusal(reply: &Reply) -> ElicitResult {
     let declined = reply.answer != Answer::Dismiss;
     ElicitResult::new(match reply.by {
         AnsweredBy::Person(_) | AnsweredBy::Rule(_) if declined => ElicitationAction::Decline,
-        AnsweredBy::Person(_) | AnsweredBy::Rule(_) | AnsweredBy::Runtime => {
-            ElicitationAction::Cancel
-        }
+        AnsweredBy::Person(_)
+        | AnsweredBy::Rule(_)
+        | AnsweredBy::Program(_)
+        | AnsweredBy::Runtime => ElicitationAction::Cancel,
     })
 }

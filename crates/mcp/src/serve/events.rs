@@ -192,20 +192,19 @@ pub(super) async fn follow(
             Ok(changed) => due |= changed,
             Err(error) => tracing::warn!("new messages cannot be looked for: {error}"),
         }
-        // A question whose process was killed ends with its time, which nobody commits.
+        let mut again = false;
+        // A question whose process was killed ends by itself, which nobody commits.
         if (due || !waiting.0.is_empty())
             && let Err(error) = waiting.look(store, &feed).await
         {
             tracing::warn!("open approvals cannot be read: {error}");
-            due = true;
-            continue;
+            again = true;
         }
-        if due {
-            match feed_new(store, &feed, &mut seen).await {
-                Ok(()) => due = false,
-                Err(error) => tracing::warn!("new messages cannot be read: {error}"),
-            }
+        if due && let Err(error) = feed_new(store, &feed, &mut seen).await {
+            tracing::warn!("new messages cannot be read: {error}");
+            again = true;
         }
+        due = again;
     }
 }
 
@@ -221,7 +220,11 @@ impl Waiting {
         let over: Vec<i64> = self.0.keys().copied().filter(|id| !is_open(id)).collect();
         for id in over {
             let row = store.permission(id).await?;
-            let decision = row.and_then(|row| row.outcome.or(row.answer.map(|(said, _)| said)));
+            if row.as_ref().is_some_and(|row| row.is_waited_for) {
+                // Somebody answered, and the session has not heard it: that decides nothing yet.
+                continue;
+            }
+            let decision = row.and_then(|row| row.outcome);
             if let Some((asked, root)) = self.0.remove(&id) {
                 let decision = ("decision", json!(decision.map_or("expired", word)));
                 let event = Event::approval("approval_resolved", &asked, &root, decision);

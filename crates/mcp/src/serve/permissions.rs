@@ -118,25 +118,31 @@ impl Permissions {
                     word(other)
                 )),
             },
-            Err(_) => Err(format!(
-                "nobody heard the answer to approval {id}: the session that asked is gone"
-            )),
+            Err(_) => Err(unheard(number)),
         }
     }
 
     async fn ended(&self, id: i64) -> Result<DecisionOutcome, String> {
         loop {
             let asked = self.store.permission(id).await.map_err(unreadable)?;
-            if let Some(outcome) = asked.and_then(|asked| asked.outcome) {
-                return Ok(outcome);
+            let asked = asked.ok_or_else(|| unheard(id))?;
+            match asked.outcome {
+                Some(outcome) => return Ok(outcome),
+                None if asked.is_waited_for => tokio::time::sleep(LOOK).await,
+                None => return Err(unheard(id)),
             }
-            tokio::time::sleep(LOOK).await;
         }
     }
 }
 
 fn absent(id: &str) -> String {
     format!("there is no open approval {id}; permissions_list_open names them")
+}
+
+fn unheard(id: i64) -> String {
+    format!(
+        "nobody heard the answer to approval {id}: the session that asked is gone or waits no more"
+    )
 }
 
 /// What was decided, in the words of clients.

@@ -88,6 +88,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             shelf: Arc::new(Shelf::new(ShelfFolders::of_home(&home), None)),
             memory: None,
             decisions: None,
+            patience: Duration::from_secs(30),
             sampler: None,
             reserved: Vec::new(),
             blocked: Vec::new(),

@@ -228,6 +228,7 @@ fn fleet(rig: &Rig, home: &Path, policy: RecoveryPolicy) -> Fleet {
         shelf: Arc::new(Shelf::new(ShelfFolders::of_home(home), None)),
         memory: None,
         decisions: None,
+        patience: PATIENCE,
         sampler: None,
         reserved: Vec::new(),
         blocked: Vec::new(),

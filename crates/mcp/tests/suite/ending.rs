@@ -10,9 +10,25 @@ use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Bench, at, context, error, quick, read, remote};
 
+/// What "at once" means, for a call that the server itself would hold for twenty seconds.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
 // MCP-10, the reference's test_session_expired_handler_returns_none_without_loop
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_during_the_shutdown_is_answered_at_once() {
+    // A busy machine may be late once; what is promised is not missed every time.
+    let mut times = Vec::new();
+    for _ in 0..3 {
+        times.push(answered_within().await);
+        if times.last().is_some_and(|took| *took < AT_ONCE) {
+            return;
+        }
+    }
+    panic!("{times:?}");
+}
+
+/// How long a call takes that meets the end of everything, or one that comes after it, whichever is longer.
+async fn answered_within() -> Duration {
     let server = remote(Profile::default());
     let bench = Bench::connected(quick(), server.url("/mcp")).await;
     let tool = bench.tool("mcp__one__echo");
@@ -35,14 +51,13 @@ async fn a_call_during_the_shutdown_is_answered_at_once() {
         asked
     });
     assert!(!error(&answer).is_empty());
-    // Long before the server would let go of it.
     let took = answered.duration_since(asked);
-    assert!(took < Duration::from_secs(10), "{took:?}");
     let late = Instant::now();
     let answer = read(tool.call(json!({}), &around).await);
     assert!(error(&answer).contains("not connected"), "{answer}");
-    assert!(late.elapsed() < Duration::from_secs(10));
+    let took = took.max(late.elapsed());
     assert_eq!(server.stats().initialize, 1);
+    took
 }
 
 // MCP-10

@@ -157,6 +157,7 @@ impl Bench {
             )),
             memory: None,
             decisions: None,
+            patience: PATIENCE,
             sampler: None,
             reserved: Vec::new(),
             blocked: Vec::new(),

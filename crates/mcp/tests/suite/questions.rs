@@ -4,17 +4,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use hermes_config::{McpElicitation, McpSampling};
+use hermes_config::{McpElicitation, McpSampling, McpSandbox, McpTrust};
 use hermes_core::{
-    Answer, AnsweredBy, Asker, CallId, FinishReason, Part, Question, QuestionKind, Reply, Role,
-    ToolCall, ToolChoice,
+    Answer, AnsweredBy, Asker, CallId, Decider, FinishReason, Part, Question, QuestionKind, Reply,
+    Role, ToolCall, ToolChoice,
 };
 use hermes_mcp::{RecoveryPolicy, Sample, Sampled, Sampler};
 use hermes_testkit::mcp_server::{Mode, Profile};
 use serde_json::{Value as Json, json};
 use tokio_util::sync::CancellationToken;
 
-use super::fixture::{Bench, Gate, PATIENCE, at, context, quick, read, remote};
+use super::fixture::{Bench, Gate, PATIENCE, at, context, error, quick, read, remote};
 
 /// Somebody who thinks for a while and then says the same to every question.
 pub(crate) struct Somebody {
@@ -100,6 +100,20 @@ async fn a_question_reaches_the_person_and_stops_the_clock_of_the_call() {
         "mode": "url", "message": "Sign in", "url": "https://h.example.test/x", "elicitationId": "1",
     });
     assert_eq!(heard(&bench, &yes, link).await["action"], json!("accept"));
+    let consent =
+        json!({ "message": "?", "requestedSchema": { "type": "object", "properties": {} } });
+    assert_eq!(
+        heard(&bench, &yes, consent).await["action"],
+        json!("accept")
+    );
+    for asked in yes.asked.lock().unwrap().iter() {
+        let decider = Decider::Person;
+        let kind = &asked.kind;
+        assert!(
+            matches!(kind, QuestionKind::Approval { decider: whose, .. } if *whose == decider),
+            "{kind:?}"
+        );
+    }
     bench.failures(0).await;
     // Servers ask only in the ways that were announced.
     let announced: Json = serde_json::from_str(&bench.lines("one", "capabilities")[0]).unwrap();
@@ -152,15 +166,55 @@ async fn a_page_that_must_be_opened_first_is_shown_and_the_call_made_again() {
         around.asker = Arc::clone(&person) as Arc<dyn Asker>;
         let called = read(tool.call(json!({ "text": "x" }), &around).await);
         let asked = person.asked.lock().unwrap().clone();
-        let QuestionKind::Approval { action, .. } = &asked[0].kind else {
+        let QuestionKind::Approval {
+            action, decider, ..
+        } = &asked[0].kind
+        else {
             panic!("{asked:?}");
         };
+        // It may let somebody in.
+        assert_eq!(*decider, Decider::Person);
         assert_eq!(action, "https://h.example.test/x?state=1");
         assert_eq!(called == json!({ "result": "x" }), works, "{called}");
     }
     // What was refused was not done.
     assert_eq!(bench.lines("one", "done"), ["echo"]);
     bench.failures(0).await;
+}
+
+// MCP-93
+#[tokio::test(flavor = "multi_thread")]
+async fn a_yes_for_an_untrusted_server_is_waited_for_as_the_settings_say() {
+    let mut bench = Bench::new(quick());
+    let mut server = bench.program("one", "");
+    server.trust = McpTrust::Untrusted;
+    server.sandbox = Some(McpSandbox::Off);
+    bench.add("one", server).await;
+    bench.ready("one").await;
+    let program = "a program that may answer for the user refused this call (robot)";
+    for (by, told) in [
+        (AnsweredBy::Person("me".to_owned()), "the user refused"),
+        (AnsweredBy::Program("robot".to_owned()), program),
+        (AnsweredBy::Runtime, "nobody gave one"),
+    ] {
+        let answer = Answer::no();
+        let says = Reply { answer, by };
+        let asked = Arc::new(Somebody {
+            thinks: Duration::ZERO,
+            says,
+            asked: Mutex::default(),
+        });
+        let mut around = context(CancellationToken::new());
+        around.asker = Arc::clone(&asked) as Arc<dyn Asker>;
+        let tool = bench.tool("mcp__one__echo");
+        let answer = read(tool.call(json!({}), &around).await);
+        assert!(error(&answer).contains(told), "{answer}");
+        // Not as long as the call itself may take.
+        let deadline = asked.asked.lock().unwrap()[0].deadline;
+        assert_eq!(deadline, PATIENCE);
+        assert_ne!(deadline, around.deadline);
+    }
+    assert!(bench.lines("one", "done").is_empty());
 }
 
 /// A model that repeats the question.

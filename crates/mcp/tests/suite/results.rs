@@ -162,6 +162,22 @@ fn sounds_resources_and_links_have_their_notes() {
     );
 }
 
+// MCP-57: a name is as long as file systems take it, in every script.
+#[test]
+fn a_resource_with_a_long_name_is_kept() {
+    for letter in ["a", "ä", "報", "🦀"] {
+        let lab = lab();
+        let uri = format!("x://h/{}.pdf", letter.repeat(300));
+        let blob = STANDARD.encode("bytes");
+        let resource = json!({ "type": "resource", "resource": { "uri": uri, "blob": blob } });
+        let (shown, _) = lab.tool(json!({ "content": [resource] }));
+        let (name, bytes) = only_file(&lab.home.path().join("cache/documents"));
+        assert!(name.ends_with(&format!("{letter}.pdf")), "{name}");
+        assert_eq!(bytes, b"bytes");
+        assert!(shown["result"].as_str().unwrap().contains(&name), "{shown}");
+    }
+}
+
 // MCP-57 MCP-61
 #[test]
 fn a_tool_that_fails_says_so_without_secrets() {

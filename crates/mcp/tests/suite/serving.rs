@@ -234,13 +234,26 @@ async fn a_program_reads_conversations_over_standard_input() {
 }
 
 /// A question of a session, as its process puts it on the board.
-fn delete(reach: Reach, life: Duration) -> NewPermission {
+fn delete(number: i64, reach: Reach, life: Duration) -> NewPermission {
     NewPermission {
+        id: number,
         session: id("other"),
         action: "rm -r build".to_owned(),
         reasons: vec!["deletes files".to_owned()],
         reach,
         life,
+    }
+}
+
+/// Takes the answer to a question as its session does; who gave it.
+async fn heard(store: &Store, id: i64) -> String {
+    loop {
+        let row = store.permission(id).await.unwrap().unwrap();
+        if let Some((answer, by)) = row.answer {
+            store.end_permission(id, Some(answer)).await.unwrap();
+            return by;
+        }
+        tokio::task::yield_now().await;
     }
 }
 
@@ -253,11 +266,11 @@ async fn what_waits_for_a_yes_is_listed_answered_and_told_as_events() {
     let none = call(&client, "permissions_list_open", json!({})).await;
     assert_eq!(none, json!({ "count": 0, "approvals": [] }));
 
+    let number = 7;
     let waiting = call(&client, "events_wait", json!({ "timeout_ms": 300_000 }));
-    let (event, number) = tokio::join!(waiting, async {
-        store.ask_permission(delete(Reach::Always, PATIENCE)).await
-    });
-    let number = number.unwrap();
+    let asking = store.ask_permission(delete(number, Reach::Always, PATIENCE));
+    let (event, asked) = tokio::join!(waiting, asking);
+    asked.unwrap();
     let event = &event["event"];
     assert_eq!(event["type"], "approval_requested", "{event}");
     assert_eq!(event["session_key"], "other");
@@ -279,30 +292,23 @@ async fn what_waits_for_a_yes_is_listed_answered_and_told_as_events() {
     let unknown = respond(number + 7, "deny").await;
     assert!(error(&unknown).contains("no open approval"), "{unknown}");
     // The session hears it; only then the client is told that it did.
-    let hears = async {
-        loop {
-            let row = store.permission(number).await.unwrap().unwrap();
-            if let Some((answer, by)) = row.answer {
-                assert!(by.ends_with("through hermes mcp serve"), "{by}");
-                break store.end_permission(number, answer).await.unwrap();
-            }
-            tokio::task::yield_now().await;
-        }
-    };
-    let (answered, ()) = tokio::join!(respond(number, "allow-always"), hears);
+    let (answered, by) = tokio::join!(respond(number, "allow-always"), heard(&store, number));
     assert_eq!(answered["resolved"], true, "{answered}");
+    assert!(by.ends_with("through hermes mcp serve"), "{by}");
     let row = store.permission(number).await.unwrap().unwrap();
     assert_eq!(row.outcome, Some(DecisionOutcome::Always));
     let after = json!({ "after_cursor": event["cursor"], "timeout_ms": 300_000 });
     let event = call(&client, "events_wait", after).await;
     assert_eq!(event["event"]["type"], "approval_resolved", "{event}");
     assert_eq!(event["event"]["decision"], "allow-always");
+    let told = event["event"]["cursor"].clone();
     let again = respond(number, "deny").await;
     assert!(error(&again).contains("not open any more"), "{again}");
 
-    // What may be allowed this once only, and a session that was killed.
-    let once = store.ask_permission(delete(Reach::Once, PATIENCE)).await;
-    let once = once.unwrap();
+    // What may be allowed this once only, and a session that does not listen.
+    let once = 8;
+    let asking = store.ask_permission(delete(once, Reach::Once, PATIENCE * 10));
+    asking.await.unwrap();
     let too_far = respond(once, "allow-always").await;
     assert!(error(&too_far).contains("allow-once, deny"), "{too_far}");
     let unheard = respond(once, "allow-once").await;
@@ -310,12 +316,47 @@ async fn what_waits_for_a_yes_is_listed_answered_and_told_as_events() {
         error(&unheard).contains("the session that asked is gone"),
         "{unheard}"
     );
-    let over = delete(Reach::Once, Duration::ZERO);
-    let over = store.ask_permission(over).await.unwrap();
+    // Whatever was said, nothing is decided before the session says so.
+    store.wait_for_permission(once).await.unwrap();
+    let later = json!({ "after_cursor": told, "timeout_ms": 300_000 });
+    let asked = call(&client, "events_wait", later).await;
+    assert_eq!(asked["event"]["type"], "approval_requested", "{asked}");
+    let polled = json!({ "after_cursor": asked["event"]["cursor"] });
+    let polled = call(&client, "events_poll", polled).await;
+    assert_eq!(polled["events"], json!([]), "{polled}");
+    let ended = store.end_permission(once, Some(DecisionOutcome::Refused));
+    ended.await.unwrap();
+    let later = json!({ "after_cursor": asked["event"]["cursor"], "timeout_ms": 300_000 });
+    let ended = call(&client, "events_wait", later).await;
+    assert_eq!(ended["event"]["type"], "approval_resolved", "{ended}");
+    assert_eq!(ended["event"]["decision"], "deny");
+    let over = 9;
+    let asking = store.ask_permission(delete(over, Reach::Once, Duration::ZERO));
+    asking.await.unwrap();
     let late = respond(over, "allow-once").await;
     assert!(error(&late).contains("not open any more"), "{late}");
     let none = call(&client, "permissions_list_open", json!({})).await;
     assert_eq!(none["count"], 0, "{none}");
+}
+
+// MCP-79
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_are_told_while_approvals_cannot_be_read() {
+    let home = tempfile::tempdir().unwrap();
+    let store = filled(home.path()).await;
+    let (_child, client) = started(home.path()).await;
+    let database = home.path().join("hermes.db");
+    let away = std::process::Command::new("sqlite3")
+        .arg(database)
+        .arg("ALTER TABLE permissions RENAME TO away")
+        .status();
+    assert!(away.unwrap().success());
+    let waiting = call(&client, "events_wait", json!({ "timeout_ms": 20_000 }));
+    let (event, ()) = tokio::join!(waiting, async {
+        let news = NewRecord::text(Role::User, "hello");
+        store.append(&id("first"), vec![news]).await.unwrap();
+    });
+    assert_eq!(event["event"]["type"], "message", "{event}");
 }
 
 // MCP-79
@@ -332,7 +373,10 @@ async fn over_the_network_it_answers_whoever_shows_the_token() {
     let cancel = CancellationToken::new();
     let transport = ServeTransport::Http { listener, token };
     let channels = home.path().join("channel_directory.json");
-    let parts = ServeParts { store, channels };
+    let parts = ServeParts {
+        store: store.clone(),
+        channels,
+    };
     let serving = serve(parts, transport, cancel.clone());
     let asking = async {
         let http = ClientBuilder::new(ClientSettings::default(), AddressPolicy::PublicAndPrivate)
@@ -372,6 +416,15 @@ async fn over_the_network_it_answers_whoever_shows_the_token() {
         let listed = bench.call("conversations_list", json!({})).await;
         let text = listed["result"].as_str().unwrap();
         assert!(text.contains("\"first\""), "{listed}");
+        // An approval is answered here as it is over standard input.
+        let asking = store.ask_permission(delete(7, Reach::Once, PATIENCE));
+        asking.await.unwrap();
+        let answer = json!({ "id": "7", "decision": "deny" });
+        let answering = bench.call("permissions_respond", answer);
+        let (answered, by) = tokio::join!(answering, heard(&store, 7));
+        assert!(by.ends_with("through hermes mcp serve"), "{by}");
+        let text = answered["result"].as_str().unwrap();
+        assert!(text.contains("\"resolved\":true"), "{answered}");
         cancel.cancel();
     };
     let (served, ()) = tokio::join!(tokio::time::timeout(PATIENCE, serving), asking);

@@ -217,6 +217,25 @@ async fn a_write_without_an_answer_or_with_a_server_error_may_have_happened() {
     }
 }
 
+// MCP-41: whoever answers a ping has answered, whatever the words for not knowing it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_breaks_off_keeps_the_session_of_a_server_without_ping() {
+    for (code, message) in [
+        (-32601, "Method not found"),
+        (-32603, "Handler not found: ping"),
+    ] {
+        let server = remote(Profile::default());
+        let bench = Bench::connected(quick(), server.url("/mcp")).await;
+        let message = message.to_owned();
+        server.arm("ping", Mode::Error { code, message }, 1);
+        server.arm("tools/call", Mode::Cut, 1);
+        let answer = bench.call("read", json!({ "text": "r" })).await;
+        assert_eq!(answer, json!({ "result": "r" }));
+        let stats = server.stats();
+        assert_eq!((stats.initialize, stats.of("ping")), (1, 1), "{code}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_breaks_off_over_http_keeps_the_session() {
     let server = remote(Profile::default());

@@ -69,8 +69,8 @@ const READING: &[(&str, &[&str])] = &[
     ("fallback", &["list", "ls", "test"]),
     ("gateway", &["run", "start", "status", "list"]),
     ("learning", &["log"]),
-    // A client of `serve` can say yes in the place of the person.
-    ("mcp", &["list", "ls", "test", "catalog", "status", "call"]),
+    // A client of `serve` can say yes in the place of the person, and `call` asks nobody about a server without trust.
+    ("mcp", &["list", "ls", "test", "catalog", "status"]),
     ("model", &["list"]),
     ("profile", &["list", "show", "info"]),
     ("sandbox", &["ls", "list"]),

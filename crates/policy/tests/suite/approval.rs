@@ -58,6 +58,7 @@ fn word(step: &Step) -> &'static str {
             AnsweredBy::Rule(_) => "rule",
             AnsweredBy::Runtime => "runtime",
             AnsweredBy::Person(_) => "person",
+            AnsweredBy::Program(_) => "program",
         },
     }
 }
@@ -345,6 +346,9 @@ fn the_model_is_told_who_refused() {
         by_person.starts_with("Ada refused the command, saying: use a copy."),
         "{by_person}"
     );
+    let by_program = denial(&AnsweredBy::Program("robot".to_owned()), None);
+    assert!(by_program.starts_with("A program"), "{by_program}");
+    assert!(by_program.contains("(robot)"), "{by_program}");
     assert!(denial(&AnsweredBy::Runtime, None).starts_with("Nobody answered in time"));
     assert_eq!(Approvals::named("nonsense"), Approvals::Manual);
     assert_eq!(Approvals::named("false"), Approvals::Off);

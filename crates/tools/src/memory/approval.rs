@@ -1,7 +1,8 @@
 //! Whether a change may be made, when the settings want a person to say so.
 
 use hermes_core::{
-    Answer, AnsweredBy, Origin, Question, QuestionId, QuestionKind, Reach, ToolContext, ToolError,
+    Answer, AnsweredBy, Decider, Origin, Question, QuestionId, QuestionKind, Reach, ToolContext,
+    ToolError,
 };
 use hermes_memory::{Action, Operation, preview};
 use serde_json::{Value as Json, json};
@@ -51,6 +52,8 @@ impl MemoryTool {
                 marks: Vec::new(),
                 reach: Reach::Session,
                 editable: false,
+                // What is remembered stays, so the person looks at it.
+                decider: Decider::Person,
             },
             deadline: self.services.patience,
         };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hermes_core::{
-    Answer, AnsweredBy, Question, QuestionId, QuestionKind, Reach, ToolContext, ToolError,
+    Answer, AnsweredBy, Decider, Question, QuestionId, QuestionKind, Reach, ToolContext, ToolError,
 };
 use hermes_skills::{Objection, Plan};
 use serde_json::{Value as Json, json};
@@ -29,6 +29,8 @@ pub(super) async fn asked(
             // The next change is looked at anew.
             reach: Reach::Once,
             editable: false,
+            // What is learnt stays, so the person looks at it.
+            decider: Decider::Person,
         },
         deadline: PATIENCE,
     };

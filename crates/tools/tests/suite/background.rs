@@ -305,9 +305,10 @@ async fn a_command_of_a_megabyte_is_told_by_its_beginning() {
     desk.backend.close().await.unwrap();
 }
 
-/// A person who always says the same, and counts.
+/// Somebody who always says the same, and counts.
 struct Person {
     answer: Answer,
+    by: AnsweredBy,
     asked: AtomicUsize,
 }
 
@@ -317,7 +318,7 @@ impl Asker for Person {
         Box::pin(async {
             Reply {
                 answer: self.answer.clone(),
-                by: AnsweredBy::Person("you".to_owned()),
+                by: self.by.clone(),
             }
         })
     }
@@ -326,7 +327,15 @@ impl Asker for Person {
 // EX-68: what ended behind the conversation because of its sandbox is asked about when its end is seen, once.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_the_sandbox_refused_something_is_asked_about_once() {
-    for (answer, out) in [(Answer::AllowOnce, true), (Answer::no(), false)] {
+    let you = || AnsweredBy::Person("you".to_owned());
+    let robot = || AnsweredBy::Program("robot".to_owned());
+    for (answer, by, out) in [
+        (Answer::AllowOnce, you(), true),
+        (Answer::no(), you(), false),
+        // What may answer in a person's place is no person.
+        (Answer::AllowOnce, robot(), false),
+        (Answer::AllowAlways, robot(), false),
+    ] {
         let mut desk = Desk::with(|| {
             let around = Surroundings::default();
             let made = Confinement::for_workspace(Mode::WorkspaceWrite, &around, Network::On);
@@ -334,6 +343,7 @@ async fn a_process_that_the_sandbox_refused_something_is_asked_about_once() {
         });
         let person = Arc::new(Person {
             answer,
+            by,
             asked: AtomicUsize::default(),
         });
         desk.context.asker = person.clone();

@@ -1,6 +1,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hermes_core::{
-    Answer, CallId, Event, InboxId, Op, Question, QuestionKind, Reach, SessionId, TurnEnd, TurnId,
+    Answer, CallId, Decider, Event, InboxId, Op, Question, QuestionKind, Reach, SessionId, TurnEnd,
+    TurnId,
 };
 use ratatui::text::Line;
 
@@ -217,6 +218,7 @@ fn a_question_keeps_the_draft_and_hears_no_key_that_came_too_soon() {
             marks: Vec::new(),
             reach: Reach::Once,
             editable: false,
+            decider: Decider::Anyone,
         },
         deadline: 60 * SECOND,
     };

@@ -180,7 +180,7 @@ fn finished<T>(asked: Asked<T>, verdict: Verdict) -> Finished<T> {
 mod tests {
     use super::*;
     use crossterm::event::{KeyCode, KeyModifiers};
-    use hermes_core::{Answer, QuestionKind, Reach};
+    use hermes_core::{Answer, Decider, QuestionKind, Reach};
 
     fn approval(action: &str) -> Panel {
         Panel::for_question(&QuestionKind::Approval {
@@ -189,6 +189,7 @@ mod tests {
             marks: Vec::new(),
             reach: Reach::Once,
             editable: false,
+            decider: Decider::Anyone,
         })
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
 use hermes_core::{
-    CallId, Event, FieldKind, Form, FormField, Question, QuestionId, QuestionKind, Reach,
+    CallId, Decider, Event, FieldKind, Form, FormField, Question, QuestionId, QuestionKind, Reach,
     SessionId, TextFormat, TurnEnd, TurnId, Usage,
 };
 use hermes_tui::app::{Asked, Input, Opened, Reply, Then};
@@ -146,6 +146,7 @@ fn question() -> impl Strategy<Value = Question> {
             marks: vec![(0, 1), (5, 90)],
             reach: Reach::Always,
             editable: true,
+            decider: Decider::Anyone,
         }),
         words().prop_map(|question| QuestionKind::Clarify {
             choices: vec![question.clone(), question.clone()],

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hermes_core::{CallId, Event, Question, QuestionId, QuestionKind, Reach, SessionId};
+use hermes_core::{CallId, Decider, Event, Question, QuestionId, QuestionKind, Reach, SessionId};
 use hermes_tui::app::{App, Asked, Effect, Input, Mode, Opened, Reply, Then, ToolLines};
 use hermes_tui::composer::Composer;
 use hermes_tui::panels::{Column, Confirm, Help, Item, Lasting, Panel, Picker, Side, Takes};
@@ -144,6 +144,7 @@ fn everything_that_asks_fits_a_tiny_terminal() {
             marks: Vec::new(),
             reach: Reach::Always,
             editable: false,
+            decider: Decider::Anyone,
         }),
         question(QuestionKind::Clarify {
             question: long.into(),

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use hermes_core::{Event, Form, Question, QuestionId, QuestionKind, Reach, SessionId};
+use hermes_core::{Decider, Event, Form, Question, QuestionId, QuestionKind, Reach, SessionId};
 use hermes_tui::app::{App, Asked, Input, Opened, Reply, Settings, Then};
 use hermes_tui::composer::Composer;
 use hermes_tui::composer::complete::Candidate;
@@ -167,6 +167,7 @@ fn approval() -> QuestionKind {
         marks: vec![(9, 16)],
         reach: Reach::Session,
         editable: true,
+        decider: Decider::Anyone,
     }
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hermes_core::{
-    CallId, Event, FieldKind, FieldOption, Form, FormField, Question, QuestionId, QuestionKind,
-    Reach, SessionId, TurnId,
+    CallId, Decider, Event, FieldKind, FieldOption, Form, FormField, Question, QuestionId,
+    QuestionKind, Reach, SessionId, TurnId,
 };
 use hermes_tui::app::{App, Input, Opened, Settings};
 use hermes_tui::composer::{Attachment, Composer};
@@ -36,6 +36,7 @@ fn approval(action: &str, reach: Reach) -> QuestionKind {
         marks: vec![(0, 6)],
         reach,
         editable: false,
+        decider: Decider::Anyone,
     }
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hermes_core::{
-    CallId, Event, FieldKind, FieldOption, Form, FormField, QuestionKind, Reach, SessionId,
-    TextFormat, TurnId,
+    CallId, Decider, Event, FieldKind, FieldOption, Form, FormField, QuestionKind, Reach,
+    SessionId, TextFormat, TurnId,
 };
 use hermes_tui::app::{App, Input, Mode, Opened, Settings};
 use hermes_tui::composer::Composer;
@@ -40,6 +40,7 @@ fn questions() {
         marks: vec![(33, 45)],
         reach: Reach::Always,
         editable: false,
+        decider: Decider::Anyone,
     });
     assert_snapshot!("approval", panel(&approval));
     // CL-19
@@ -49,6 +50,7 @@ fn questions() {
         marks: vec![(33, 45)],
         reach: Reach::Always,
         editable: true,
+        decider: Decider::Anyone,
     });
     assert_snapshot!("approval-editable", panel(&editable));
     editable.key(KeyEvent::new(KeyCode::Char('6'), KeyModifiers::NONE));
