@@ -104,6 +104,7 @@ impl Crew {
                 scratch: home.join("scratch"),
                 confiner: None,
             })),
+            patience: Duration::from_secs(30),
             network: ClientSettings::default(),
             redactor: RedactorHandle::default(),
             home: home.to_owned(),
