@@ -288,7 +288,7 @@ fn may_open(text: &str) -> bool {
         let start = tag.as_bytes().get(..text.len());
         start.is_some_and(|start| start.eq_ignore_ascii_case(text.as_bytes()))
     };
-    NAMES.iter().any(|name| begins(&name))
+    NAMES.iter().any(begins)
 }
 
 /// The tag a text begins with, and how long it is.

@@ -304,7 +304,7 @@ fn an_answer_that_says_it_is_done_is_whole_without_a_reason() {
     let hi = delta(json!({"content": "hi"}));
     let refusal = delta(json!({"refusal": "I cannot"}));
     let thought = delta(json!({"reasoning_content": "Hm."}));
-    assert_eq!(ended(&[hi.clone()]), Ok(FinishReason::Stop));
+    assert_eq!(ended(std::slice::from_ref(&hi)), Ok(FinishReason::Stop));
     assert_eq!(ended(&[refusal]), Ok(FinishReason::Refused));
     for arguments in ["{}", ""] {
         let called = ended(&[hi.clone(), call(arguments)]);

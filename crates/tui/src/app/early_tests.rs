@@ -1,7 +1,7 @@
 //! Questions that come up while somebody types.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hermes_core::{Answer, Event, Op, Question, QuestionKind, Reach, TurnId};
+use hermes_core::{Answer, Decider, Event, Op, Question, QuestionKind, Reach, TurnId};
 
 use super::*;
 
@@ -37,6 +37,7 @@ fn approval() -> QuestionKind {
         marks: Vec::new(),
         reach: Reach::Always,
         editable: false,
+        decider: Decider::Anyone,
     }
 }
 
