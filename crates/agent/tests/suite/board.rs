@@ -106,9 +106,9 @@ async fn what_only_the_person_may_allow_is_shown_to_nobody_else() {
 #[tokio::test]
 async fn a_question_that_is_answered_at_once_is_not_left_on_the_board() {
     // The person is faster than what is written; of several one is, in any case.
-    let what = || json!({ "what": "it" });
-    let calls = (1..8).fold(tool_call("act", what()), |calls, _| {
-        calls.and_tool_call("act", what())
+    let what = |number: u32| json!({ "what": number.to_string() });
+    let calls = (1..8).fold(tool_call("act", what(0)), |calls, number| {
+        calls.and_tool_call("act", what(number))
     });
     let scenario = Scenario::new().reply(calls).reply(text("done"));
     let fixture = attended(scenario);

@@ -309,6 +309,9 @@ async fn what_waits_for_a_yes_is_listed_answered_and_told_as_events() {
     let once = 8;
     let asking = store.ask_permission(delete(once, Reach::Once, PATIENCE * 10));
     asking.await.unwrap();
+    let later = json!({ "after_cursor": told, "timeout_ms": 300_000 });
+    let asked = call(&client, "events_wait", later).await;
+    assert_eq!(asked["event"]["type"], "approval_requested", "{asked}");
     let too_far = respond(once, "allow-always").await;
     assert!(error(&too_far).contains("allow-once, deny"), "{too_far}");
     let unheard = respond(once, "allow-once").await;
@@ -318,9 +321,6 @@ async fn what_waits_for_a_yes_is_listed_answered_and_told_as_events() {
     );
     // Whatever was said, nothing is decided before the session says so.
     store.wait_for_permission(once).await.unwrap();
-    let later = json!({ "after_cursor": told, "timeout_ms": 300_000 });
-    let asked = call(&client, "events_wait", later).await;
-    assert_eq!(asked["event"]["type"], "approval_requested", "{asked}");
     let polled = json!({ "after_cursor": asked["event"]["cursor"] });
     let polled = call(&client, "events_poll", polled).await;
     assert_eq!(polled["events"], json!([]), "{polled}");
