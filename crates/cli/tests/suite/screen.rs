@@ -1,5 +1,6 @@
 //! `hermes chat` on a screen, driven by keys.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 use std::time::Duration;
 
@@ -85,6 +86,8 @@ fn lines_pastes_and_history_go_where_they_should() {
     leave(&terminal);
     let history = program.home.read(".hermes_history").unwrap();
     assert!(history.contains("+one\n+two\n+three\n+four\n"), "{history}");
+    let kept = std::fs::metadata(program.home.path().join(".hermes_history")).unwrap();
+    assert_eq!(kept.permissions().mode() & 0o777, 0o600);
 }
 
 // CL-18

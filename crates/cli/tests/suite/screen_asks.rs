@@ -58,6 +58,12 @@ fn a_draft_that_is_being_typed_allows_nothing() {
     assert!(work.join("old/note.txt").exists());
     clear(&terminal);
     leave(&terminal);
+    // It looks the same when the conversation is taken up again.
+    let command = program.command(&["chat", "--tui", "--continue"]);
+    let command = command.env("TERM", "xterm-256color");
+    let terminal = Terminal::spawn(&command, 80, 24).unwrap();
+    terminal.wait_for_text("✗ The user refused", LIMIT).unwrap();
+    leave(&terminal);
 }
 
 /// What the last tool answered.
