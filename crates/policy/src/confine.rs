@@ -127,11 +127,15 @@ impl Confinement {
 
 impl Confinement {
     /// The confinement that file tools keep to. What of our own home they may touch is a rule of theirs, so
-    /// it is not hidden altogether.
+    /// it is not hidden altogether; where it lies in a place that is writable, changing it still needs a person: hooks
+    /// and journals in it are believed.
     pub fn for_files(mode: Mode, surroundings: &Surroundings) -> Self {
         let mut made = Self::for_workspace(mode, surroundings, Network::Off);
-        made.hidden
-            .retain(|place| *place != surroundings.product_home);
+        let own = &surroundings.product_home;
+        made.hidden.retain(|place| place != own);
+        if made.writable.iter().any(|root| own.starts_with(root)) {
+            made.protected.push(own.clone());
+        }
         made
     }
 

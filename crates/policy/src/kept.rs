@@ -75,8 +75,14 @@ impl Confinement {
         })
     }
 
+    /// A place that may be written inside a protected one is not protected itself.
     fn is_protected(&self, path: &Path) -> bool {
-        self.protected.iter().any(|place| path.starts_with(place))
+        let inner = |place: &PathBuf| {
+            let mut roots = self.writable.iter().filter(|root| root.starts_with(place));
+            roots.any(|root| path.starts_with(root))
+        };
+        let mut places = self.protected.iter();
+        places.any(|place| path.starts_with(place) && !inner(place))
     }
 
     /// Of the places that contain a path the deepest one counts, and of equals the strictest.
@@ -182,6 +188,62 @@ mod tests {
             let leaving = write(path).unwrap();
             assert!(matches!(leaving, Some(Leaving::Guarded(_))), "{path}");
         }
+    }
+
+    // EX-68, EX-47
+    #[test]
+    fn our_own_home_needs_a_person_wherever_it_lies() {
+        for (home, workspace) in [
+            ("/tmp/h", "/home/ada/work"),
+            ("/home/ada/work/state", "/home/ada/work"),
+            ("/srv/shared/h", "/home/ada/work"),
+        ] {
+            let around = Surroundings {
+                workspace: workspace.into(),
+                scratch: PathBuf::from(home).join("cache/own"),
+                temporary: vec!["/tmp".into()],
+                home: Some("/home/ada".into()),
+                product_home: home.into(),
+                writable: vec!["/srv/shared".into()],
+                hidden: Vec::new(),
+            };
+            let confined = Confinement::for_files(Mode::WorkspaceWrite, &around);
+            let rules = FileRules {
+                home: "/home/ada".into(),
+                product_home: home.into(),
+                ..FileRules::default()
+            };
+            let write = |path: &str| {
+                let path = PathBuf::from(home).join(path);
+                confined.may_write(names(&path), &rules).unwrap()
+            };
+            for path in ["hooks/a.sh", "bin/x", "SOUL.md", "cache/edits/1.json"] {
+                let leaving = write(path);
+                assert!(
+                    matches!(leaving, Some(Leaving::Guarded(_))),
+                    "{home} {path}"
+                );
+            }
+            assert_eq!(write("cache/own/x"), None, "{home}");
+            let beside = PathBuf::from(workspace).join("a");
+            assert_eq!(confined.may_write(names(&beside), &rules), Ok(None));
+        }
+        // Who works inside it is asked about what lies beside the work only.
+        let around = Surroundings {
+            workspace: "/tmp/h/notes".into(),
+            temporary: vec!["/tmp".into()],
+            product_home: "/tmp/h".into(),
+            scratch: "/tmp/own".into(),
+            ..Surroundings::default()
+        };
+        let confined = Confinement::for_files(Mode::WorkspaceWrite, &around);
+        let write = |path: &str| {
+            confined
+                .may_write(names(Path::new(path)), &rules())
+                .unwrap()
+        };
+        assert_eq!(write("/tmp/h/notes/a.md"), None);
+        assert!(matches!(write("/tmp/h/hooks/x"), Some(Leaving::Guarded(_))));
     }
 
     // EX-68

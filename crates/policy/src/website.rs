@@ -108,7 +108,8 @@ fn host_of(text: &str) -> String {
         None => text.split(':').next().unwrap_or_default(),
     };
     let folded: String = text.nfkc().collect();
-    let lower = folded.to_lowercase();
+    // Addresses that were taken apart have the name as it goes over the wire; rules have it as people write it.
+    let lower = idna::domain_to_ascii(&folded).unwrap_or_else(|_| folded.to_lowercase());
     let lower = lower.trim_end_matches('.');
     lower.strip_prefix("www.").unwrap_or(lower).to_owned()
 }
@@ -116,6 +117,24 @@ fn host_of(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // EX-61
+    #[test]
+    fn a_name_in_any_script_is_the_same_however_it_is_written() {
+        let mut list = Blocklist::default();
+        list.add_domains(["bücher.example", "*.кино.example"]);
+        for address in [
+            "https://bücher.example/",
+            "https://BÜCHER.example/x",
+            "https://xn--bcher-kva.example/",
+            "https://alt.xn--bcher-kva.example/",
+            "https://a.xn--h1adke.example/",
+            "https://а.кино.example/",
+        ] {
+            assert!(list.check(address).is_some(), "{address}");
+        }
+        assert!(list.check("https://bucher.example/").is_none());
+    }
 
     // EX-61
     #[test]

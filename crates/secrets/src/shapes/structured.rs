@@ -74,6 +74,24 @@ pub(super) static ROWS: &[Shape] = &[
         ],
     },
     Shape {
+        name: "other-authorization",
+        class: ShapeClass::Embedded,
+        anchors: &["authorization"],
+        pattern: r#"(?i)\b(?:proxy-)?authorization\\?["']?\s*[:=]\s*\\?["']?[a-z][a-z0-9_-]{1,23}\s+(?P<v>[^\s"'<>$\{\[(*,;\\][^\s"'<>,;\\]{7,})"#,
+        check: Check::Dense,
+        hits: &[
+            "Authorization: SSWS ⟦00a1b2c3d4e5f6g7h8i9⟧",
+            "Authorization: GenieKey ⟦eb243592-faa2-4ba2-a551-1afdf565c889⟧",
+            "Authorization: Splunk ⟦0123456789abcdef0123⟧",
+            "Authorization: OAuth ⟦ya0-b1c2d3e4f5g6h7i8⟧",
+        ],
+        misses: &[
+            "authorization: see documentation",
+            "Authorization: requires administrator-approval",
+            "authorization: type=authorization_code",
+        ],
+    },
+    Shape {
         name: "bare-authorization",
         class: ShapeClass::Embedded,
         anchors: &["authorization"],
@@ -107,12 +125,14 @@ pub(super) static ROWS: &[Shape] = &[
             "subscription-key",
             "token-secret",
             "goog-api-key",
+            "vault-token",
         ],
-        pattern: r#"(?i)\b(?:x-[a-z0-9-]*(?:api-key|auth-token|access-token|private-token|gitlab-token|subscription-token|token-secret)|xi-api-key|api-key|private-token|ocp-apim-subscription-key)\\?["']?\s*[:=]\s*\\?["']?(?P<v>[^\s"'<>$\{\[(*,;\\][^\s"'<>,;\\]{5,})"#,
+        pattern: r#"(?i)\b(?:x-[a-z0-9-]*(?:api-key|auth-token|access-token|private-token|gitlab-token|subscription-token|token-secret|vault-token)|xi-api-key|api-key|private-token|ocp-apim-subscription-key)\\?["']?\s*[:=]\s*\\?["']?(?P<v>[^\s"'<>$\{\[(*,;\\][^\s"'<>,;\\]{5,})"#,
         check: Check::Mixed,
         hits: &[
             "x-api-key: ⟦abc123def456⟧",
             "'x-goog-api-key': '⟦0a1b2c3d4e⟧'",
+            "X-Vault-Token: ⟦hvb.0a1b2c3d4e⟧",
         ],
         misses: &[
             "x-api-key: <your key>",
