@@ -169,6 +169,16 @@ const WAYS: &[&str] = &[
     "sh <<'E'\n@\nE\n",
     "cat <<'E' | bash\n@\nE\n",
     "bash -s <<E\n@\nE\n",
+    "cat > zq.sh <<'E'\n@\nE\nbash zq.sh",
+    "tee zq.sh <<'E' > /dev/null\n@\nE\n. ./zq.sh",
+    "a[$( @ )]=1",
+    "echo ${a[$( @ )]}",
+    "case x in $( @ )) :;; esac",
+    "for i in a b c d e f g h i j k l m n o p q r; do @; done",
+    "f() { @; }; false && f() { :; }; f",
+    "set @; \"$@\"",
+    "set -- x @; shift; \"$@\"",
+    "a=(x @); \"${a[@]:1}\"",
 ];
 
 /// Ways that hold it in single quotes.
@@ -179,6 +189,23 @@ const QUOTED_WAYS: &[&str] = &[
     "alias q='@'\nq",
     "echo x | xargs sh -c '@'",
     "printf '%s' '@' | sh",
+    "x='@'; false && x=:; eval \"$x\"",
+    "x='@'; if false; then x=:; fi; eval \"$x\"",
+    "x='@'; case a in b) x=:;; esac; eval \"$x\"",
+    "x='@'; x=: true; eval \"$x\"",
+    "x='@'; x=: | true; eval \"$x\"",
+    "x=:; y='@'; while read -r z; do eval \"$x\"; x=$y; done < f",
+    "f() { x='@'; }; x=:; f; eval \"$x\"",
+    "x=:; printf -v x %s '@'; eval \"$x\"",
+    "x=:; read -r x <<< '@'; eval \"$x\"",
+    "for i in {1..20} '@'; do eval \"$i\"; done",
+    "printf 'ls\\n%s\\n' '@' | xargs -I% sh -c %",
+    "parallel ::: ls '@'",
+    "x='a[$(@)]'; echo $((x))",
+    "declare -i n; n='a[$(@)]'",
+    "PS4='$(@)'; set -x",
+    "echo '@' > zq.sh; bash zq.sh",
+    "printf '%s\\n' '@' | tee zq.sh; sh zq.sh",
     "mapfile -C '@' -c 1 x < f",
     "readarray -tC '@' x < f",
     "compgen -C '@' x",
@@ -308,7 +335,10 @@ fn typing(input: &str) -> Result<(), String> {
 }
 
 fn is_wrapper(way: &str) -> bool {
-    const WRAPPERS: [&str; 10] = [
+    const WRAPPERS: [&str; 13] = [
+        "set @; \"$@\"",
+        "set -- x @; shift; \"$@\"",
+        "a=(x @); \"${a[@]:1}\"",
         "A=1 @",
         "sudo @",
         "env B=2 nice @",

@@ -2,8 +2,10 @@
 
 use super::expand::Chunk;
 
-/// The most words one word becomes; the rest is dropped, as it is more of the same.
-const MAX_WORDS: usize = 256;
+/// The most words one word becomes. Of a longer row of numbers or letters the rest is dropped, as it is more of the
+/// same.
+const MAX_WORDS: usize = 4_096;
+const MAX_RANGE: usize = 256;
 
 /// How deep braces are followed.
 const MAX_DEPTH: usize = 8;
@@ -18,22 +20,26 @@ struct Atom {
     active: bool,
 }
 
-/// Every alternative of a word.
-pub(super) fn expand(chunks: Vec<Chunk>) -> Vec<Vec<Chunk>> {
+/// Every alternative of a word; nothing when there are too many.
+pub(super) fn expand(chunks: Vec<Chunk>) -> Option<Vec<Vec<Chunk>>> {
     if chunks.iter().map(|chunk| chunk.text.len()).sum::<usize>() > MAX_LENGTH {
-        return vec![chunks];
+        let expands = |chunk: &Chunk| {
+            let active = !chunk.quoted && !chunk.splits;
+            active && chunk.text.contains('{') && chunk.text.contains([',', '.'])
+        };
+        return (!chunks.iter().any(expands)).then(|| vec![chunks]);
     }
     let mut atoms = Vec::new();
     for (from, chunk) in chunks.iter().enumerate() {
         let active = !chunk.quoted && !chunk.splits;
         atoms.extend(chunk.text.chars().map(|c| Atom { c, from, active }));
     }
-    let words = alternatives(&atoms, 0);
+    let words = alternatives(&atoms, 0)?;
     if words.len() == 1 {
-        return vec![chunks];
+        return Some(vec![chunks]);
     }
     let rebuilt = words.into_iter().map(|word| rebuild(&chunks, &word));
-    rebuilt.collect()
+    Some(rebuilt.collect())
 }
 
 fn rebuild(chunks: &[Chunk], atoms: &[Atom]) -> Vec<Chunk> {
@@ -55,13 +61,16 @@ fn rebuild(chunks: &[Chunk], atoms: &[Atom]) -> Vec<Chunk> {
     built
 }
 
-fn alternatives(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
-    let Some((open, close, commas)) = group(atoms).filter(|_| depth < MAX_DEPTH) else {
-        return vec![atoms.to_vec()];
+fn alternatives(atoms: &[Atom], depth: usize) -> Option<Vec<Vec<Atom>>> {
+    let Some((open, close, commas)) = group(atoms) else {
+        return Some(vec![atoms.to_vec()]);
     };
+    if depth == MAX_DEPTH {
+        return None;
+    }
     let before = atoms.get(..open).unwrap_or_default();
     let inside = atoms.get(open + 1..close).unwrap_or_default();
-    let behind = alternatives(atoms.get(close + 1..).unwrap_or_default(), depth + 1);
+    let behind = alternatives(atoms.get(close + 1..).unwrap_or_default(), depth + 1)?;
     let mut choices = Vec::new();
     if commas.is_empty() {
         choices = range(inside);
@@ -69,7 +78,7 @@ fn alternatives(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
         let mut start = open + 1;
         for end in commas.into_iter().chain([close]) {
             let piece = atoms.get(start..end).unwrap_or_default();
-            choices.extend(alternatives(piece, depth + 1));
+            choices.extend(alternatives(piece, depth + 1)?);
             start = end + 1;
         }
     }
@@ -77,12 +86,12 @@ fn alternatives(atoms: &[Atom], depth: usize) -> Vec<Vec<Atom>> {
     for choice in &choices {
         for rest in &behind {
             if words.len() == MAX_WORDS {
-                return words;
+                return None;
             }
             words.push([before, choice, rest].concat());
         }
     }
-    words
+    Some(words)
 }
 
 /// The first group that expands: where it opens and closes, and its commas.
@@ -134,11 +143,11 @@ fn range(inside: &[Atom]) -> Vec<Vec<Atom>> {
     let words: Vec<String> = match (low.parse::<i64>(), high.parse::<i64>()) {
         (Ok(low), Ok(high)) => {
             let (from, to) = (low.min(high), low.max(high));
-            (from..=to).take(MAX_WORDS).map(|n| n.to_string()).collect()
+            (from..=to).take(MAX_RANGE).map(|n| n.to_string()).collect()
         }
         _ => match (single(low), single(high)) {
             (Some(low), Some(high)) => (low.min(high)..=low.max(high))
-                .take(MAX_WORDS)
+                .take(MAX_RANGE)
                 .map(String::from)
                 .collect(),
             _ => Vec::new(),

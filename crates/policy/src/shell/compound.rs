@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use super::read::{Reader, Trouble};
-use super::tree::{Body, Part, Pipeline, Script, Stage, Word};
+use super::tree::{Body, Branch, Part, Pipeline, Script, Stage, Word};
+use super::word;
 
 const LONGEST_KEYWORD: usize = "function".len();
 
@@ -53,9 +54,9 @@ impl<'t> Reader<'t> {
         }
         let word = self.keyword()?;
         let body = match word {
-            "{" => self.group(word, "}", &[]),
-            "if" => self.group(word, "fi", &["then", "elif", "else"]),
-            "while" | "until" => self.group(word, "done", &["do"]),
+            "{" => self.group(),
+            "if" => self.branching(),
+            "while" | "until" => self.repeating(word),
             "for" | "select" => self.for_loop(word),
             "case" => self.case(),
             "function" => self.function(),
@@ -94,30 +95,76 @@ impl<'t> Reader<'t> {
         Body::Simple { assignments, words }
     }
 
-    /// Reads up to `closing`; the words in `between` separate branches, and every branch may run.
-    fn branches(&mut self, closing: &str, between: &[&str]) -> Script {
-        let mut until = vec![closing];
-        until.extend(between);
-        let mut script = Script::default();
+    /// Reads up to one of these words and says which it was.
+    fn part_until<'w>(&mut self, words: &[&'w str]) -> (Script, Option<&'w str>) {
+        let script = self.list(words);
+        let word = self.keyword();
+        let word = words.iter().find(|known| word == Some(**known)).copied();
+        match word {
+            Some(word) => self.at += word.len(),
+            None => self.fault(Trouble::Malformed),
+        }
+        (script, word)
+    }
+
+    fn group(&mut self) -> Body {
+        self.at += 1;
+        Body::Group(self.part_until(&["}"]).0)
+    }
+
+    fn branching(&mut self) -> Body {
+        self.at += "if".len();
+        let mut branches = Vec::new();
+        let mut complete = false;
         loop {
-            script.pipelines.extend(self.list(&until).pipelines);
-            match self.keyword() {
-                Some(word) if word == closing => {
-                    self.at += word.len();
-                    return script;
-                }
-                Some(word) if between.contains(&word) => self.at += word.len(),
-                _ => {
-                    self.fault(Trouble::Malformed);
-                    return script;
-                }
+            let (guard, then) = self.part_until(&["then"]);
+            let (body, mut word) = match then {
+                Some(_) => self.part_until(&["elif", "else", "fi"]),
+                None => (Script::default(), None),
+            };
+            branches.push(Branch {
+                guard,
+                body,
+                follows: false,
+            });
+            if word == Some("else") {
+                let (body, end) = self.part_until(&["fi"]);
+                branches.push(Branch {
+                    guard: Script::default(),
+                    body,
+                    follows: false,
+                });
+                (word, complete) = (end, true);
+            }
+            if word != Some("elif") {
+                return Body::Branches { branches, complete };
             }
         }
     }
 
-    fn group(&mut self, opening: &str, closing: &str, between: &[&str]) -> Body {
+    fn repeating(&mut self, opening: &str) -> Body {
         self.at += opening.len();
-        Body::Group(self.branches(closing, between))
+        let (condition, word) = self.part_until(&["do"]);
+        let body = match word {
+            Some(_) => self.part_until(&["done"]).0,
+            None => Script::default(),
+        };
+        Body::While { condition, body }
+    }
+
+    /// The body of a `for`: between `do` and `done`, or in braces.
+    fn loop_body(&mut self) -> Script {
+        self.separators();
+        match self.keyword() {
+            Some("{") => {
+                self.at += 1;
+                self.part_until(&["}"]).0
+            }
+            _ => match self.part_until(&["do"]) {
+                (_, Some(_)) => self.part_until(&["done"]).0,
+                (before, None) => before,
+            },
+        }
     }
 
     fn for_loop(&mut self, opening: &str) -> Body {
@@ -126,21 +173,10 @@ impl<'t> Reader<'t> {
         if self.starts("((")
             && let Some(end) = self.arithmetic_end(self.at + 2)
         {
-            let mut parts = self.arithmetic(self.at + 2, end);
-            let mut body = self.branches("done", &["do"]);
-            parts.retain(|part| matches!(part, Part::Number(inner) if !inner.is_empty()));
-            if !parts.is_empty() {
-                let held = self.holding(parts);
-                body.pipelines.push(Pipeline {
-                    stages: vec![Stage {
-                        body: held,
-                        redirects: Vec::new(),
-                        span: self.span(self.at),
-                    }],
-                    background: false,
-                });
-            }
-            return Body::Group(body);
+            let parts = self.arithmetic(self.at + 2, end);
+            let condition = self.holding_script(parts);
+            let body = self.loop_body();
+            return Body::While { condition, body };
         }
         let name = self.slice(self.at, self.end);
         let length = name
@@ -158,8 +194,18 @@ impl<'t> Reader<'t> {
         if self.keyword() == Some("in") {
             self.at += 2;
             values = self.words_until(b";\n&|)<>");
+        } else {
+            let parts = vec![word::variable("@".to_owned(), true)];
+            let span = self.span(self.at);
+            values.push(Word { parts, span });
         }
-        let body = self.branches("done", &["do"]);
+        if opening == "select" {
+            // Nobody knows what is answered, or whether anything is.
+            let parts = vec![Part::Number(Vec::new())];
+            let span = self.span(self.at);
+            values.push(Word { parts, span });
+        }
+        let body = self.loop_body();
         Body::Loop {
             variable,
             values,
@@ -190,13 +236,19 @@ impl<'t> Reader<'t> {
         self.at += "case".len();
         self.blanks();
         let subject = self.word();
-        let mut script = Script::default();
         self.gap();
-        if self.keyword() != Some("in") {
-            self.fault(Trouble::Malformed);
-            return Body::Group(script);
+        if self.keyword() == Some("in") {
+            self.at += 2;
+            return self.arms(subject.parts);
         }
-        self.at += 2;
+        self.fault(Trouble::Malformed);
+        self.holding(subject.parts)
+    }
+
+    /// The branches of a `case`. What the subject and the patterns run, runs first.
+    fn arms(&mut self, mut held: Vec<Part>) -> Body {
+        let mut branches = Vec::new();
+        let (mut complete, mut follows) = (false, false);
         loop {
             self.gap();
             if self.keyword() == Some("esac") {
@@ -206,48 +258,67 @@ impl<'t> Reader<'t> {
             if self.peek() == Some(b'(') {
                 self.at += 1;
             }
-            self.patterns();
+            complete |= self.patterns(&mut held);
             if self.peek() != Some(b')') {
                 self.fault(Trouble::Malformed);
                 break;
             }
             self.at += 1;
-            script.pipelines.extend(self.list(&["esac"]).pipelines);
+            let guard = self.holding_script(std::mem::take(&mut held));
+            let body = self.list(&["esac"]);
+            branches.push(Branch {
+                guard,
+                body,
+                follows,
+            });
+            let start = self.at;
             while matches!(self.peek(), Some(b';' | b'&')) {
                 self.at += 1;
             }
+            follows = self.slice(start, self.at).contains('&');
         }
-        // What the subject runs, runs first.
-        let held = self.holding(subject.parts);
-        let stage = Stage {
-            body: held,
-            redirects: Vec::new(),
-            span: subject.span,
-        };
-        script.pipelines.insert(
-            0,
-            Pipeline {
-                stages: vec![stage],
-                background: false,
-            },
-        );
-        Body::Group(script)
+        if !held.is_empty() {
+            branches.push(Branch {
+                guard: self.holding_script(held),
+                body: Script::default(),
+                follows,
+            });
+        }
+        Body::Branches { branches, complete }
     }
 
-    fn patterns(&mut self) {
+    /// Reads the patterns of a branch for what runs in them. Whether one of them holds for everything.
+    fn patterns(&mut self, held: &mut Vec<Part>) -> bool {
+        let mut all = false;
         loop {
             self.blanks();
             match self.peek() {
                 Some(b'|') => self.at += 1,
-                None | Some(b')' | b'\n' | b';') => return,
+                None | Some(b')' | b'\n' | b';') => return all,
                 Some(_) => {
                     let before = self.at;
-                    self.word();
+                    let word = self.word();
                     if self.at == before {
-                        return;
+                        return all;
                     }
+                    all |= self.slice(before, self.at) == "*";
+                    let runs = |part: &Part| !matches!(part, Part::Text { .. });
+                    held.extend(word.parts.into_iter().filter(runs));
                 }
             }
+        }
+    }
+
+    /// A script that runs nothing but what these parts contain.
+    fn holding_script(&mut self, parts: Vec<Part>) -> Script {
+        let body = self.holding(parts);
+        let stage = Stage {
+            body,
+            redirects: Vec::new(),
+            span: self.span(self.at),
+        };
+        Script {
+            pipelines: vec![Pipeline::of(stage)],
         }
     }
 
@@ -297,7 +368,7 @@ impl<'t> Reader<'t> {
         // Some shells take a brace without a blank behind it.
         let stage = if self.peek() == Some(b'{') && self.keyword().is_none() && self.enter() {
             let start = self.at;
-            let body = self.group("{", "}", &[]);
+            let body = self.group();
             self.depth -= 1;
             let redirects = self.redirects();
             let span = self.span(start);
@@ -313,10 +384,7 @@ impl<'t> Reader<'t> {
             self.fault(Trouble::Malformed);
         }
         let body = Script {
-            pipelines: vec![Pipeline {
-                stages: vec![stage],
-                background: false,
-            }],
+            pipelines: vec![Pipeline::of(stage)],
         };
         let body = Rc::new(body);
         Body::Function { name, body }
@@ -324,8 +392,14 @@ impl<'t> Reader<'t> {
 
     /// `[[ … ]]`: operators inside are not those of commands.
     fn condition(&mut self) -> Body {
+        let start = self.at;
         self.at += 2;
-        let mut parts = Vec::new();
+        let parts = vec![Part::Text {
+            text: "[[".to_owned(),
+            quoted: true,
+        }];
+        let span = self.span(start);
+        let mut words = vec![Word { parts, span }];
         loop {
             self.gap();
             if self.starts("]]") {
@@ -337,13 +411,15 @@ impl<'t> Reader<'t> {
                 break;
             }
             let before = self.at;
-            parts.extend(self.word().parts);
+            let word = self.word();
             if self.at == before {
                 self.at += self.next_length();
+            } else {
+                words.push(word);
             }
         }
-        parts.retain(|part| !matches!(part, Part::Text { .. }));
-        self.holding(parts)
+        let assignments = Vec::new();
+        Body::Simple { assignments, words }
     }
 }
 

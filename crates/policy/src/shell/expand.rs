@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use super::braces;
 use super::field::{Carried, Field, HOLE};
-use super::parameter;
+use super::parameter::{self, is_whole, kept_under, known};
 use super::resolve::Resolver;
-use super::tree::{Parameter, Part, Word};
+use super::tree::{Parameter, Part, Span, Word};
 
 /// The longest text a word is expanded to; beyond it the rest is unknown.
 const MAX_TEXT: usize = 4 * 1024 * 1024;
@@ -31,19 +31,22 @@ impl Resolver<'_> {
             return vec![Field::literal(text.as_str(), word.span)];
         }
         let mut carried = None;
-        let chunks = self.chunks(&word.parts, &mut carried);
+        let chunks = self.chunks(&word.parts, word.span, &mut carried);
         let alternatives = if chunks
             .iter()
             .any(|chunk| !chunk.quoted && chunk.text.contains('{'))
         {
-            braces::expand(chunks)
+            let words = braces::expand(chunks);
+            self.exhausted |= words.is_none();
+            words.unwrap_or_default()
         } else {
             vec![chunks]
         };
         let carried = carried.map(Rc::new);
+        let separators = self.separators();
         let mut fields = Vec::new();
         for chunks in alternatives {
-            self.split(&chunks, word, carried.as_ref(), &mut fields);
+            self.split(&chunks, &separators, word, carried.as_ref(), &mut fields);
         }
         fields
     }
@@ -51,7 +54,7 @@ impl Resolver<'_> {
     /// The word as one text: the value of an assignment, the target of a redirection.
     pub(super) fn flatten(&mut self, word: &Word) -> Field {
         let mut carried = None;
-        let chunks = self.chunks(&word.parts, &mut carried);
+        let chunks = self.chunks(&word.parts, word.span, &mut carried);
         let mut text = String::new();
         for (index, chunk) in chunks.iter().enumerate() {
             if index == 0 && !chunk.quoted {
@@ -67,7 +70,18 @@ impl Resolver<'_> {
         }
     }
 
-    fn chunks(&mut self, parts: &[Part], carried: &mut Option<Carried>) -> Vec<Chunk> {
+    /// The text of some parts that only serve another one.
+    pub(super) fn text_of(
+        &mut self,
+        parts: &[Part],
+        span: Span,
+        carried: &mut Option<Carried>,
+    ) -> String {
+        let chunks = self.chunks(parts, span, carried);
+        chunks.into_iter().map(|chunk| chunk.text).collect()
+    }
+
+    fn chunks(&mut self, parts: &[Part], span: Span, carried: &mut Option<Carried>) -> Vec<Chunk> {
         let mut chunks: Vec<Chunk> = Vec::new();
         let mut size = 0;
         for part in parts {
@@ -79,7 +93,7 @@ impl Resolver<'_> {
                     ..Chunk::default()
                 }),
                 Part::Variable { parameter, quoted } => {
-                    self.variable_chunks(parameter, *quoted, carried, &mut chunks);
+                    self.variable_chunks(parameter, *quoted, span, carried, &mut chunks);
                 }
                 Part::Output { parsed, quoted } => {
                     let found = self.output_of(parsed);
@@ -98,7 +112,8 @@ impl Resolver<'_> {
                     chunks.push(unknown());
                 }
                 Part::Number(inside) => {
-                    self.chunks(inside, carried);
+                    let text = self.text_of(inside, span, carried);
+                    self.arithmetic(&text, span);
                     chunks.push(unknown());
                 }
             }
@@ -119,17 +134,45 @@ impl Resolver<'_> {
         &mut self,
         parameter: &Parameter,
         quoted: bool,
+        span: Span,
         carried: &mut Option<Carried>,
         chunks: &mut Vec<Chunk>,
     ) {
-        let operand = parameter.operation.as_ref().map(|operation| {
-            let inside = self.chunks(&operation.operand, carried);
-            inside
-                .iter()
-                .map(|chunk| chunk.text.as_str())
-                .collect::<String>()
-        });
-        let values = parameter::value(&self.scope, parameter, operand.as_deref());
+        let index = parameter.index.as_ref();
+        let index = index.map(|parts| self.index_of(parts, span, carried));
+        let operation = parameter.operation.as_ref();
+        let operand = operation.map(|operation| self.text_of(&operation.operand, span, carried));
+        let name = self.meant(parameter);
+        let found = match &name {
+            Some(name) => {
+                self.settle(kept_under(name));
+                known(&self.scope, name, index.as_deref())
+            }
+            None => None,
+        };
+        let name = name.as_deref().unwrap_or_default();
+        let whole = is_whole(name, index.as_deref());
+        let mut values = parameter::value(found.clone(), parameter, whole, operand.as_deref());
+        match operation.map_or("", |operation| operation.operator) {
+            ":=" | "=" if found.as_ref() != Some(&values) => {
+                self.store(name, false, values.clone());
+            }
+            ":+" | "+" if found.is_none() && self.choose(2) == 1 => values.clear(),
+            "@" if operand.as_deref() == Some("P") => {
+                for value in found.iter().flatten() {
+                    self.evaluated(value, span);
+                }
+            }
+            _ => {}
+        }
+        let starred = name == "*" || index.as_deref() == Some("*");
+        if quoted && starred && values.len() > 1 {
+            self.settle("IFS");
+            let own = self.scope.get("IFS").and_then(<[String]>::first);
+            let between = own.map_or(Some(' '), |own| own.chars().next());
+            let between: String = between.into_iter().collect();
+            values = vec![values.join(between.as_str())];
+        }
         let last = values.len().saturating_sub(1);
         for (index, text) in values.into_iter().enumerate() {
             chunks.push(Chunk {
@@ -141,17 +184,33 @@ impl Resolver<'_> {
         }
     }
 
+    /// The name of the variable that is read, where that is known.
+    fn meant(&mut self, parameter: &Parameter) -> Option<String> {
+        if !parameter.indirect {
+            return Some(parameter.name.clone());
+        }
+        self.settle(kept_under(&parameter.name));
+        let other = known(&self.scope, &parameter.name, None)?;
+        other.into_iter().next()
+    }
+
+    /// Characters that separate fields.
+    fn separators(&mut self) -> Vec<char> {
+        self.settle("IFS");
+        match self.scope.get("IFS").and_then(<[String]>::first) {
+            Some(own) if own != " " && !own.is_empty() => own.chars().collect(),
+            _ => vec![' ', '\t', '\n'],
+        }
+    }
+
     fn split(
         &self,
         chunks: &[Chunk],
+        separators: &[char],
         word: &Word,
         carried: Option<&Rc<Carried>>,
         fields: &mut Vec<Field>,
     ) {
-        let separators: Vec<char> = match self.scope.get("IFS").and_then(<[String]>::first) {
-            Some(own) if own != " " && !own.is_empty() => own.chars().collect(),
-            _ => vec![' ', '\t', '\n'],
-        };
         let mut text = String::new();
         let mut began = false;
         let mut finish = |text: &mut String, began: &mut bool| {
@@ -165,7 +224,7 @@ impl Resolver<'_> {
         };
         for (index, chunk) in chunks.iter().enumerate() {
             if chunk.splits {
-                for (position, piece) in chunk.text.split(separators.as_slice()).enumerate() {
+                for (position, piece) in chunk.text.split(separators).enumerate() {
                     if position > 0 {
                         finish(&mut text, &mut began);
                     }

@@ -2,35 +2,106 @@
 
 use std::rc::Rc;
 
+use super::field::HOLE;
 use super::invocation::{Input, Sign, Stream};
 use super::resolve::Resolver;
+use super::scope::Kind;
 use super::tree::{Assignment, Flow, Redirect, Span, Target};
+use super::written::Written;
+use crate::places;
 
 impl Resolver<'_> {
     pub(super) fn assign(&mut self, assignments: &[Assignment], alone: bool) {
         for assignment in assignments {
+            let name = assignment.name.as_str();
+            let span = assignment.values.first().map(|word| word.span);
+            let index = assignment.index.as_ref().zip(span);
+            let index = index.map(|(parts, span)| self.index_of(parts, span, &mut None));
             let values: Vec<String> = match assignment.values.as_slice() {
-                [word] => vec![self.flatten(word).text],
+                [word] if !assignment.array => vec![self.flatten(word).text],
                 words => {
                     let fields = words.iter().flat_map(|word| self.expand(word));
-                    fields.map(|field| field.text).collect()
+                    elements(fields.map(|field| field.text).collect())
                 }
             };
-            if let (Some(value), Some(word)) = (values.first(), assignment.values.first()) {
-                self.environment(&assignment.name, value, word.span, alone);
+            if let (Some(value), Some(span)) = (values.first(), span) {
+                self.environment(name, value, span, alone);
+                if PROMPTS.contains(&name) {
+                    self.evaluated(value, span);
+                }
+                if matches!(name, "BASH_CMDS" | "BASH_ALIASES") {
+                    self.sign(Sign::InjectedCode, span);
+                }
             }
-            self.store(&assignment.name, assignment.append, values);
+            match index {
+                Some(index) => self.store_element(name, &index, assignment.append, values),
+                None if assignment.array && assignment.append => {
+                    self.settle(name);
+                    let before = self.scope.get(name);
+                    let unknown = before.is_none().then(|| HOLE.to_string());
+                    let before = before.unwrap_or_default().iter().cloned();
+                    let all = unknown.into_iter().chain(before).chain(values);
+                    let all = all.collect();
+                    self.store(name, false, all);
+                }
+                None => self.store(name, assignment.append, values),
+            }
         }
     }
 
-    pub(super) fn store(&mut self, name: &str, append: bool, values: Vec<String>) {
-        if !append {
-            return self.scope.set(name, values);
+    /// Sets one element of an array.
+    fn store_element(&mut self, name: &str, index: &str, append: bool, values: Vec<String>) {
+        self.settle(name);
+        let before = self.scope.get(name).unwrap_or_default();
+        let number = index.parse::<usize>().ok();
+        let number = number.filter(|number| *number <= before.len() && !append);
+        let all = match (number, values.into_iter().next()) {
+            (Some(number), Some(value)) => {
+                let mut all = before.to_vec();
+                match all.get_mut(number) {
+                    Some(element) => *element = value,
+                    None => all.push(value),
+                }
+                all
+            }
+            _ => vec![HOLE.to_string()],
+        };
+        self.store(name, false, all);
+    }
+
+    /// Gives a variable a value.
+    pub(super) fn store(&mut self, name: &str, append: bool, mut values: Vec<String>) {
+        if append {
+            self.settle(name);
+            let before = self.scope.get(name).map(<[String]>::to_vec);
+            let mut all = before.unwrap_or_else(|| vec![HOLE.to_string()]);
+            let more = values.concat();
+            match all.first_mut() {
+                Some(first) => first.push_str(&more),
+                None => all.push(more),
+            }
+            values = all;
         }
-        let many = values.len() > 1;
-        for value in values {
-            self.scope.append(name, &value, many);
+        match self.scope.kind(name) {
+            Kind::Plain | Kind::Kept => {}
+            Kind::Integer => {
+                let span = Span { start: 0, end: 0 };
+                for value in values.clone() {
+                    self.arithmetic(&value, span);
+                }
+            }
+            // It names another variable, or gives one that it names a value.
+            Kind::Reference => {
+                let named: Vec<String> = self.scope.every(name).flatten().cloned().collect();
+                for other in named.iter().chain(&values) {
+                    if self.scope.kind(other) != Kind::Reference {
+                        self.scope.set(other, vec![HOLE.to_string()]);
+                    }
+                }
+                values.extend(named);
+            }
         }
+        self.scope.set(name, values);
     }
 
     /// Looks at a variable whose value is run, by the next program or by the shell itself.
@@ -56,9 +127,10 @@ impl Resolver<'_> {
         }
     }
 
-    pub(super) fn streams(&mut self, redirects: &[Redirect]) -> (Rc<[Stream]>, Option<Input>) {
+    pub(super) fn streams(&mut self, redirects: &[Redirect]) -> Redirected {
         let mut streams = Vec::new();
         let mut here = None;
+        let mut written = Vec::new();
         for redirect in redirects {
             let field = match &redirect.target {
                 Target::Word(word) => self.flatten(word),
@@ -79,9 +151,40 @@ impl Resolver<'_> {
                     });
                 }
                 Flow::In => streams.push(Stream::In(field)),
-                Flow::Out => streams.push(Stream::Out(field)),
+                Flow::Out | Flow::Append => {
+                    if field.is_known() && !field.text.starts_with("/dev/") {
+                        written.push(Written {
+                            path: places::absolute(&field.text, &self.cwd),
+                            append: redirect.flow == Flow::Append,
+                        });
+                    }
+                    streams.push(Stream::Out(field));
+                }
             }
         }
-        (streams.into(), here)
+        Redirected {
+            streams: streams.into(),
+            here,
+            written,
+        }
+    }
+}
+
+/// What the redirections of a program come to.
+pub(super) struct Redirected {
+    pub(super) streams: Rc<[Stream]>,
+    pub(super) here: Option<Input>,
+    pub(super) written: Vec<Written>,
+}
+
+/// Variables whose value is evaluated before it is shown.
+const PROMPTS: [&str; 5] = ["PS0", "PS1", "PS2", "PS3", "PS4"];
+
+/// The elements of a list. One that says its own place leaves the others at places nobody knows.
+fn elements(values: Vec<String>) -> Vec<String> {
+    let placed = |value: &String| value.starts_with('[') && value.contains("]=");
+    match values.iter().any(placed) {
+        true => vec![HOLE.to_string()],
+        false => values,
     }
 }

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::code;
 use super::field::{Field, HOLE};
 use super::invocation::{Input, Sign};
+use super::parameter::ARGUMENTS;
 use super::resolve::{Given, Resolver};
 use super::tree::Span;
 use super::unwrap::{joined, wrapped};
@@ -45,47 +46,46 @@ impl Resolver<'_> {
                 let rest: Vec<String> = arguments.map(|field| field.text.clone()).collect();
                 return self.shell_text(text, rest, given);
             }
-            Some(file) if !reads_input => {
-                let is_input = matches!(
-                    file.text.as_str(),
-                    "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"
-                );
-                match &file.carried {
-                    Some(carried) if !file.is_known() => {
-                        let input = Input::Piped {
-                            programs: carried.programs.clone().into(),
-                            text: carried.text.clone().map(Rc::from),
-                        };
-                        self.fed(&Given {
-                            input,
-                            ..given.clone()
-                        });
-                    }
-                    _ if is_input => self.fed(given),
-                    _ => self.script_words(file, argv, given),
-                }
-            }
+            Some(file) if !reads_input => self.shell_file(file, argv, given),
             _ => self.fed(given),
         }
         None
     }
 
-    /// A script in a file may start what stands behind it, as any program may.
-    fn script_words(&mut self, file: &Field, argv: &[Field], given: &Given) {
-        let at = argv.iter().position(|field| std::ptr::eq(field, file));
-        let words = at.and_then(|at| argv.get(at..)).unwrap_or_default();
-        self.perhaps(words, given);
+    /// A script that a shell is given by its path.
+    fn shell_file(&mut self, file: &Field, argv: &[Field], given: &Given) {
+        let is_input = matches!(
+            file.text.as_str(),
+            "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"
+        );
+        match &file.carried {
+            Some(carried) if !file.is_known() => {
+                let input = Input::Piped {
+                    programs: carried.programs.clone().into(),
+                    text: carried.text.clone().map(Rc::from),
+                };
+                self.fed(&Given {
+                    input,
+                    ..given.clone()
+                });
+            }
+            _ if is_input => self.fed(given),
+            _ => {
+                let words = words_from(file, argv);
+                self.run_script(file, words.get(1..).unwrap_or_default(), given);
+                self.perhaps(words, given);
+            }
+        }
     }
 
     fn shell_text(&mut self, text: &Field, rest: Vec<String>, given: &Given) -> Option<String> {
         self.sign(Sign::ShellText, given.span);
         self.carried_text(text);
-        for (index, value) in rest.iter().take(9).enumerate() {
-            self.store(&index.to_string(), false, vec![value.clone()]);
+        let mut rest = rest.into_iter();
+        if let Some(name) = rest.next() {
+            self.store("0", false, vec![name]);
         }
-        if rest.len() > 1 {
-            self.store("@", false, rest.into_iter().skip(1).collect());
-        }
+        self.scope.set(ARGUMENTS, rest.collect());
         let starts_itself = text.text.matches("$0").count() > 1 && text.text.contains(['&', '|']);
         if starts_itself {
             self.sign(Sign::ForkBomb, text.span);
@@ -154,14 +154,19 @@ impl Resolver<'_> {
                 }
             }
             None if file.text == "/dev/stdin" => self.fed(given),
-            None => {}
+            None => self.run_script(file, argv.get(2..).unwrap_or_default(), given),
         }
     }
 
     /// A shell or interpreter that runs its standard input.
     pub(super) fn fed(&mut self, given: &Given) {
         let sign = match &given.input {
-            Input::Nothing => return,
+            Input::Nothing => {
+                if let Some(text) = self.text_from_stream(given) {
+                    self.text(&text, given.span, Input::Nothing);
+                }
+                return;
+            }
             Input::Here(_) => Sign::HereText,
             Input::Piped { programs, .. } => kind_of(programs, Sign::PipedText),
         };
@@ -184,12 +189,18 @@ impl Resolver<'_> {
                     let sign = kind_of(&carried.programs, Sign::PipedText);
                     self.sign(sign, given.span);
                 }
-                self.script_words(file, argv, given);
+                self.run_program_text(file);
+                self.perhaps(words_from(file, argv), given);
                 return;
             }
             code::Source::Input => {
                 let sign = match &given.input {
-                    Input::Nothing => return,
+                    Input::Nothing => {
+                        if let Some(text) = self.text_from_stream(given) {
+                            self.written_code(&text, given.span);
+                        }
+                        return;
+                    }
                     Input::Here(_) => Sign::HereText,
                     Input::Piped { programs, .. } => kind_of(programs, Sign::PipedText),
                 };
@@ -226,6 +237,12 @@ impl Resolver<'_> {
             );
         }
     }
+}
+
+/// A script in a file and what stands behind it, which it may start as any program may.
+fn words_from<'f>(file: &Field, argv: &'f [Field]) -> &'f [Field] {
+    let at = argv.iter().position(|field| std::ptr::eq(field, file));
+    at.and_then(|at| argv.get(at..)).unwrap_or_default()
 }
 
 /// Programs that bring text from elsewhere.

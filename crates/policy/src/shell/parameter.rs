@@ -1,91 +1,78 @@
-//! The values of variables, and what `${…}` makes of them.
-
-use std::collections::HashMap;
-use std::rc::Rc;
+//! What `${…}` makes of the values of variables.
 
 use super::field::HOLE;
+use super::scope::{Kind, MAX_VALUE, Scope};
 use super::tree::Parameter;
 use crate::wildcard;
 
-/// The longest value that is remembered.
-const MAX_VALUE: usize = 65_536;
+/// The arguments of a script or function.
+pub(super) const ARGUMENTS: &str = "@";
 
-/// The most elements of one variable that are remembered.
-const MAX_ELEMENTS: usize = 1_024;
-
-/// Values that are known, as lists: a plain variable has one element.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Scope {
-    /// Shared until changed: every substitution starts from a copy.
-    values: Rc<HashMap<String, Vec<String>>>,
-}
-
-impl Scope {
-    pub(super) fn set(&mut self, name: &str, mut values: Vec<String>) {
-        values.truncate(MAX_ELEMENTS);
-        for value in &mut values {
-            if value.len() > MAX_VALUE {
-                *value = HOLE.to_string();
-            }
-        }
-        Rc::make_mut(&mut self.values).insert(name.to_owned(), values);
-    }
-
-    pub(super) fn append(&mut self, name: &str, value: &str, as_element: bool) {
-        let mut values = self.values.get(name).cloned().unwrap_or_default();
-        match values.first_mut().filter(|_| !as_element) {
-            Some(first) => first.push_str(value),
-            None => values.push(value.to_owned()),
-        }
-        self.set(name, values);
-    }
-
-    pub(super) fn get(&self, name: &str) -> Option<&[String]> {
-        self.values.get(name).map(Vec::as_slice)
+/// The name a value is kept under: arguments are one list.
+pub(super) fn kept_under(name: &str) -> &str {
+    let number = name.bytes().all(|byte| byte.is_ascii_digit());
+    match name {
+        "*" => ARGUMENTS,
+        "0" | "" => name,
+        _ if number => ARGUMENTS,
+        _ => name,
     }
 }
 
-/// What an expansion gives.
-pub(super) fn value(scope: &Scope, parameter: &Parameter, operand: Option<&str>) -> Vec<String> {
+/// Whether all elements are meant, not only the first.
+pub(super) fn is_whole(name: &str, index: Option<&str>) -> bool {
+    matches!(name, "@" | "*") || matches!(index, Some("@" | "*"))
+}
+
+/// The elements that are meant, where they are known.
+pub(super) fn known(scope: &Scope, name: &str, index: Option<&str>) -> Option<Vec<String>> {
+    let kept = kept_under(name);
+    let values = scope.get(kept)?;
+    if scope.kind(kept) == Kind::Reference {
+        return None;
+    }
+    let number = match index {
+        _ if is_whole(name, index) => return Some(values.to_vec()),
+        Some(index) => index.parse::<usize>().ok()?,
+        None if kept == ARGUMENTS => name.parse::<usize>().ok()?.checked_sub(1)?,
+        None => 0,
+    };
+    match values.get(number) {
+        Some(value) => Some(vec![value.clone()]),
+        // An element that is unknown may stand for several.
+        None if values.iter().any(|value| value.contains(HOLE)) => None,
+        None => Some(Vec::new()),
+    }
+}
+
+/// What an expansion gives, with the elements it is about.
+pub(super) fn value(
+    known: Option<Vec<String>>,
+    parameter: &Parameter,
+    whole: bool,
+    operand: Option<&str>,
+) -> Vec<String> {
     let unknown = || vec![HOLE.to_string()];
-    let mut name = parameter.name.as_str();
-    if parameter.indirect {
-        match scope.get(name).and_then(<[String]>::first) {
-            Some(other) => name = other,
-            None => return unknown(),
-        }
-    }
-    let known = scope
-        .get(name)
-        .and_then(|values| match parameter.index.as_deref() {
-            None => Some(values),
-            Some("@" | "*") => Some(values),
-            Some(index) => index
-                .parse::<usize>()
-                .ok()
-                .and_then(|index| values.get(index))
-                .map(std::slice::from_ref),
-        });
-    let whole = parameter.index.is_some() || matches!(name, "@" | "*");
-    let known = known.map(|values| {
-        if whole {
-            values
-        } else {
-            values.get(..1).unwrap_or(values)
-        }
-    });
     let Some(operation) = &parameter.operation else {
-        return known.map_or_else(unknown, <[String]>::to_vec);
+        return known.unwrap_or_else(unknown);
     };
     let operand = operand.unwrap_or_default();
+    let filled = |values: &Vec<String>| values.iter().any(|value| !value.is_empty());
     match operation.operator {
-        ":-" | "-" | ":=" | "=" => match known {
-            Some(values) if values.iter().any(|value| !value.is_empty()) => values.to_vec(),
-            // The variable may be set outside; what is written here is what can be judged.
-            _ => vec![operand.to_owned()],
-        },
+        // A variable we do not know may be set outside; what is written here is what can be judged.
+        ":-" | ":=" => known
+            .filter(filled)
+            .unwrap_or_else(|| vec![operand.to_owned()]),
+        "-" | "=" => known
+            .filter(|values| !values.is_empty())
+            .unwrap_or_else(|| vec![operand.to_owned()]),
+        ":+" if known.as_ref().is_some_and(|values| !filled(values)) => Vec::new(),
+        "+" if known.as_ref().is_some_and(Vec::is_empty) => Vec::new(),
         ":+" | "+" => vec![operand.to_owned()],
-        ":?" | "?" => known.map_or_else(unknown, <[String]>::to_vec),
+        ":?" | "?" => known.unwrap_or_else(unknown),
+        ":" if whole => known
+            .and_then(|values| slice(values, &parameter.name, operand))
+            .unwrap_or_else(unknown),
         operator => match known {
             Some(values) => values
                 .iter()
@@ -96,6 +83,22 @@ pub(super) fn value(scope: &Scope, parameter: &Parameter, operand: Option<&str>)
     }
 }
 
+/// Elements from one on, at most so many.
+fn slice(mut values: Vec<String>, name: &str, operand: &str) -> Option<Vec<String>> {
+    let (offset, length) = match operand.split_once(':') {
+        Some((offset, length)) => (offset, length.trim().parse::<usize>().ok()?),
+        None => (operand, usize::MAX),
+    };
+    let offset = offset.trim().parse::<usize>().ok()?;
+    if values.iter().any(|value| value.contains(HOLE)) {
+        return None;
+    }
+    if matches!(name, "@" | "*") {
+        // The first argument is number one; before it stands the shell itself.
+        values.insert(0, "bash".to_owned());
+    }
+    Some(values.into_iter().skip(offset).take(length).collect())
+}
 fn changed(value: &str, operator: &str, operand: &str) -> String {
     let pattern = operand.contains(['*', '?', '[', HOLE]);
     let result = match operator {

@@ -194,7 +194,12 @@ impl Resolver<'_> {
         suspects.likely.take(found.suspects.likely);
         suspects.mentioned.take(found.suspects.mentioned);
 
-        let found = self.apart(|this| this.mentions(argv, given));
+        self.mentioned(|this| this.mentions(argv, given));
+    }
+
+    /// Keeps what some work finds as what is only spoken of.
+    pub(super) fn mentioned(&mut self, work: impl FnOnce(&mut Self)) {
+        let found = self.apart(work);
         let mentioned = &mut self.resolved.suspects.mentioned;
         mentioned.add(found.invocations, found.signals);
         mentioned.take(found.suspects.likely);
@@ -204,9 +209,11 @@ impl Resolver<'_> {
     /// What some work finds, without leaving anything behind.
     fn apart(&mut self, work: impl FnOnce(&mut Self)) -> Resolved {
         let own = std::mem::take(&mut self.resolved);
-        let (cwd, scope) = (Rc::clone(&self.cwd), self.scope.clone());
+        let state = self.state();
+        let left = self.left.take();
         work(self);
-        (self.cwd, self.scope) = (cwd, scope);
+        self.left = left;
+        self.put(state);
         std::mem::replace(&mut self.resolved, own)
     }
 
@@ -239,7 +246,8 @@ impl Resolver<'_> {
             let (option, value) = field.text.split_once('=')?;
             COMMANDS.contains(&option).then_some((value, field))
         });
-        let values: Vec<(&str, &Field)> = behind.chain(attached).take(MAX_TEXTS).collect();
+        let values: Vec<(&str, &Field)> = behind.chain(attached).collect();
+        self.exhausted |= values.len() > MAX_TEXTS;
         for (text, field) in values {
             if text.contains(char::is_whitespace) {
                 self.read_as_command(text, field, given);
@@ -258,7 +266,9 @@ impl Resolver<'_> {
     fn mentions(&mut self, argv: &[Field], given: &Given) {
         let texts = argv.iter().enumerate().skip(1);
         let texts = texts.filter(|(_, field)| field.text.contains(char::is_whitespace));
-        for (at, field) in texts.take(MAX_TEXTS) {
+        let texts: Vec<(usize, &Field)> = texts.collect();
+        self.exhausted |= texts.len() > MAX_TEXTS;
+        for (at, field) in texts.into_iter().take(MAX_TEXTS) {
             self.read_as_command(&field.text, field, given);
             for (behind, _) in field.text.match_indices('=').take(2) {
                 let text = field.text.get(behind + 1..).unwrap_or_default();

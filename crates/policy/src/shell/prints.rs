@@ -7,6 +7,12 @@ use super::field::{Field, HOLE};
 
 /// The output of a program, if its arguments and its input say it.
 pub(super) fn output(name: &str, arguments: &[Field], input: Option<&str>) -> Option<String> {
+    const SILENT: [&str; 10] = [
+        "false", "[[", "[", "test", "shift", "let", "read", "exit", "return", "break",
+    ];
+    if SILENT.contains(&name) {
+        return Some(String::new());
+    }
     const KNOWN: [&str; 20] = [
         "dirname", "basename", "echo", "printf", "cat", "tee", "base64", "xxd", "rev", "tr",
         "which", "type", ":", "true", "cd", "export", "set", "unset", "umask", "",

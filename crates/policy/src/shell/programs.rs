@@ -2,11 +2,12 @@
 
 use std::rc::Rc;
 
+use super::builtins::alias_of;
 use super::carriers::option_values;
-use super::field::{Field, HOLE};
-use super::invocation::{Input, Place, Sign};
+use super::field::Field;
+use super::invocation::{Input, Place};
 use super::resolve::{Given, Resolver};
-use super::unwrap::{joined, value, wrapped};
+use super::unwrap::{value, wrapped};
 use super::wrappers;
 use crate::places;
 
@@ -20,13 +21,12 @@ impl Resolver<'_> {
             None => self.around.home.clone(),
             Some(field) => places::absolute(&field.text, &self.cwd),
         };
-        self.cwd = Rc::from(path.as_str());
+        self.enter_directory(Rc::from(path.as_str()));
         self.store("PWD", false, vec![path]);
     }
 
     /// Remembers what a program is called from now on.
     pub(super) fn renamed(&mut self, argv: &[Field]) {
-        const MAX_COPIES: usize = 64;
         let mut operands = argv
             .iter()
             .skip(1)
@@ -38,48 +38,27 @@ impl Resolver<'_> {
             .text
             .split('/')
             .any(|part| matches!(part, "bin" | "sbin"));
-        if (program || from.carried.is_some()) && self.copies.len() < MAX_COPIES {
+        if program || from.carried.is_some() {
             let to = places::absolute(&to.text, &self.cwd);
             let name = from.text.rsplit('/').next().unwrap_or_default();
-            self.copies
-                .insert(format!("{to}/{name}"), from.text.clone());
-            self.copies.insert(to, from.text.clone());
+            for path in [format!("{to}/{name}"), to] {
+                self.disk.set(&copy_of(&path), vec![from.text.clone()]);
+            }
         }
     }
 
     /// The program a path was copied from.
-    pub(super) fn original(&self, program: &Field) -> Option<Field> {
-        if self.copies.is_empty() || !program.text.contains('/') {
+    pub(super) fn original(&mut self, program: &Field) -> Option<Field> {
+        if self.disk.len() == 0 || !program.text.contains('/') {
             return None;
         }
-        let path = places::absolute(&program.text, &self.cwd);
-        let text = self.copies.get(&path)?.clone();
+        let copy = copy_of(&places::absolute(&program.text, &self.cwd));
+        self.settle_on_disk(&copy);
+        let text = self.disk.get(&copy)?.first()?.clone();
         Some(Field {
             text,
             ..program.clone()
         })
-    }
-
-    pub(super) fn positional(&mut self, argv: &[Field]) {
-        let after = argv.iter().position(|field| field.text == "--");
-        let Some(values) = after.and_then(|at| argv.get(at + 1..)) else {
-            return;
-        };
-        for (index, field) in values.iter().take(9).enumerate() {
-            self.store(&(index + 1).to_string(), false, vec![field.text.clone()]);
-        }
-        let all: Vec<String> = values.iter().map(|field| field.text.clone()).collect();
-        self.store("@", false, all.clone());
-        self.store("*", false, all);
-    }
-
-    pub(super) fn declare(&mut self, argv: &[Field]) {
-        for field in argv.iter().skip(1) {
-            if let Some((name, value)) = field.text.split_once('=') {
-                self.environment(name, value, field.span, false);
-                self.store(name, false, vec![value.to_owned()]);
-            }
-        }
     }
 
     /// `trap 'text' EXIT` and `alias name='text'`: the text may run later.
@@ -90,61 +69,25 @@ impl Resolver<'_> {
                 _ if field.text == "--" => None,
                 _ => Some(field.text.as_str()),
             };
-            if let Some(text) = text {
-                self.text(text, field.span, Input::Nothing);
+            match text {
+                Some(text) if name == "trap" => self.perhaps_later(|this| {
+                    this.text(text, field.span, Input::Nothing);
+                }),
+                // What it changes, it changes when it is used.
+                Some(text) => {
+                    let state = self.state();
+                    self.text(text, field.span, Input::Nothing);
+                    self.put(state);
+                }
+                None => {}
             }
             if let Some((alias, text)) = field.text.split_once('=').filter(|_| name == "alias") {
-                self.aliases.insert(alias.to_owned(), text.to_owned());
+                self.scope.set(&alias_of(alias), vec![text.to_owned()]);
             }
             if name == "trap" && field.text != "--" {
                 break;
             }
         }
-    }
-
-    /// `xargs` and `parallel`: arguments come from the input too.
-    pub(super) fn fed_arguments(
-        &mut self,
-        name: &str,
-        argv: &[Field],
-        given: &Given,
-    ) -> Option<String> {
-        let mut inner = if name == "parallel" {
-            let all = wrappers::operands("jSNnaId", argv);
-            let cut = all.iter().position(|field| field.text.starts_with(":::"));
-            let (command, values) = all.split_at(cut.unwrap_or(all.len()));
-            let mut command = command.to_vec();
-            command.extend(values.iter().skip(1).cloned());
-            command
-        } else {
-            wrappers::inner("xargs", argv)?.0.to_vec()
-        };
-        let known = given.input.known().map(str::to_owned);
-        let own = argv.get(..argv.len().saturating_sub(inner.len()));
-        let marks = option_values(own.unwrap_or_default(), &["-I", "--replace"]);
-        let mark = marks.first().filter(|_| name != "parallel");
-        match known {
-            Some(text) if mark.is_some_and(|mark| !mark.text.is_empty()) => {
-                let line = text.lines().next().unwrap_or_default();
-                for field in &mut inner {
-                    let mark = mark.map_or("", |mark| mark.text.as_str());
-                    field.text = field.text.replace(mark, line);
-                }
-            }
-            Some(text) => {
-                let words = text.split_whitespace().take(1_024);
-                inner.extend(words.map(|word| Field::literal(word, given.span)));
-            }
-            None => inner.push(Field::literal(HOLE.to_string(), given.span)),
-        }
-        let quiet = Given {
-            input: Input::Nothing,
-            ..wrapped(given)
-        };
-        if name == "parallel" {
-            return self.text(&joined(&inner, 0), given.span, Input::Nothing);
-        }
-        self.run(inner, quiet)
     }
 
     pub(super) fn flock(&mut self, argv: &[Field], given: &Given) {
@@ -223,6 +166,9 @@ impl Resolver<'_> {
         for field in texts.cloned().collect::<Vec<_>>() {
             self.code(&field.text.replace("|", " system("), field.span, given);
         }
+        for file in option_values(argv, &["-f", "--file"]) {
+            self.run_program_text(&file);
+        }
     }
 
     /// `npx -c 'text'`, and programs of a project run by its own tool.
@@ -252,29 +198,9 @@ impl Resolver<'_> {
             self.run(inner.to_vec(), wrapped(given));
         }
     }
+}
 
-    /// `make --eval '$(shell …)'`, `make SHELL=program`, and rules that come with the command.
-    pub(super) fn make(&mut self, argv: &[Field], given: &Given) {
-        let files = option_values(argv, &["-f", "--file", "--makefile"]);
-        let is_input =
-            |file: &Field| matches!(file.text.as_str(), "-" | "/dev/stdin" | "/dev/fd/0");
-        if files.iter().any(is_input) {
-            self.fed(given);
-        }
-        for rules in option_values(argv, &["--eval", "-E"]) {
-            self.sign(Sign::ShellText, rules.span);
-            self.text(&rules.text, rules.span, Input::Nothing);
-        }
-        for field in argv.iter().skip(1) {
-            if let Some(shell) = field.text.strip_prefix("SHELL=") {
-                self.text(shell, field.span, Input::Nothing);
-            }
-            let mut rest = field.text.as_str();
-            while let Some((_, behind)) = rest.split_once("$(shell ") {
-                let text = behind.split(')').next().unwrap_or_default();
-                self.text(text, field.span, Input::Nothing);
-                rest = behind;
-            }
-        }
-    }
+/// The name under which it is known which program a path is a copy of; no file can have it.
+fn copy_of(path: &str) -> String {
+    format!("copy {path}")
 }

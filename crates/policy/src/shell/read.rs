@@ -7,7 +7,8 @@
 
 use std::rc::Rc;
 
-use super::tree::{Assignment, Body, Parsed, Part, Pipeline, Script, Span, Stage, Word};
+use super::tree::{Assignment, Body, Joint, Parsed, Part, Pipeline, Script, Span, Stage, Word};
+use super::word::push;
 
 /// How deep groups and substitutions may be nested.
 const MAX_DEPTH: usize = 48;
@@ -194,7 +195,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Skips what may stand between commands. A newline brings the here-documents it was waiting for.
-    fn separators(&mut self) {
+    pub(super) fn separators(&mut self) {
         loop {
             self.blanks();
             match self.peek() {
@@ -227,6 +228,7 @@ impl<'t> Reader<'t> {
     /// Reads commands until one of the words, a closing parenthesis, the end of a case or the end.
     pub(super) fn list(&mut self, until: &[&str]) -> Script {
         let mut script = Script::default();
+        let mut joint = Joint::Then;
         loop {
             self.separators();
             match self.peek() {
@@ -238,20 +240,27 @@ impl<'t> Reader<'t> {
                 break;
             }
             let before = self.at;
-            script.pipelines.push(self.pipeline());
+            let pipeline = self.pipeline();
+            script.pipelines.push(Pipeline { joint, ..pipeline });
             if self.at == before {
                 self.fault(Trouble::Malformed);
                 self.at += self.next_length();
             }
+            joint = match () {
+                () if self.starts("&&") => Joint::And,
+                () if self.starts("||") => Joint::Or,
+                () => Joint::Then,
+            };
         }
         script
     }
 
     fn pipeline(&mut self) -> Pipeline {
         let mut stages = Vec::new();
+        let mut aside = false;
         loop {
             self.blanks();
-            self.prefixes();
+            aside |= self.prefixes();
             stages.push(self.stage());
             self.blanks();
             if self.peek() == Some(b'|') && self.ahead(1) != Some(b'|') {
@@ -262,7 +271,11 @@ impl<'t> Reader<'t> {
             }
         }
         let background = self.peek() == Some(b'&') && self.ahead(1) != Some(b'&');
-        Pipeline { stages, background }
+        Pipeline {
+            stages,
+            background: background || aside,
+            joint: Joint::Then,
+        }
     }
 
     fn line_breaks(&mut self) {
@@ -276,9 +289,11 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Words before a command that change how its end is seen, not what runs.
-    fn prefixes(&mut self) {
+    /// Words before a command that change how its end is seen, not what runs. Whether it runs aside.
+    fn prefixes(&mut self) -> bool {
+        let mut aside = false;
         while let Some(word @ ("!" | "time" | "coproc")) = self.keyword() {
+            aside |= word == "coproc";
             self.at += word.len();
             self.blanks();
             if word == "time" && self.starts("-p ") {
@@ -286,6 +301,7 @@ impl<'t> Reader<'t> {
                 self.blanks();
             }
         }
+        aside
     }
 
     /// A program with its arguments, or a definition of a function.
@@ -318,7 +334,12 @@ impl<'t> Reader<'t> {
             let before = self.at;
             match self.assignment() {
                 Some(assignment) if words.is_empty() => assignments.push(assignment),
-                Some(assignment) => words.extend(as_words(assignment, self.span(before))),
+                // `declare name=(…)`: what it declares, it also assigns.
+                Some(assignment) if assignment.array => {
+                    words.push(named(assignment.name.clone(), self.span(before)));
+                    assignments.push(assignment);
+                }
+                Some(assignment) => words.push(as_word(assignment, self.span(before))),
                 None => words.push(self.word()),
             }
             if self.at == before {
@@ -336,17 +357,26 @@ impl<'t> Reader<'t> {
 }
 
 /// An assignment behind a program is an argument, such as that of `export`.
-fn as_words(assignment: Assignment, span: Span) -> Vec<Word> {
-    let mut text = assignment.name;
-    text.push_str(if assignment.append { "+=" } else { "=" });
-    let mut values = assignment.values.into_iter();
-    let mut first = vec![Part::Text {
-        text,
-        quoted: false,
-    }];
-    first.extend(values.next().into_iter().flat_map(|word| word.parts));
-    let first = Word { parts: first, span };
-    std::iter::once(first).chain(values).collect()
+fn as_word(assignment: Assignment, span: Span) -> Word {
+    let mut word = named(assignment.name, span);
+    if let Some(index) = assignment.index {
+        push(&mut word.parts, "[", false);
+        word.parts.extend(index);
+        push(&mut word.parts, "]", false);
+    }
+    let sign = if assignment.append { "+=" } else { "=" };
+    push(&mut word.parts, sign, false);
+    let values = assignment.values.into_iter();
+    word.parts.extend(values.flat_map(|value| value.parts));
+    word
+}
+
+fn named(text: String, span: Span) -> Word {
+    let quoted = false;
+    Word {
+        parts: vec![Part::Text { text, quoted }],
+        span,
+    }
 }
 
 pub(super) fn is_name(text: &str) -> bool {

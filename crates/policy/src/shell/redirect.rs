@@ -17,7 +17,7 @@ impl Reader<'_> {
             } else {
                 line
             };
-            if line.trim_end_matches(['\n', '\r']) == waiting.delimiter {
+            if line.strip_suffix('\n').unwrap_or(line) == waiting.delimiter {
                 stop = self.at;
                 self.at += length;
                 break;
@@ -37,7 +37,7 @@ impl Reader<'_> {
     }
 
     /// Reads a stretch as the inside of double quotes.
-    fn part_of(&mut self, start: usize, stop: usize) -> Vec<Part> {
+    pub(super) fn part_of(&mut self, start: usize, stop: usize) -> Vec<Part> {
         let (at, end) = (self.at, self.end);
         (self.at, self.end) = (start, stop);
         let parts = self.expansions(None);
@@ -76,9 +76,9 @@ impl Reader<'_> {
             ("<<", Flow::Here),
             ("<&", Flow::In),
             ("<>", Flow::Out),
-            ("&>>", Flow::Out),
+            ("&>>", Flow::Append),
             ("&>", Flow::Out),
-            (">>", Flow::Out),
+            (">>", Flow::Append),
             (">&", Flow::Out),
             (">|", Flow::Out),
             ("<", Flow::In),
@@ -114,6 +114,11 @@ impl Reader<'_> {
             } else {
                 self.fault(Trouble::Malformed);
             }
+        }
+        // To a shell a carriage return is a part of the word, and of the line that must be equal to it.
+        while self.peek() == Some(b'\r') {
+            delimiter.push('\r');
+            self.at += 1;
         }
         let body = self.bodies.len();
         self.waiting.push(Waiting {

@@ -1,16 +1,18 @@
 //! Walks a tree and lays open what would really run.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::builtins;
+use super::choices::{Choices, State};
 use super::definitions::Definitions;
-use super::field::{Carried, Field, HOLE};
+use super::field::{Carried, Field};
 use super::invocation::{Argv, Input, Invocation, Place, Sign, Signal, Stream, program_name};
-use super::parameter::Scope;
+use super::parameter::ARGUMENTS;
 use super::perhaps::Suspects;
 use super::prints;
 use super::read::{Trouble, read};
-use super::tree::{Body, Parsed, Part, Pipeline, Script, Span, Stage, Word};
+use super::scope::Scope;
+use super::tree::{Body, Parsed, Part, Script, Span, Word};
 use crate::Surroundings;
 
 /// How deep commands inside commands are followed.
@@ -22,12 +24,6 @@ const FUEL_PER_BYTE: usize = 9;
 
 /// What looking at one program costs.
 const COST_OF_PROGRAM: usize = 16;
-
-/// How many programs before a pipe are remembered.
-const MAX_PRODUCERS: usize = 32;
-
-/// How many rounds of a loop are looked at.
-const MAX_ROUNDS: usize = 16;
 
 /// What a command comes down to.
 #[derive(Debug, Default)]
@@ -70,23 +66,30 @@ pub(super) struct Resolver<'a> {
     pub(super) around: &'a Surroundings,
     /// What the shell knows already.
     pub(super) definitions: &'a Definitions,
-    /// Aliases made by the command itself.
-    pub(super) aliases: HashMap<String, String>,
+    /// Variables, and functions and aliases that the command itself makes.
     pub(super) scope: Scope,
+    /// Files whose text the command itself writes, and programs it gives other names.
+    pub(super) disk: Scope,
     pub(super) cwd: Rc<str>,
     pub(super) place: Place,
     /// Set when a limit was reached: something was not looked at.
     pub(super) exhausted: bool,
     pub(super) resolved: Resolved,
     pub(super) bodies: Rc<Vec<Word>>,
-    pub(super) functions: HashMap<String, (Rc<Script>, Rc<Vec<Word>>)>,
-    /// Programs that were copied or linked, by their new path.
-    pub(super) copies: HashMap<String, String>,
+    /// Functions by the number their name stands for.
+    pub(super) functions: Vec<(Rc<Script>, Rc<Vec<Word>>)>,
+    pub(super) choices: Choices,
+    /// Whether somebody reads what is printed.
+    pub(super) listening: bool,
+    /// What may be so behind a loop or function because it was left early.
+    pub(super) left: Option<State>,
+    /// Variables that are forgotten when the function ends.
+    pub(super) locals: Vec<String>,
     /// Functions that are being walked; one that calls itself has shown what it does.
     pub(super) calling: Vec<String>,
     /// Set while every end of an argument list is looked at: no part of it needs the same again.
     pub(super) suspecting: bool,
-    inherited: Input,
+    pub(super) inherited: Input,
     fuel: usize,
     depth: usize,
 }
@@ -121,21 +124,23 @@ impl<'a> Resolver<'a> {
             .own_pid
             .map_or("$PPID".to_owned(), |pid| pid.to_string());
         scope.set("PPID", vec![parent]);
-        for name in ["@", "*", "1", "2", "3", "4", "5", "6", "7", "8", "9"] {
-            scope.set(name, Vec::new());
-        }
+        scope.set(ARGUMENTS, Vec::new());
+        scope.enter(Rc::from(around.cwd.as_str()));
         Self {
             around,
             definitions,
-            aliases: HashMap::new(),
             scope,
+            disk: Scope::default(),
             cwd: Rc::from(around.cwd.as_str()),
             place: Place::Here,
             exhausted: false,
             resolved: Resolved::default(),
             bodies: Rc::default(),
-            functions: HashMap::new(),
-            copies: HashMap::new(),
+            functions: Vec::new(),
+            choices: Choices::default(),
+            listening: false,
+            left: None,
+            locals: Vec::new(),
             calling: Vec::new(),
             suspecting: false,
             inherited: Input::Nothing,
@@ -207,124 +212,20 @@ impl<'a> Resolver<'a> {
     /// What a substitution runs and prints.
     pub(super) fn output_of(&mut self, parsed: &Parsed) -> Carried {
         let before = self.resolved.invocations.len();
-        let cwd = Rc::clone(&self.cwd);
         let scope = self.scope.clone();
+        let listening = std::mem::replace(&mut self.listening, true);
         let text = self.deeper(|this| this.parsed(parsed));
-        self.cwd = cwd;
-        self.scope = scope;
+        self.listening = listening;
+        self.restore(scope);
         Carried {
             programs: self.names_since(before),
             text,
         }
     }
 
-    fn names_since(&self, before: usize) -> Vec<String> {
+    pub(super) fn names_since(&self, before: usize) -> Vec<String> {
         let found = self.resolved.invocations.iter().skip(before);
         found.map(|invocation| invocation.name.clone()).collect()
-    }
-
-    pub(super) fn script(&mut self, script: &Script) -> Option<String> {
-        let mut printed = Some(String::new());
-        for pipeline in &script.pipelines {
-            let more = self.pipeline(pipeline);
-            printed = printed.zip(more).map(|(before, more)| before + &more);
-        }
-        printed
-    }
-
-    fn pipeline(&mut self, pipeline: &Pipeline) -> Option<String> {
-        let mut input = self.inherited.clone();
-        let mut producers: Rc<[String]> = Rc::default();
-        let mut printed = None;
-        for (index, stage) in pipeline.stages.iter().enumerate() {
-            if !self.spend(1) {
-                return None;
-            }
-            let before = self.resolved.invocations.len();
-            printed = self.stage(stage, input);
-            if index + 1 == pipeline.stages.len() {
-                break;
-            }
-            if producers.len() < MAX_PRODUCERS {
-                let more = self.names_since(before);
-                let all = producers.iter().cloned().chain(more);
-                producers = all.take(MAX_PRODUCERS).collect();
-            }
-            input = Input::Piped {
-                programs: Rc::clone(&producers),
-                text: printed.clone().map(Rc::from),
-            };
-        }
-        printed
-    }
-
-    fn stage(&mut self, stage: &Stage, input: Input) -> Option<String> {
-        let (streams, here) = self.streams(&stage.redirects);
-        let input = here.unwrap_or(input);
-        match &stage.body {
-            Body::Simple { assignments, words } => {
-                self.assign(assignments, words.is_empty());
-                let argv: Vec<Field> = words.iter().flat_map(|word| self.expand(word)).collect();
-                let given = Given {
-                    streams,
-                    input,
-                    span: stage.span,
-                    wrapped: false,
-                };
-                return self.run(argv, given);
-            }
-            Body::Function { name, body } => {
-                self.define(name, body, stage.span);
-                return Some(String::new());
-            }
-            Body::Group(_) | Body::Subshell(_) | Body::Loop { .. } => {}
-        }
-        if !streams.is_empty() {
-            let given = Given {
-                streams,
-                input: Input::Nothing,
-                span: stage.span,
-                wrapped: false,
-            };
-            self.run(Vec::new(), given);
-        }
-        let inherited = std::mem::replace(&mut self.inherited, input);
-        let printed = self.held(&stage.body);
-        self.inherited = inherited;
-        printed
-    }
-
-    fn held(&mut self, body: &Body) -> Option<String> {
-        match body {
-            Body::Group(script) => self.script(script),
-            Body::Subshell(script) => {
-                let (cwd, scope) = (Rc::clone(&self.cwd), self.scope.clone());
-                let printed = self.script(script);
-                (self.cwd, self.scope) = (cwd, scope);
-                printed
-            }
-            Body::Loop {
-                variable,
-                values,
-                body,
-            } => {
-                let fields: Vec<Field> = values.iter().flat_map(|word| self.expand(word)).collect();
-                let mut rounds: Vec<String> = fields
-                    .into_iter()
-                    .take(MAX_ROUNDS)
-                    .map(|field| field.text)
-                    .collect();
-                if rounds.is_empty() {
-                    rounds.push(HOLE.to_string());
-                }
-                for value in rounds {
-                    self.scope.set(variable, vec![value]);
-                    self.script(body);
-                }
-                None
-            }
-            Body::Simple { .. } | Body::Function { .. } => None,
-        }
     }
 
     /// Notes a program and looks through it. The result is what it would print, where that is known.
@@ -338,6 +239,8 @@ impl<'a> Resolver<'a> {
         }
         let name = program_name(argv.first());
         self.note_definitions(&name, argv.first());
+        let own = builtins::change_the_shell(&name) || self.is_defined(&name, &argv);
+        let scope = (!own).then(|| self.scope.clone());
         self.resolved.invocations.push(Invocation {
             name: name.clone(),
             argv: argv.clone(),
@@ -348,11 +251,20 @@ impl<'a> Resolver<'a> {
             span: given.span,
             wrapped: given.wrapped,
         });
-        let printed = self.deeper(|this| this.unwrap(&name, &argv, &given));
-        printed.or_else(|| {
-            let known = given.input.known();
-            prints::output(&name, argv.get(1..).unwrap_or_default(), known)
-        })
+        self.builtin(&name, &argv, &given);
+        let printed = self.deeper(|this| {
+            this.run_written(&argv, &given);
+            this.unwrap(&name, &argv, &given)
+        });
+        // What another process does to its variables stays there.
+        if let Some(scope) = scope {
+            self.restore(scope);
+        }
+        self.copy_text(&name, &argv, &given);
+        let arguments = argv.get(1..).unwrap_or_default();
+        printed
+            .or_else(|| self.text_of_files(&name, arguments))
+            .or_else(|| prints::output(&name, arguments, given.input.known()))
     }
 }
 

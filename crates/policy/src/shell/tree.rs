@@ -20,7 +20,7 @@ pub(crate) struct Parsed {
     pub(crate) bodies: Rc<Vec<Word>>,
 }
 
-/// Pipelines in the order they stand. How they are joined does not matter: each may run.
+/// Pipelines in the order they stand. Each may run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Script {
     pub(crate) pipelines: Vec<Pipeline>,
@@ -31,6 +31,29 @@ pub(crate) struct Script {
 pub(crate) struct Pipeline {
     pub(crate) stages: Vec<Stage>,
     pub(crate) background: bool,
+    pub(crate) joint: Joint,
+}
+
+impl Pipeline {
+    /// One stage that always runs.
+    pub(crate) fn of(stage: Stage) -> Self {
+        Self {
+            stages: vec![stage],
+            background: false,
+            joint: Joint::Then,
+        }
+    }
+}
+
+/// How a pipeline depends on what stands before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Joint {
+    /// Not at all.
+    Then,
+    /// It runs when that went well.
+    And,
+    /// It runs when that failed.
+    Or,
 }
 
 /// One stage of a pipeline.
@@ -49,10 +72,17 @@ pub(crate) enum Body {
         assignments: Vec<Assignment>,
         words: Vec<Word>,
     },
-    /// Braces and the branches of `if`, `case` and `while`.
+    /// Braces.
     Group(Script),
     /// Parentheses: directory and variables do not leave.
     Subshell(Script),
+    /// `if` and `case`: at most one of them runs, and always one of them if they are complete.
+    Branches {
+        branches: Vec<Branch>,
+        complete: bool,
+    },
+    /// `while`, `until` and the `for` that counts.
+    While { condition: Script, body: Script },
     /// `for` and `select`.
     Loop {
         variable: String,
@@ -63,11 +93,22 @@ pub(crate) enum Body {
     Function { name: String, body: Rc<Script> },
 }
 
-/// `name=value`, `name+=value` or `name=(…)`.
+/// What may run, and what runs before to find out.
+#[derive(Debug, Clone)]
+pub(crate) struct Branch {
+    pub(crate) guard: Script,
+    pub(crate) body: Script,
+    /// Whether it may also run behind the one before it.
+    pub(crate) follows: bool,
+}
+
+/// `name=value`, `name+=value`, `name[index]=value` or `name=(…)`.
 #[derive(Debug, Clone)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
+    pub(crate) index: Option<Vec<Part>>,
     pub(crate) append: bool,
+    pub(crate) array: bool,
     pub(crate) values: Vec<Word>,
 }
 
@@ -85,6 +126,8 @@ pub(crate) enum Flow {
     In,
     /// To a file, or both ways.
     Out,
+    /// To the end of a file.
+    Append,
     /// From a text in the script.
     Here,
 }
@@ -134,7 +177,7 @@ pub(crate) struct Parameter {
     /// `${!name}`.
     pub(crate) indirect: bool,
     /// `${name[index]}`.
-    pub(crate) index: Option<String>,
+    pub(crate) index: Option<Vec<Part>>,
     pub(crate) operation: Option<Operation>,
 }
 

@@ -80,6 +80,7 @@ impl Reader<'_> {
     /// Reads text in which only `$`, backticks and a few escapes mean something.
     pub(super) fn expansions(&mut self, until: Option<u8>) -> Vec<Part> {
         let mut parts = Vec::new();
+        let quotes = matches!(until, Some(b'}' | b']'));
         while let Some(byte) = self.peek() {
             if Some(byte) == until {
                 break;
@@ -98,13 +99,13 @@ impl Reader<'_> {
                 }
                 b'$' => self.dollar(&mut parts, true),
                 b'`' => self.backticks(&mut parts, true),
-                b'\'' | b'"' if until == Some(b'}') => self.nested_quote(&mut parts, byte),
+                b'\'' | b'"' if quotes => self.nested_quote(&mut parts, byte),
                 _ => {
                     let rest = self.slice(self.at, self.end).as_bytes();
                     let stop = |byte: &u8| {
                         b"\\$`".contains(byte)
                             || Some(*byte) == until
-                            || until == Some(b'}') && b"'\"".contains(byte)
+                            || quotes && b"'\"".contains(byte)
                     };
                     let length = rest.iter().position(stop).unwrap_or(rest.len()).max(1);
                     push(&mut parts, self.slice(self.at, self.at + length), true);
@@ -214,7 +215,7 @@ impl Reader<'_> {
     fn braced(&mut self, parts: &mut Vec<Part>, quoted: bool) {
         self.at += 2;
         let length_only = self.peek() == Some(b'#') && self.ahead(1) != Some(b'}');
-        let indirect = self.peek() == Some(b'!');
+        let indirect = self.peek() == Some(b'!') && self.ahead(1) != Some(b'}');
         self.at += usize::from(length_only || indirect);
         let rest = self.slice(self.at, self.end);
         let mut length = rest
@@ -242,6 +243,12 @@ impl Reader<'_> {
         self.depth -= 1;
         self.close(b'}');
         if length_only {
+            let inside = index.into_iter().flatten().chain(operand);
+            return parts.push(Part::Number(inside.collect()));
+        }
+        if operator.is_none() && !operand.is_empty() && !indirect {
+            // Nothing a shell would take.
+            self.fault(Trouble::Malformed);
             return parts.push(Part::Number(operand));
         }
         let parameter = Parameter {
@@ -253,14 +260,26 @@ impl Reader<'_> {
         parts.push(Part::Variable { parameter, quoted });
     }
 
-    fn index(&mut self) -> Option<String> {
-        let rest = self.slice(self.at, self.end);
-        let inside = rest.strip_prefix('[')?;
-        let close = inside
-            .find([']', '}', '\n'])
-            .filter(|at| inside.get(*at..*at + 1) == Some("]"))?;
-        self.at += close + 2;
-        inside.get(..close).map(str::to_owned)
+    fn index(&mut self) -> Option<Vec<Part>> {
+        if self.peek() != Some(b'[') || !self.enter() {
+            return None;
+        }
+        self.at += 1;
+        let mut parts = Vec::new();
+        let mut open = 0_usize;
+        loop {
+            let more = self.expansions(Some(b']'));
+            open += more.iter().map(brackets).sum::<usize>();
+            parts.extend(more);
+            self.close(b']');
+            if open == 0 || self.at >= self.end {
+                break;
+            }
+            open -= 1;
+            push(&mut parts, "]", true);
+        }
+        self.depth -= 1;
+        Some(parts)
     }
 
     /// Where arithmetic that begins at `from` ends, if it is arithmetic.
@@ -284,18 +303,17 @@ impl Reader<'_> {
         None
     }
 
-    /// Reads arithmetic for what runs inside it; only its being a number is kept.
+    /// Reads arithmetic.
     pub(super) fn arithmetic(&mut self, from: usize, to: usize) -> Vec<Part> {
         let end = self.end;
         (self.at, self.end) = (from, to);
-        let mut inside = if self.enter() {
+        let inside = if self.enter() {
             let inside = self.expansions(None);
             self.depth -= 1;
             inside
         } else {
             Vec::new()
         };
-        inside.retain(|part| !matches!(part, Part::Text { .. }));
         (self.at, self.end) = (to + 2, end);
         vec![Part::Number(inside)]
     }
@@ -328,7 +346,15 @@ impl Reader<'_> {
     }
 }
 
-fn variable(name: String, quoted: bool) -> Part {
+/// How many brackets a text opens.
+fn brackets(part: &Part) -> usize {
+    match part {
+        Part::Text { text, .. } => text.matches('[').count(),
+        Part::Variable { .. } | Part::Output { .. } | Part::Channel(_) | Part::Number(_) => 0,
+    }
+}
+
+pub(super) fn variable(name: String, quoted: bool) -> Part {
     let parameter = Parameter {
         name,
         indirect: false,

@@ -33,7 +33,7 @@ fn entries(text: &'static str) -> Vec<Entry> {
         Entry {
             verdict,
             category: parts.next().unwrap(),
-            command: parts.next().unwrap().replace('␤', "\n"),
+            command: parts.next().unwrap().replace('␤', "\n").replace('␍', "\r"),
         }
     };
     lines.map(entry).collect()

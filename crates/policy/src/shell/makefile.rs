@@ -1,0 +1,132 @@
+//! `make`: what it is told to run, and the recipes of a makefile the command itself writes.
+
+use std::collections::HashMap;
+
+use super::carriers::option_values;
+use super::field::{Field, HOLE};
+use super::invocation::{Input, Sign};
+use super::resolve::{Given, Resolver};
+use super::tree::Span;
+use crate::places;
+
+/// How deep variables of a makefile are followed into each other.
+const MAX_DEPTH: usize = 8;
+
+impl Resolver<'_> {
+    /// `make --eval '$(shell …)'`, `make SHELL=program`, and rules that come with the command.
+    pub(super) fn make(&mut self, argv: &[Field], given: &Given) {
+        let mut files = option_values(argv, &["-f", "--file", "--makefile"]);
+        let is_input =
+            |file: &Field| matches!(file.text.as_str(), "-" | "/dev/stdin" | "/dev/fd/0");
+        if files.iter().any(is_input) {
+            self.fed(given);
+        }
+        for rules in option_values(argv, &["--eval", "-E"]) {
+            self.sign(Sign::ShellText, rules.span);
+            self.text(&rules.text, rules.span, Input::Nothing);
+        }
+        for field in argv.iter().skip(1) {
+            if let Some(shell) = field.text.strip_prefix("SHELL=") {
+                self.text(shell, field.span, Input::Nothing);
+            }
+            self.called_in_make(&field.text, field.span);
+        }
+        if self.disk.len() == 0 {
+            return;
+        }
+        if files.is_empty() {
+            let usual = ["GNUmakefile", "makefile", "Makefile"];
+            files.extend(usual.map(|name| Field::literal(name, given.span)));
+        }
+        let folders = option_values(argv, &["-C", "--directory"]);
+        let cwd = folders.iter().fold(self.cwd.to_string(), |cwd, folder| {
+            places::absolute(&folder.text, &cwd)
+        });
+        for file in files {
+            if let Some(text) = self.text_in(&places::absolute(&file.text, &cwd)) {
+                self.makefile(&text, argv, file.span);
+            }
+        }
+    }
+
+    /// The calls of `$(shell …)` in a text.
+    fn called_in_make(&mut self, text: &str, span: Span) {
+        let mut rest = text;
+        while let Some((_, behind)) = rest.split_once("$(shell ") {
+            let text = behind.split(')').next().unwrap_or_default();
+            self.text(text, span, Input::Nothing);
+            rest = behind;
+        }
+    }
+
+    /// Walks every recipe: which of them run, the rules decide.
+    fn makefile(&mut self, text: &str, argv: &[Field], span: Span) {
+        if text.contains(".RECIPEPREFIX") {
+            self.sign(Sign::UnknownText, span);
+        }
+        self.called_in_make(text, span);
+        let usual = [("CC", "cc"), ("CXX", "c++"), ("AR", "ar"), ("RM", "rm -f")];
+        let usual = usual.into_iter().chain([("MAKE", "make"), ("SHELL", "sh")]);
+        let mut variables: HashMap<&str, &str> = usual.collect();
+        let whole = text.replace("\\\n", " ");
+        let mut recipes = Vec::new();
+        for line in whole.lines() {
+            if let Some(recipe) = line.strip_prefix('\t') {
+                recipes.push(recipe);
+            } else if let Some((name, value)) = definition(line) {
+                variables.insert(name, value);
+            } else if let Some((_, recipe)) = line.split_once(';') {
+                recipes.push(recipe);
+            }
+        }
+        let told = argv.iter().skip(1);
+        variables.extend(told.filter_map(|field| definition(&field.text)));
+        for recipe in recipes {
+            let command = filled(recipe, &variables, 0);
+            let command = command.trim_start_matches(['@', '-', '+', ' ']);
+            self.text(command, span, Input::Nothing);
+        }
+    }
+}
+
+/// `NAME = value` and its kin.
+fn definition(line: &str) -> Option<(&str, &str)> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', '+', '!', ' ']).trim();
+    let name = name
+        .trim_start_matches("export ")
+        .trim_start_matches("override ");
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    (!name.is_empty() && name.chars().all(plain)).then(|| (name, value.trim()))
+}
+
+/// A recipe as the shell gets it, with what is not known left open.
+fn filled(text: &str, variables: &HashMap<&str, &str>, depth: usize) -> String {
+    let mut filled_in = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('$') {
+        filled_in.push_str(before);
+        let close = match behind.chars().next() {
+            Some('(') => behind.find(')'),
+            Some('{') => behind.find('}'),
+            _ => None,
+        };
+        let (name, length) = match close {
+            Some(close) => (behind.get(1..close).unwrap_or_default(), close + 1),
+            None => {
+                let length = behind.chars().next().map_or(0, char::len_utf8);
+                (behind.get(..length).unwrap_or_default(), length)
+            }
+        };
+        match name {
+            "$" => filled_in.push('$'),
+            "@" | "<" | "^" | "*" | "?" | "+" | "|" | "%" => filled_in.push_str("target"),
+            _ => match variables.get(name).filter(|_| depth < MAX_DEPTH) {
+                Some(value) => filled_in.push_str(&filled(value, variables, depth + 1)),
+                None => filled_in.push(HOLE),
+            },
+        }
+        rest = behind.get(length..).unwrap_or_default();
+    }
+    filled_in + rest
+}
