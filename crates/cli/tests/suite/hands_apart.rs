@@ -95,6 +95,6 @@ fn without_mounts_temporary_files_the_internet_and_the_tools_of_scripts_are_ther
         .unwrap();
     let sandbox = ran["sandbox"].as_str().unwrap();
     assert!(sandbox.contains("without mounts"), "{ran}");
-    assert_eq!(ran["output"], "shut\n1|text\nmade", "{ran}");
+    assert_eq!(ran["output"], "shut\n1|text\n\nmade", "{ran}");
     assert_eq!(ran["tool_calls_made"], 11, "{ran}");
 }
