@@ -34,7 +34,7 @@ mod unwrap;
 mod word;
 mod wrappers;
 
-pub(crate) use carriers::option_values;
+pub(crate) use carriers::ssh_command;
 pub use definitions::Definitions;
 pub(crate) use field::{Field, HOLE};
 pub(crate) use find::search;
