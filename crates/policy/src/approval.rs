@@ -280,11 +280,13 @@ pub fn denied_by<'p>(deny: &'p [String], judged: &Judgement, command: &str) -> O
     patterns.find(|pattern| denies(pattern, judged, command))
 }
 
-/// Whether a pattern matches the command as written or anything that would really run.
+/// Whether a pattern matches the command as written, anything that would really run, or what a program we do
+/// not know may start: what nothing may lift is not passed by a launcher that no table holds.
 fn denies(pattern: &str, judgement: &Judgement, command: &str) -> bool {
     let pattern = pattern.trim().to_lowercase();
     let matches = |text: &str| wildcard::matches(&pattern, &text.trim().to_lowercase());
-    !pattern.is_empty() && (matches(command) || judgement.commands.iter().any(|one| matches(one)))
+    let mut runs = judgement.commands.iter().chain(&judgement.perhaps);
+    !pattern.is_empty() && (matches(command) || runs.any(|one| matches(one)))
 }
 
 /// The entry of the allow list that covers the whole command. Only a single program can be covered:

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::rules::{self, Severity, changes_files, reads_password};
-use crate::shell::{Definitions, HOLE, Place, Resolved, Span, resolve};
+use crate::shell::{Definitions, HOLE, Invocation, Place, Resolved, Span, resolve};
 
 /// The longest command that is judged; a longer one is asked about.
 const MAX_COMMAND: usize = 4 * 1024 * 1024;
@@ -82,6 +82,9 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
     /// What would really run, wrappers taken off, a line each.
     pub commands: Vec<String>,
+    /// What programs we do not know may start, a line each.
+    #[serde(skip)]
+    pub perhaps: Vec<String>,
     /// Whether it is one program without operators, redirections or substitutions.
     #[serde(skip)]
     pub single: bool,
@@ -128,6 +131,7 @@ impl Judgement {
             reason,
             findings,
             commands: Vec::new(),
+            perhaps: Vec::new(),
             single: false,
             bare: false,
             brings_password: false,
@@ -192,7 +196,8 @@ pub fn judge_in(command: &str, around: &Surroundings, definitions: &Definitions)
     let resolved = resolve(&visible, around, definitions);
     let findings = findings(command, &resolved, around, changed.then_some(whole));
     Judgement {
-        commands: commands(&resolved),
+        commands: commands(&resolved.invocations),
+        perhaps: commands(&resolved.suspects.likely.invocations),
         single: resolved.single,
         bare: resolved.single && resolved.invocations.len() == 1,
         brings_password: resolved.invocations.iter().any(reads_password),
@@ -242,12 +247,9 @@ fn findings(
     findings
 }
 
-/// What really runs, a line each, as patterns of the configuration see it.
-fn commands(resolved: &Resolved) -> Vec<String> {
-    let named = resolved
-        .invocations
-        .iter()
-        .filter(|one| !one.name.is_empty());
+/// What runs, a line each, as patterns of the configuration see it.
+fn commands(invocations: &[Invocation]) -> Vec<String> {
+    let named = invocations.iter().filter(|one| !one.name.is_empty());
     let lines = named.take(MAX_COMMANDS).map(|one| {
         let mut line = one.name.clone();
         for field in one.arguments() {

@@ -245,8 +245,10 @@ pub(crate) fn is_credential(path: &str, around: &Surroundings) -> bool {
     if let Some(below) = below_home(path, around) {
         let public =
             name.ends_with(".pub") || matches!(name, "known_hosts" | "config" | "authorized_keys");
+        // Whoever reads the whole folder reads the keys in it.
         if is_under(below, ".ssh") && !public {
-            return name.starts_with("id_")
+            return below == ".ssh"
+                || name.starts_with("id_")
                 || name.contains(['*', '?'])
                 || name.ends_with(".pem")
                 || name.ends_with("_rsa")

@@ -13,6 +13,8 @@ mod infrastructure;
 mod ours;
 mod process;
 mod running;
+mod scripts;
+mod sql;
 mod suspicion;
 mod system;
 mod touches;

@@ -42,7 +42,7 @@ mod word;
 mod wrappers;
 mod written;
 
-pub(crate) use carriers::option_values;
+pub(crate) use carriers::ssh_command;
 pub use definitions::Definitions;
 pub(crate) use field::{Field, HOLE};
 pub(crate) use find::search;

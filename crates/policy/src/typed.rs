@@ -52,6 +52,7 @@ pub fn judge_typed(typed: &Typed<'_>, around: &Surroundings) -> Judgement {
         found = Fed {
             findings: [found.findings, more.findings].concat(),
             commands: [found.commands, more.commands].concat(),
+            perhaps: [found.perhaps, more.perhaps].concat(),
             brings_password: found.brings_password || more.brings_password,
         };
     }
@@ -74,6 +75,7 @@ pub fn judge_typed(typed: &Typed<'_>, around: &Surroundings) -> Judgement {
     let findings = findings.map(|finding| Finding { span, ..finding });
     Judgement {
         commands: found.commands,
+        perhaps: found.perhaps,
         brings_password: found.brings_password,
         ..Judgement::of(findings.collect(), around.isolation)
     }
@@ -115,6 +117,8 @@ struct Fed {
     findings: Vec<Finding>,
     /// What would run.
     commands: Vec<String>,
+    /// What programs we do not know may start.
+    perhaps: Vec<String>,
     brings_password: bool,
 }
 
@@ -166,6 +170,7 @@ fn fed(command: &str, text: &str, around: &Surroundings) -> Fed {
             .filter(|found| !decided(found))
             .collect(),
         commands: judged.commands,
+        perhaps: judged.perhaps,
         brings_password: judged.brings_password && !alone.brings_password,
     }
 }

@@ -46,6 +46,11 @@ pub(super) const RULES: &[Rule] = &[
             "echo '* * * * * rm -rf /' | crontab -",
             "deno eval 'Deno.removeSync(\"/\", {recursive: true})'",
             "rm -r -- /usr",
+            "tar --remove-files -cf /tmp/x.tar ~",
+            "zip -rm /tmp/x.zip ~",
+            "rsync -a --remove-source-files ~/ /tmp/x",
+            "7z a -sdel /tmp/x.7z ~",
+            "gio trash ~",
         ],
         passes: &[
             "git commit -m 'rm -rf /'",
@@ -59,6 +64,10 @@ pub(super) const RULES: &[Rule] = &[
             "find /var/log -mtime +30 -delete",
             "find ~ -empty -delete",
             "chroot /mnt rm -rf /srv/cache",
+            "tar -czf /tmp/x.tgz ~",
+            "tar --remove-files -czf old.tgz logs",
+            "zip -r x.zip ~",
+            "gio trash a.txt",
         ],
     },
     Rule {
@@ -105,6 +114,7 @@ pub(super) const RULES: &[Rule] = &[
             "find . -execdir rm -f {} +",
             "parallel rm ::: a b",
             "fd -e o -x rm",
+            "fd x --exec=rm",
         ],
         passes: &[
             "find . -name '*.o'",
@@ -146,6 +156,10 @@ fn vital(field: &Field, one: &Invocation, around: &Surroundings) -> bool {
 }
 
 fn deletes_system(one: &Invocation, around: &Surroundings) -> bool {
+    let moved = moved_away(one);
+    if moved.into_iter().any(|field| vital(field, one, around)) {
+        return true;
+    }
     match one.name.as_str() {
         "rm" | "grm" | "rimraf" => {
             (is_recursive(one) || one.name == "rimraf")
@@ -185,6 +199,20 @@ fn deletes_system(one: &Invocation, around: &Surroundings) -> bool {
         }
         _ => false,
     }
+}
+
+/// What a program packs, sends or puts away so that it is gone from where it was.
+fn moved_away(one: &Invocation) -> Vec<&Field> {
+    let skip = match one.name.as_str() {
+        "tar" | "bsdtar" | "gtar" if one.long("--remove-files") => 0,
+        "zip" if one.short("m") || one.long("--move") => 1,
+        "7z" | "7za" | "7zz" if one.has("-sdel") => 2,
+        "rsync" if one.long("--remove-source-files") => 0,
+        "gio" if matches!(one.argument(0), "trash" | "remove") => 1,
+        "trash" | "trash-put" => 0,
+        _ => return Vec::new(),
+    };
+    one.operands().skip(skip).collect()
 }
 
 /// Programs that remove what they are given.
@@ -232,10 +260,10 @@ fn bulk(one: &Invocation, _: &Surroundings) -> bool {
             })
         }
         "xargs" | "gxargs" | "parallel" => names_remover(),
-        "fd" | "fdfind" => ["-x", "-X", "--exec", "--exec-batch"].iter().any(|option| {
-            one.value(option)
-                .is_some_and(|field| REMOVERS.contains(&field.text.as_str()))
-        }),
+        "fd" | "fdfind" => one
+            .values(&["-x", "-X", "--exec", "--exec-batch"])
+            .iter()
+            .any(|field| removes(&field.text)),
         _ => false,
     }
 }

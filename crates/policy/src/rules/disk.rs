@@ -58,12 +58,21 @@ pub(super) const RULES: &[Rule] = &[
             "shred /dev/sda",
             "dd of=/dev/sda if=x bs=1M",
             ": > /dev/mmcblk0",
+            "ddrescue img /dev/sda log",
+            "qemu-img convert -O raw x.qcow2 /dev/sda",
+            "bmaptool copy img /dev/sdb",
+            "xxd -r x.hex /dev/sda",
+            "rsync img /dev/sda",
         ],
         passes: &[
             "dd if=/dev/sda of=backup.img",
             "ls -l /dev/sda",
             "echo x > /dev/null",
             "lsblk /dev/sda",
+            "ddrescue /dev/sda img log",
+            "qemu-img convert -O qcow2 /dev/sda x.qcow2",
+            "qemu-img info /dev/sda",
+            "xxd /dev/sda",
         ],
     },
     Rule {
@@ -170,7 +179,24 @@ fn names_disk(one: &Invocation) -> bool {
         "tee" | "shred" | "truncate" | "wipe" | "scrub" => {
             one.operands().any(|field| disk(&field.text))
         }
-        "cp" | "mv" | "install" | "ddrescue" | "pv" => {
+        // What it saves from may be a disk; what it saves to may not.
+        "ddrescue" => one
+            .words(&["-b", "-c", "-e", "-i", "-m", "-o", "-r", "-s", "-T"])
+            .nth(1)
+            .is_some_and(disk),
+        "xxd" => one
+            .words(&["-l", "-s", "-c", "-g", "-o"])
+            .nth(1)
+            .is_some_and(disk),
+        "qemu-img" => {
+            matches!(one.argument(0), "convert" | "dd" | "create")
+                && one.operands().last().is_some_and(|field| disk(&field.text))
+        }
+        "bmaptool" => {
+            one.argument(0) == "copy"
+                && one.operands().last().is_some_and(|field| disk(&field.text))
+        }
+        "cp" | "mv" | "install" | "pv" | "rsync" => {
             one.operands().last().is_some_and(|field| disk(&field.text))
         }
         "badblocks" => one.short("w") && one.operands().any(|field| disk(&field.text)),

@@ -1,9 +1,6 @@
 //! Containers, clusters, clouds and databases.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
+use super::sql::{destroys_rows, is_sql_client, texts};
 use super::{Looks, Rule, Severity};
 use crate::Surroundings;
 use crate::shell::Invocation;
@@ -24,6 +21,9 @@ pub(super) const RULES: &[Rule] = &[
             "docker volume rm v",
             "docker container rm --force x",
             "docker compose -f a.yml down -v",
+            "docker compose --project-directory d down",
+            "docker --log-level debug stop x",
+            "podman pod stop x",
         ],
         passes: &[
             "docker ps",
@@ -32,34 +32,27 @@ pub(super) const RULES: &[Rule] = &[
             "docker logs stop",
             "docker run --rm x ls",
             "docker images",
+            "docker --log-level debug ps",
+            "podman pod ps",
         ],
     },
     Rule {
         category: "container-host-access",
         severity: Severity::Ask,
         reason: "gives a container the whole machine",
-        looks: Looks::Program(|one, _| {
-            let runs =
-                one.is(&["docker", "podman", "nerdctl"]) && (one.has("run") || one.has("create"));
-            runs && one.arguments().iter().any(|field| {
-                let text = field.text.as_str();
-                let mount = text
-                    .trim_start_matches("--volume=")
-                    .trim_start_matches("-v");
-                text == "--privileged"
-                    || text == "--pid=host"
-                    || text.contains("docker.sock")
-                    || mount.starts_with("/:")
-                    || text.contains("source=/,")
-                    || text.contains("src=/,")
-            })
-        }),
+        looks: Looks::Program(opens_machine),
         catches: &[
             "docker run -v /:/host alpine sh",
             "docker run --privileged x",
+            "docker run --pid host x",
+            "docker run --cap-add=SYS_ADMIN x",
             "docker run -v /var/run/docker.sock:/s x",
         ],
-        passes: &["docker run -v $PWD:/app node npm test", "docker run --rm x"],
+        passes: &[
+            "docker run -v $PWD:/app node npm test",
+            "docker run --rm x",
+            "docker run --cap-add=NET_BIND_SERVICE --network host x",
+        ],
     },
     Rule {
         category: "infrastructure-destroy",
@@ -101,7 +94,7 @@ pub(super) const RULES: &[Rule] = &[
         category: "sql-destructive",
         severity: Severity::Ask,
         reason: "drops, empties or deletes from tables without a condition",
-        looks: Looks::Program(|one, _| is_sql_client(one) && texts(one).any(destroys_rows)),
+        looks: Looks::Program(|one, _| is_sql_client(one) && destroys_rows(one)),
         catches: &[
             "psql -c 'DROP TABLE t'",
             "mysql -e 'DELETE FROM t'",
@@ -110,6 +103,13 @@ pub(super) const RULES: &[Rule] = &[
             "psql <<EOF\ndrop schema public cascade;\nEOF",
             "docker exec db psql -c 'drop database x'",
             "mysql -e \"DROP DATABASE x\"",
+            "psql --command='drop table x'",
+            "mysql -uroot -e'drop database x'",
+            "psql -c 'DELETE FROM users /* where */'",
+            "mysql -e 'DELETE t FROM t'",
+            "psql -c 'DROP MATERIALIZED VIEW v'",
+            "psql -c \"select '--'; drop table t\"",
+            "mysql -e '/*! drop table t */'",
         ],
         passes: &[
             "psql -c 'select 1'",
@@ -117,6 +117,9 @@ pub(super) const RULES: &[Rule] = &[
             "echo 'DROP TABLE t'",
             "grep 'DROP TABLE' a.sql",
             "sqlite3 a.db 'update t set a=1 where b=2'",
+            "psql --command='select 1 -- drop table t'",
+            "psql -c 'select 1 /* drop table t */'",
+            "mysql -e 'delete t from t join u where t.id = u.id'",
         ],
     },
     Rule {
@@ -133,7 +136,8 @@ pub(super) const RULES: &[Rule] = &[
                 )
             }),
             "mongo" | "mongosh" => {
-                texts(one).any(|text| text.contains("dropDatabase") || text.contains(".drop("))
+                let drops = |text: &str| text.contains("dropDatabase") || text.contains(".drop(");
+                texts(one).iter().any(|text| drops(text))
             }
             "rails" | "rake" => one
                 .arguments()
@@ -173,21 +177,7 @@ fn containers(one: &Invocation, _: &Surroundings) -> bool {
     ]) {
         return false;
     }
-    let mut words = words(
-        one,
-        &[
-            "-f",
-            "--file",
-            "-p",
-            "--project-name",
-            "-H",
-            "--host",
-            "--context",
-            "--profile",
-            "-c",
-            "--env-file",
-        ],
-    );
+    let mut words = one.words(CONTAINER_VALUED);
     let mut verb = words.next().unwrap_or_default();
     if verb == "compose"
         || matches!(
@@ -201,6 +191,9 @@ fn containers(one: &Invocation, _: &Surroundings) -> bool {
                 | "stack"
                 | "service"
                 | "swarm"
+                | "pod"
+                | "kube"
+                | "machine"
         )
     {
         let group = verb;
@@ -219,38 +212,77 @@ fn containers(one: &Invocation, _: &Surroundings) -> bool {
     }
 }
 
-/// Arguments that are neither options nor the values of these.
-fn words<'i>(
-    one: &'i Invocation,
-    valued: &'static [&'static str],
-) -> impl Iterator<Item = &'i str> {
-    let mut skip = false;
-    one.arguments()
-        .iter()
-        .map(|field| field.text.as_str())
-        .filter(move |text| {
-            if std::mem::take(&mut skip) {
-                return false;
-            }
-            skip = valued.contains(text);
-            !text.starts_with('-')
-        })
+fn opens_machine(one: &Invocation, _: &Surroundings) -> bool {
+    let given = |option: &str, values: &[&str]| {
+        let found = one.values(&[option]);
+        let mut found = found.iter().map(|field| field.text.to_ascii_lowercase());
+        found.any(|value| values.contains(&value.as_str()))
+    };
+    let rights = given("--cap-add", &["all", "sys_admin", "cap_sys_admin"]);
+    let runs = one.is(&["docker", "podman", "nerdctl"]) && (one.has("run") || one.has("create"));
+    let mut arguments = one.arguments().iter().map(|field| field.text.as_str());
+    let opens = |text: &str| {
+        let mount = text
+            .trim_start_matches("--volume=")
+            .trim_start_matches("-v");
+        text == "--privileged"
+            || text.contains("docker.sock")
+            || mount.starts_with("/:")
+            || text.contains("source=/,")
+            || text.contains("src=/,")
+    };
+    runs && (rights || given("--pid", &["host"]) || arguments.any(opens))
 }
 
+/// Options with a value that may stand before the verb of a program for containers.
+const CONTAINER_VALUED: &[&str] = &[
+    "-f",
+    "--file",
+    "-p",
+    "--project-name",
+    "--project-directory",
+    "-H",
+    "--host",
+    "--context",
+    "--profile",
+    "-c",
+    "--config",
+    "--env-file",
+    "-l",
+    "--log-level",
+    "--ansi",
+    "--progress",
+    "--parallel",
+    "--tlscacert",
+    "--tlscert",
+    "--tlskey",
+    "--connection",
+    "--url",
+    "--identity",
+    "--root",
+    "--runroot",
+    "--storage-driver",
+    "--storage-opt",
+    "--cgroup-manager",
+    "--runtime",
+    "-n",
+    "--namespace",
+    "-a",
+    "--address",
+    "--data-root",
+];
+
 fn destroys(one: &Invocation, _: &Surroundings) -> bool {
-    let mut words = words(
-        one,
-        &[
-            "-n",
-            "--namespace",
-            "--context",
-            "--profile",
-            "--region",
-            "-f",
-            "--kubeconfig",
-            "--project",
-        ],
-    );
+    let mut words = one.words(&[
+        "-n",
+        "--namespace",
+        "--context",
+        "--profile",
+        "--region",
+        "-f",
+        "--kubeconfig",
+        "--project",
+    ]);
     let first = words.next().unwrap_or_default();
     let rest: Vec<&str> = words.collect();
     let has = |names: &[&str]| rest.iter().any(|word| names.contains(word));
@@ -295,57 +327,4 @@ fn destroys(one: &Invocation, _: &Surroundings) -> bool {
         }
         _ => false,
     }
-}
-
-fn is_sql_client(one: &Invocation) -> bool {
-    one.is(&[
-        "psql",
-        "mysql",
-        "mariadb",
-        "sqlite3",
-        "sqlite",
-        "duckdb",
-        "clickhouse-client",
-        "clickhouse",
-        "sqlcmd",
-        "cockroach",
-        "pgcli",
-        "mycli",
-        "usql",
-        "isql",
-        "sqlplus",
-        "bq",
-        "snowsql",
-    ])
-}
-
-/// Arguments and input.
-fn texts(one: &Invocation) -> impl Iterator<Item = &str> {
-    let arguments = one.arguments().iter().map(|field| field.text.as_str());
-    arguments.chain(one.input.known())
-}
-
-static DROPS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(drop\s+(table|database|schema|view|index|user|role|collection)|truncate\s+(table\s+)?[\w.`\x22]+)").ok()
-});
-
-static DELETES: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r"(?i)\b(delete\s+from\s+\S+|update\s+\S+\s+set\b)").ok());
-
-fn destroys_rows(text: &str) -> bool {
-    let bare: String = text
-        .lines()
-        .map(|line| line.split("--").next().unwrap_or_default())
-        .collect::<Vec<_>>()
-        .join(" ");
-    // What stands in quotes is a value.
-    let bare: String = bare.split('\'').step_by(2).collect::<Vec<_>>().join(" ");
-    let drops = DROPS.as_ref().is_some_and(|drops| drops.is_match(&bare));
-    drops
-        || bare.split(';').any(|statement| {
-            let deletes = DELETES
-                .as_ref()
-                .is_some_and(|deletes| deletes.is_match(statement));
-            deletes && !statement.to_ascii_lowercase().contains("where")
-        })
 }

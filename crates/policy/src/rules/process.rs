@@ -3,7 +3,7 @@
 use super::ours::{Asked, asked};
 use super::{Looks, Rule, Severity};
 use crate::Surroundings;
-use crate::shell::{Field, Invocation, Sign, option_values};
+use crate::shell::{Field, Invocation, Sign};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -73,6 +73,8 @@ pub(super) const RULES: &[Rule] = &[
             "systemctl kexec",
             "systemctl start reboot.target",
             "systemctl isolate poweroff.target",
+            "systemctl start runlevel6.target",
+            "systemctl -H host start ctrl-alt-del.target",
             "rtcwake -m off -s 60",
             "gnome-session-quit --power-off",
             "shutdown -h now",
@@ -107,10 +109,13 @@ pub(super) const RULES: &[Rule] = &[
             ];
             match one.name.as_str() {
                 "systemctl" => one
-                    .operands()
+                    .words(SYSTEMCTL_VALUED)
                     .next()
-                    .is_some_and(|verb| VERBS.contains(&verb.text.as_str())),
-                "service" | "rc-service" => VERBS.contains(&one.argument(1)),
+                    .is_some_and(|verb| VERBS.contains(&verb)),
+                "service" | "rc-service" | "invoke-rc.d" => one
+                    .words(&[])
+                    .nth(1)
+                    .is_some_and(|verb| VERBS.contains(&verb)),
                 "launchctl" => matches!(
                     one.argument(0),
                     "unload" | "bootout" | "stop" | "disable" | "remove" | "kill" | "kickstart"
@@ -119,11 +124,20 @@ pub(super) const RULES: &[Rule] = &[
                     one.argument(0) == "services" && matches!(one.argument(1), "stop" | "restart")
                 }
                 "sc" | "net" => one.argument(0) == "stop",
-                "supervisorctl" | "pm2" => matches!(
-                    one.argument(0),
-                    "stop" | "restart" | "kill" | "delete" | "shutdown"
-                ),
-                _ => false,
+                "supervisorctl" | "pm2" => {
+                    let valued = &["-c", "--configuration", "-s", "-u", "-p"];
+                    matches!(
+                        one.words(valued).next(),
+                        Some("stop" | "restart" | "kill" | "delete" | "shutdown")
+                    )
+                }
+                // The start script of a service, called by its path.
+                _ => {
+                    let scripts = ["/etc/init.d/", "/etc/rc.d/"];
+                    let program = one.argv.first().map_or("", |field| field.text.as_str());
+                    scripts.iter().any(|place| program.starts_with(place))
+                        && VERBS.contains(&one.argument(0))
+                }
             }
         }),
         catches: &[
@@ -131,12 +145,20 @@ pub(super) const RULES: &[Rule] = &[
             "sudo systemctl --now disable cron",
             "service nginx stop",
             "systemctl mask x",
+            "systemctl -H host stop nginx",
+            "systemctl --machine c stop x",
+            "supervisorctl -c f stop all",
+            "/etc/init.d/nginx stop",
+            "invoke-rc.d nginx stop",
         ],
         passes: &[
             "systemctl status nginx",
             "systemctl list-units",
             "service nginx status",
             "journalctl -u x",
+            "systemctl -H host status nginx",
+            "systemctl show -p stop nginx",
+            "/etc/init.d/nginx status",
         ],
     },
     Rule {
@@ -257,21 +279,58 @@ fn is_power(name: &str) -> bool {
     )
 }
 
+/// Targets that do the same under another name.
+fn is_power_target(unit: &str) -> bool {
+    let target = unit.strip_suffix(".target");
+    target.is_some_and(|name| {
+        is_power(name) || matches!(name, "runlevel0" | "runlevel6" | "ctrl-alt-del")
+    })
+}
+
+/// Options of systemctl and its like with a value, which may stand before the verb.
+pub(super) const SYSTEMCTL_VALUED: &[&str] = &[
+    "-H",
+    "--host",
+    "-M",
+    "--machine",
+    "-t",
+    "--type",
+    "-p",
+    "-P",
+    "--property",
+    "-n",
+    "--lines",
+    "-o",
+    "--output",
+    "-s",
+    "--signal",
+    "--kill-whom",
+    "--kill-who",
+    "--kill-value",
+    "--job-mode",
+    "--root",
+    "--image",
+    "--what",
+    "--state",
+    "--preset-mode",
+    "--message",
+    "--when",
+    "--timestamp",
+];
+
 fn power(one: &Invocation, _: &Surroundings) -> bool {
-    let first = one
-        .operands()
-        .next()
-        .map_or("", |field| field.text.as_str());
+    let first = one.words(SYSTEMCTL_VALUED).next().unwrap_or_default();
     match one.name.as_str() {
         "shutdown" => !one.short("c") && !one.long("--help"),
         "reboot" | "halt" | "poweroff" => !one.long("--help") && !one.long("--version"),
         "init" | "telinit" => matches!(first, "0" | "6"),
         "systemctl" | "loginctl" => {
             let starts = matches!(first, "start" | "isolate" | "restart");
-            let target = |field: &Field| field.text.strip_suffix(".target").is_some_and(is_power);
-            is_power(first) || starts && one.operands().skip(1).any(target)
+            let target = |field: &Field| is_power_target(&field.text);
+            is_power(first) || starts && one.operands().any(target)
         }
-        "rtcwake" => option_values(&one.argv, &["-m", "--mode"])
+        "rtcwake" => one
+            .values(&["-m", "--mode"])
             .iter()
             .any(|mode| !matches!(mode.text.as_str(), "no" | "on" | "show" | "disable")),
         "pm-suspend" | "pm-hibernate" => !one.long("--help"),

@@ -1,9 +1,8 @@
 //! Ways of running text that hide what runs.
 
+use super::scripts::{fetched_then_run, made_then_run};
 use super::{Looks, Rule, Severity};
-use crate::Surroundings;
-use crate::places;
-use crate::shell::{FETCHERS, Field, Invocation, Sign, Span, Stream, option_values};
+use crate::shell::{Field, Sign, Span, Stream, ssh_command};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -85,8 +84,24 @@ pub(super) const RULES: &[Rule] = &[
             "curl -o a.sh u && bash a.sh",
             "wget u/i.sh -O i.sh; sh i.sh",
             "curl u > x.py; python3 x.py",
+            "curl -fsSLo i.sh u && bash i.sh",
+            "wget -qO x.sh u && sh x.sh",
+            "curl --output=i.sh u; sh i.sh",
+            "wget -P /tmp u/i.sh; bash /tmp/i.sh",
+            "curl -o x u; mv x y.sh; bash y.sh",
+            "curl -o x u; php x",
+            "curl -o x u; bash < x",
+            "curl u | tee i.sh > /dev/null; bash i.sh",
+            "deno run -A https://e/x.ts",
         ],
-        passes: &["curl -o a.json u && jq . a.json", "bash a.sh"],
+        passes: &[
+            "curl -o a.json u && jq . a.json",
+            "bash a.sh",
+            "curl -Lo x.tgz u && tar xf x.tgz",
+            "curl -o data.json u; python3 parse.py data.json",
+            "curl -o data.json u; python3 parse.py < data.json",
+            "deno run main.ts",
+        ],
     },
     Rule {
         category: "decoded-code",
@@ -242,7 +257,7 @@ pub(super) const RULES: &[Rule] = &[
                 ]),
                 "zip" => starts(&["-TT", "--unzip-command"]),
                 "rsync" => {
-                    let shells = option_values(&one.argv, &["-e", "--rsh"]);
+                    let shells = one.values(&["-e", "--rsh"]);
                     shells.iter().any(|field| program(&field.text) != "ssh")
                 }
                 "make" | "gmake" => one.arguments().iter().any(|field| {
@@ -253,10 +268,12 @@ pub(super) const RULES: &[Rule] = &[
                     starts(&["--upload-pack", "--receive-pack", "--open-files-in-pager"])
                         || one.has("-O") && one.argument(0) == "grep"
                 }
-                "ssh" => one.arguments().iter().any(|field| {
-                    field.text.to_ascii_lowercase().contains("proxycommand=")
-                        || field.text.to_ascii_lowercase().contains("localcommand=")
-                }),
+                "ssh" | "scp" | "sftp" | "sshfs" | "autossh" => {
+                    let settings = one.values(&["-o"]);
+                    settings
+                        .iter()
+                        .any(|field| ssh_command(&field.text).is_some())
+                }
                 _ => false,
             }
         }),
@@ -271,6 +288,8 @@ pub(super) const RULES: &[Rule] = &[
             "rsync -ave ./x a b",
             "rsync --rsh='sh -c id' a b",
             "make SHELL=./x",
+            "ssh -o 'ProxyCommand ./x' h",
+            "sftp -oProxyCommand=./x h",
         ],
         passes: &[
             "rg --pretty x",
@@ -280,6 +299,8 @@ pub(super) const RULES: &[Rule] = &[
             "tar xf a",
             "rsync -ave 'ssh -p 2222' a b",
             "make SHELL=/bin/bash all",
+            "ssh -o ProxyCommand=none h",
+            "ssh h grep ProxyCommand= .ssh/config",
         ],
     },
     Rule {
@@ -363,77 +384,4 @@ pub(crate) fn hidden(text: &str) -> Option<Span> {
     let (start, c) = text.char_indices().find(|(_, c)| is_hidden(*c))?;
     let end = start + c.len_utf8();
     Some(Span { start, end })
-}
-
-/// Whether a program is run by one of these paths, itself or as the script of an interpreter.
-fn runs_one_of(one: &Invocation, files: &[String]) -> bool {
-    const RUNNERS: [&str; 12] = [
-        "sh", "bash", "zsh", "dash", "ksh", "source", ".", "python", "python3", "node", "perl",
-        "ruby",
-    ];
-    let program = one.argv.first().filter(|field| field.text.contains('/'));
-    let script = one.operands().next().filter(|_| one.is(&RUNNERS));
-    let paths = [program, script].into_iter().flatten();
-    paths
-        .map(|field| places::absolute(&field.text, &one.cwd))
-        .any(|path| files.contains(&path))
-}
-
-fn first_run(all: &[Invocation], made: impl Fn(&Invocation, &mut Vec<String>)) -> Option<Span> {
-    /// More files than anybody writes in one command.
-    const MAX_FILES: usize = 64;
-    let mut files = Vec::new();
-    for one in all {
-        if !files.is_empty() && runs_one_of(one, &files) {
-            return Some(one.span);
-        }
-        if files.len() < MAX_FILES {
-            made(one, &mut files);
-        }
-    }
-    None
-}
-
-fn made_then_run(all: &[Invocation], _: &Surroundings) -> Option<Span> {
-    first_run(all, |one, files| {
-        if one.name != "chmod" {
-            return;
-        }
-        let mut operands = one.operands();
-        let executable = operands.next().is_some_and(|mode| {
-            let digits = mode.text.trim_start_matches('0');
-            mode.text.contains('x') && mode.text.contains(['+', '='])
-                || digits.len() == 3
-                    && digits.bytes().all(|digit| digit.is_ascii_digit())
-                    && digits.contains(['7', '5', '1'])
-        });
-        if executable {
-            files.extend(operands.map(|field| places::absolute(&field.text, &one.cwd)));
-        }
-    })
-}
-
-fn fetched_then_run(all: &[Invocation], _: &Surroundings) -> Option<Span> {
-    first_run(all, |one, files| {
-        if !one.is(&FETCHERS) {
-            return;
-        }
-        let options = ["-o", "--output", "-O", "--output-document"];
-        let named = options.iter().filter_map(|option| one.value(option));
-        let redirected = one.streams.iter().filter_map(|stream| match stream {
-            Stream::Out(field) => Some(field),
-            Stream::In(_) => None,
-        });
-        let written = named.chain(redirected).map(|field| field.text.as_str());
-        files.extend(written.map(|path| places::absolute(path, &one.cwd)));
-        let remote_name =
-            one.name == "wget" && one.value("-O").is_none() || one.name == "curl" && one.short("O");
-        if remote_name {
-            let last = one
-                .operands()
-                .last()
-                .and_then(|url| url.text.rsplit('/').next());
-            files.extend(last.map(|name| places::absolute(name, &one.cwd)));
-        }
-    })
 }

@@ -10,13 +10,7 @@ pub(super) const RULES: &[Rule] = &[
         category: "world-writable",
         severity: Severity::Ask,
         reason: "lets everybody write a file",
-        looks: Looks::Program(|one, _| {
-            one.name == "chmod"
-                && one
-                    .operands()
-                    .next()
-                    .is_some_and(|mode| opens_to_all(&mode.text))
-        }),
+        looks: Looks::Program(|one, _| modes(one).iter().any(|mode| opens_to_all(mode))),
         catches: &[
             "chmod 777 f",
             "chmod --recursive a+w d",
@@ -24,6 +18,9 @@ pub(super) const RULES: &[Rule] = &[
             "chmod o+w x",
             "chmod 666 f",
             "chmod +w x; chmod a=rwx y",
+            "chmod =rwx f",
+            "install -m 777 a b",
+            "mkdir -m777 d",
         ],
         passes: &[
             "chmod 755 f",
@@ -31,6 +28,9 @@ pub(super) const RULES: &[Rule] = &[
             "chmod u+w f",
             "chmod 600 f",
             "chmod go-w x",
+            "chmod =r f",
+            "install -m 755 a b",
+            "mkdir -pm 700 d",
         ],
     },
     Rule {
@@ -38,19 +38,21 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Ask,
         reason: "makes a program run with its owner's rights",
         looks: Looks::Program(|one, _| {
-            let mode = one
-                .operands()
-                .next()
-                .map_or("", |field| field.text.as_str());
-            let digits = mode.len() == 4
-                && matches!(mode.as_bytes().first(), Some(b'2' | b'4' | b'6' | b'7'));
-            one.name == "chmod"
-                && (digits && mode.bytes().all(|byte| byte.is_ascii_digit())
+            let sets = |mode: &String| {
+                let digits = mode.len() == 4
+                    && matches!(mode.as_bytes().first(), Some(b'2' | b'4' | b'6' | b'7'));
+                digits && mode.bytes().all(|byte| byte.is_ascii_digit())
                     || mode.contains("+s")
-                    || mode.contains("=s"))
-                || one.name == "setcap"
+                    || mode.contains("=s")
+            };
+            modes(one).iter().any(sets) && one.name != "mkdir" || one.name == "setcap"
         }),
-        catches: &["chmod u+s x", "chmod 4755 x", "setcap cap_net_raw+ep x"],
+        catches: &[
+            "install -m 4755 x y",
+            "chmod u+s x",
+            "chmod 4755 x",
+            "setcap cap_net_raw+ep x",
+        ],
         passes: &["chmod 0755 x", "chmod +x s", "getcap x"],
     },
     Rule {
@@ -253,6 +255,16 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
+/// The modes a program gives to files.
+fn modes(one: &Invocation) -> Vec<String> {
+    let fields = match one.name.as_str() {
+        "chmod" => one.operands().take(1).cloned().collect(),
+        "install" | "mkdir" | "mkfifo" | "mknod" => one.values(&["-m", "--mode"]),
+        _ => Vec::new(),
+    };
+    fields.into_iter().map(|field| field.text).collect()
+}
+
 fn opens_to_all(mode: &str) -> bool {
     let digits = mode.trim_start_matches('0');
     if digits.len() >= 3 && digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -261,7 +273,7 @@ fn opens_to_all(mode: &str) -> bool {
     mode.split(',').any(|clause| {
         let at = clause.find(['+', '=']);
         let (who, what) = clause.split_at(at.unwrap_or(clause.len()));
-        what.contains('w') && who.contains(['a', 'o'])
+        what.contains('w') && (who.contains(['a', 'o']) || clause.starts_with('='))
     })
 }
 

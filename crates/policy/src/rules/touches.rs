@@ -4,75 +4,89 @@ use crate::Surroundings;
 use crate::places;
 use crate::shell::{Invocation, Stream};
 
+/// Options that name a file the program writes, or a directory it writes into.
+const OUTPUTS: &[(&[&str], &[&str])] = &[
+    (
+        &["curl"],
+        &[
+            "-o",
+            "--output",
+            "--output-dir",
+            "-c",
+            "--cookie-jar",
+            "-D",
+            "--dump-header",
+            "--trace",
+            "--stderr",
+        ],
+    ),
+    (
+        &["wget"],
+        &[
+            "-O",
+            "--output-document",
+            "-o",
+            "--output-file",
+            "-a",
+            "--append-output",
+            "-P",
+            "--directory-prefix",
+        ],
+    ),
+    (&["aria2c"], &["-o", "--out", "-d", "--dir"]),
+    (
+        &["sort", "gsort", "iconv", "gpg", "gpg2", "pandoc"],
+        &["-o", "--output"],
+    ),
+    (
+        &["gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "rustc"],
+        &["-o"],
+    ),
+    (&["openssl"], &["-out", "-keyout", "-writerand"]),
+    (
+        &["find", "gfind"],
+        &["-fprintf", "-fprint", "-fprint0", "-fls"],
+    ),
+    (&["git"], &["--output", "--output-directory"]),
+    (&["unzip"], &["-d"]),
+    (&["cp", "mv", "install", "ln", "gcp"], TARGET),
+];
+
+/// Options that name the directory of a copy.
+const TARGET: &[&str] = &["-t", "--target-directory"];
+
 /// Paths a program writes, deletes or replaces.
 pub(super) fn written(one: &Invocation) -> Vec<String> {
-    let mut texts: Vec<&str> = one
+    let mut texts: Vec<String> = one
         .streams
         .iter()
         .filter_map(|stream| match stream {
-            Stream::Out(field) => Some(field.text.as_str()),
+            Stream::Out(field) => Some(field.text.clone()),
             Stream::In(_) => None,
         })
         .collect();
-    let operands = || one.operands().map(|field| field.text.as_str());
+    for (_, options) in OUTPUTS.iter().filter(|(names, _)| one.is(names)) {
+        texts.extend(one.values(options).into_iter().map(|field| field.text));
+    }
     let mut directory = None;
     match one.name.as_str() {
-        "tee" | "rm" | "unlink" | "truncate" | "shred" | "touch" | "sponge" => {
-            texts.extend(operands())
-        }
         "cp" | "mv" | "install" | "ln" | "rsync" | "scp" | "gcp" | "ditto" => {
-            let named = one.value("-t").or(one.value("--target-directory"));
-            let target = named.map(|field| field.text.as_str()).or(operands().last());
+            let own = one.is(&["cp", "mv", "install", "ln", "gcp"]);
+            let named = one.value(TARGET).filter(|_| own);
+            let target = named.or_else(|| one.operands().last().cloned());
+            let target = target.map(|field| field.text);
             let target = target.filter(|target| !target.contains(':'));
-            texts.extend(target);
+            texts.extend(target.clone());
             if one.name == "mv" {
-                texts.extend(operands());
+                texts.extend(one.operands().map(|field| field.text.clone()));
             }
             directory = target;
         }
-        "sed" | "gsed" if one.short("i") || one.long("--in-place") => {
-            texts.extend(operands().skip(usize::from(!one.short("e"))))
-        }
-        "perl" | "ruby"
-            if one.arguments().iter().any(|field| {
-                field.text.starts_with('-')
-                    && !field.text.starts_with("--")
-                    && field.text.contains('i')
-            }) =>
-        {
-            texts.extend(operands())
-        }
-        "dd" => texts.extend(
-            one.arguments()
-                .iter()
-                .filter_map(|field| field.text.strip_prefix("of=")),
-        ),
-        "curl" | "wget" => texts.extend(
-            ["-o", "-O", "--output", "--output-document"]
-                .iter()
-                .filter_map(|option| one.value(option))
-                .map(|field| field.text.as_str()),
-        ),
-        "tar" | "bsdtar"
-            if one.short("x") || one.argument(0).contains('x') || one.long("--extract") =>
-        {
-            let place = one.value("-C").or(one.value("--directory"));
-            if let Some(place) = place {
-                // Unpacking over the root writes everywhere.
-                texts.push(if place.text == "/" {
-                    "/etc"
-                } else {
-                    &place.text
-                });
-            }
-        }
-        "unzip" => texts.extend(one.value("-d").map(|field| field.text.as_str())),
-        "patch" | "ex" | "ed" => texts.extend(operands().take(1)),
-        _ => {}
+        _ => texts.extend(written_operands(one)),
     }
     let mut paths: Vec<String> = texts
         .into_iter()
-        .map(|text| places::absolute(text, &one.cwd))
+        .map(|text| places::absolute(&text, &one.cwd))
         .collect();
     // A copy into a directory has the name of what is copied.
     if let Some(directory) = directory {
@@ -90,18 +104,184 @@ pub(super) fn written(one: &Invocation) -> Vec<String> {
                 .contains('.')
             || directory == "."
         {
-            let dotted = !matches!(directory, "." | "./" | "..");
+            let dotted = !matches!(directory.as_str(), "." | "./" | "..");
             paths.extend(into.into_iter().filter(|_| dotted));
         }
     }
     paths
 }
 
-const READERS: [&str; 45] = [
-    "cat", "tac", "nl", "less", "more", "head", "tail", "bat", "batcat", "xxd", "od", "hexdump",
-    "strings", "base64", "base32", "grep", "egrep", "fgrep", "rg", "ag", "ack", "awk", "gawk",
-    "sed", "cut", "sort", "uniq", "wc", "tee", "cp", "mv", "tar", "zip", "gzip", "7z", "rsync",
-    "scp", "diff", "jq", "yq", "openssl", "dd", "sqlite3", "vim", "nano",
+/// What a program writes by its operands, or by a script among them.
+fn written_operands(one: &Invocation) -> Vec<String> {
+    let operands = || one.operands().map(|field| field.text.clone());
+    let arguments = || one.arguments().iter().map(|field| field.text.as_str());
+    let word = |valued, place| one.words(valued).nth(place).map(str::to_owned);
+    match one.name.as_str() {
+        "tee" | "rm" | "unlink" | "truncate" | "shred" | "touch" | "sponge" => operands().collect(),
+        "sed" | "gsed" => {
+            let mut files: Vec<String> = arguments().flat_map(sed_writes).collect();
+            if one.short("i") || one.long("--in-place") {
+                files.extend(operands().skip(usize::from(!one.short("e"))));
+            }
+            files
+        }
+        "awk" | "gawk" | "mawk" | "nawk" => arguments().flat_map(awk_writes).collect(),
+        "perl" | "ruby" => {
+            let in_place = arguments()
+                .any(|text| text.starts_with('-') && !text.starts_with("--") && text.contains('i'));
+            operands().filter(|_| in_place).collect()
+        }
+        "dd" => {
+            let files = arguments().filter_map(|text| text.strip_prefix("of="));
+            files.map(str::to_owned).collect()
+        }
+        "tar" | "bsdtar" => archived(one),
+        "7z" | "7za" | "7zz" => {
+            let places = arguments().filter_map(|text| text.strip_prefix("-o"));
+            places.map(str::to_owned).collect()
+        }
+        "patch" | "ex" | "ed" | "zip" => operands().take(1).collect(),
+        "uniq" => word(&["-f", "-s", "-w"], 1).into_iter().collect(),
+        "xxd" => word(&["-l", "-s", "-c", "-g", "-o"], 1)
+            .into_iter()
+            .collect(),
+        "git" => match one.argument(0) {
+            "clone" => operands().skip(2).last().into_iter().collect(),
+            "archive" | "format-patch" => {
+                let files = one.values(&["-o"]).into_iter();
+                files.map(|field| field.text).collect()
+            }
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+/// Where an archive is unpacked to, or the file it is packed into.
+fn archived(one: &Invocation) -> Vec<String> {
+    let unpacks = one.short("x") || one.argument(0).contains('x') || one.long("--extract");
+    let options: &[&str] = match unpacks {
+        true => &["-C", "--directory"],
+        false if one.short("c") || one.long("--create") => &["-f", "--file"],
+        false => &[],
+    };
+    let places = one.values(options).into_iter().map(|field| {
+        // Unpacking over the root writes everywhere.
+        match field.text.as_str() {
+            "/" => "/etc".to_owned(),
+            _ => field.text,
+        }
+    });
+    places.collect()
+}
+
+/// Files that a script of sed writes: the command `w`, or that flag of `s`.
+fn sed_writes(script: &str) -> Vec<String> {
+    let script = script
+        .strip_prefix("--expression=")
+        .or_else(|| script.strip_prefix("-e"))
+        .unwrap_or(script);
+    let commands = script.split([';', '\n', '{']).filter_map(|command| {
+        let address = |c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!');
+        let command = command.trim_start_matches(address);
+        // An address can be a pattern as well.
+        let command = match command.strip_prefix('/') {
+            Some(rest) => rest.split_once('/')?.1.trim_start(),
+            None => command,
+        };
+        let flags = match command.strip_prefix('s') {
+            Some(rest) => rest.splitn(4, rest.chars().next()?).nth(3)?,
+            None => command,
+        };
+        let small = |c: char| matches!(c, 'g' | 'p' | 'i' | 'I' | '0'..='9');
+        let file = flags.trim_start_matches(small).strip_prefix("w ")?;
+        Some(file.trim().to_owned())
+    });
+    commands.collect()
+}
+
+/// Files that a program of awk writes: texts in quotes behind `>`.
+fn awk_writes(program: &str) -> Vec<String> {
+    let behind = program.split('>').skip(1);
+    let files = behind.filter_map(|text| {
+        let file = text.trim_start().strip_prefix('"')?;
+        Some(file.split('"').next()?.to_owned())
+    });
+    files.collect()
+}
+
+const READERS: &[&str] = &[
+    "cat",
+    "tac",
+    "nl",
+    "less",
+    "more",
+    "head",
+    "tail",
+    "bat",
+    "batcat",
+    "xxd",
+    "od",
+    "hexdump",
+    "strings",
+    "base64",
+    "base32",
+    "grep",
+    "egrep",
+    "fgrep",
+    "rg",
+    "ag",
+    "ack",
+    "awk",
+    "gawk",
+    "sed",
+    "cut",
+    "sort",
+    "uniq",
+    "wc",
+    "tee",
+    "cp",
+    "mv",
+    "tar",
+    "zip",
+    "gzip",
+    "7z",
+    "rsync",
+    "scp",
+    "diff",
+    "jq",
+    "yq",
+    "openssl",
+    "dd",
+    "sqlite3",
+    "vim",
+    "nano",
+    "paste",
+    "rev",
+    "fold",
+    "fmt",
+    "pr",
+    "column",
+    "expand",
+    "unexpand",
+    "join",
+    "comm",
+    "cmp",
+    "sdiff",
+    "colordiff",
+    "vimdiff",
+    "split",
+    "shuf",
+    "iconv",
+    "hd",
+    "zcat",
+    "bzip2",
+    "xz",
+    "zstd",
+    "emacs",
+    "vi",
+    "nvim",
+    "view",
 ];
 
 /// Paths a program shows or copies.
@@ -114,33 +294,52 @@ pub(super) fn reads(one: &Invocation) -> Vec<String> {
             Stream::Out(_) => None,
         })
         .collect();
-    if one.is(&READERS) {
+    if one.is(READERS) {
         // The last operand of a copy is written; the pattern of a search is no file.
-        let writes_last = one.is(&["cp", "mv", "rsync", "scp"]);
+        let writes_last =
+            one.is(&["rsync", "scp"]) || one.is(&["cp", "mv"]) && one.value(TARGET).is_none();
         let pattern_first = one.is(&[
             "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "jq", "yq",
         ]);
         let operands: Vec<&str> = one.operands().map(|field| field.text.as_str()).collect();
         let count = operands.len() - usize::from(writes_last && !operands.is_empty());
-        let identity = one
-            .value("-i")
-            .filter(|_| one.name == "scp")
-            .map(|field| field.text.as_str());
+        let identity = identity(one);
         let kept = operands
             .into_iter()
             .take(count)
             .skip(usize::from(pattern_first));
-        texts.extend(kept.filter(|text| Some(*text) != identity));
+        texts.extend(kept.filter(|text| identity.as_deref() != Some(*text)));
         texts.extend(
             one.arguments()
                 .iter()
                 .filter_map(|field| field.text.strip_prefix("if=")),
         );
     }
+    let operands = one.operands().map(|field| field.text.as_str());
+    match one.name.as_str() {
+        "git" if one.has("--no-index") => texts.extend(operands.skip(1)),
+        "curl" | "wget" => texts.extend(operands.filter_map(local)),
+        _ => {}
+    }
     texts
         .into_iter()
         .map(|text| places::absolute(text, &one.cwd))
         .collect()
+}
+
+/// The path in the address of a file here.
+fn local(address: &str) -> Option<&str> {
+    let scheme = address.get(..5)?;
+    let path = address.get(5..)?;
+    let path = path.strip_prefix("//").unwrap_or(path);
+    let path = path.strip_prefix("localhost").unwrap_or(path);
+    scheme.eq_ignore_ascii_case("file:").then_some(path)
+}
+
+/// The key that a program logs in with, which stays here.
+fn identity(one: &Invocation) -> Option<String> {
+    let key = one.value(&["-i"]).filter(|_| one.is(&["scp", "sftp"]))?;
+    Some(key.text)
 }
 
 /// Paths a program sends.
@@ -153,29 +352,18 @@ pub(super) fn uploads(one: &Invocation) -> Vec<String> {
                     texts.push(path.split(';').next().unwrap_or_default().to_owned());
                 }
             }
-            let files = ["-T", "--upload-file", "--post-file", "--body-file"];
-            texts.extend(
-                files
-                    .iter()
-                    .filter_map(|option| one.value(option))
-                    .map(|field| field.text.clone()),
-            );
-            texts.extend(
-                one.arguments()
-                    .iter()
-                    .filter_map(|field| field.text.strip_prefix("--post-file="))
-                    .map(str::to_owned),
-            );
+            let files = one.values(&["-T", "--upload-file", "--post-file", "--body-file"]);
+            texts.extend(files.into_iter().map(|field| field.text));
         }
         "scp" | "rsync" | "rclone" | "sftp" | "aws" | "gsutil" => {
             let away = |text: &str| text.contains(':');
             let operands: Vec<&str> = one.operands().map(|field| field.text.as_str()).collect();
             if operands.last().is_some_and(|last| away(last)) {
-                let identity = one.value("-i").map(|field| field.text.as_str());
+                let identity = identity(one);
                 texts.extend(
                     operands
                         .iter()
-                        .filter(|text| Some(**text) != identity)
+                        .filter(|text| identity.as_deref() != Some(**text))
                         .map(|text| (*text).to_owned()),
                 );
             }

@@ -53,6 +53,31 @@ impl Resolver<'_> {
             known = true;
         }
         match name {
+            "ssh" | "scp" | "sftp" | "sshfs" | "autossh" => {
+                for setting in option_values(argv, &["-o"]) {
+                    if let Some(text) = ssh_command(&setting.text) {
+                        self.text(text, setting.span, Input::Nothing);
+                    }
+                }
+            }
+            // Their report can go to a program.
+            "strace" | "ltrace" => {
+                for field in option_values(argv, &["-o", "--output"]) {
+                    if let Some(text) = field.text.strip_prefix(['!', '|']) {
+                        self.text(text, field.span, Input::Nothing);
+                    }
+                }
+            }
+            "gcc" | "g++" | "cc" | "c++" | "gfortran" => {
+                for field in option_values(argv, &["-wrapper"]) {
+                    let words = field.text.split(',');
+                    let words = words.map(|word| Field::literal(word, field.span));
+                    self.run(words.collect(), wrapped(given));
+                }
+            }
+            _ => {}
+        }
+        match name {
             "start-stop-daemon" => self.daemon(argv, given),
             "perf" | "rr" => self.recorded(argv, given),
             "hyperfine" => self.measured(argv),
@@ -260,6 +285,16 @@ const HOSTS_LONG: &[&str] = &[
     "--errdir",
     "--options",
 ];
+
+/// The command in a setting of ssh, where it is one that is run.
+pub(crate) fn ssh_command(setting: &str) -> Option<&str> {
+    const KEYS: [&str; 3] = ["proxycommand", "localcommand", "knownhostscommand"];
+    let setting = setting.trim_start();
+    let (key, text) = setting.split_once(|c: char| c == '=' || c.is_whitespace())?;
+    let text = text.trim_start_matches([' ', '=', '\t']);
+    let runs = KEYS.contains(&key.to_ascii_lowercase().as_str());
+    (runs && !text.eq_ignore_ascii_case("none")).then_some(text)
+}
 
 /// The values of these options, behind them, attached to them or among other letters, before any `--`.
 pub(crate) fn option_values(argv: &[Field], options: &[&str]) -> Vec<Field> {

@@ -30,30 +30,88 @@ pub(super) struct Language {
     long: &'static [&'static str],
     /// Short options that mean a module or a question, not a text.
     other: &'static str,
+    /// Short options whose value is something else.
+    valued: &'static str,
+    /// Long ones.
+    valued_long: &'static [&'static str],
     /// A word whose next one is program text.
     verb: Option<&'static str>,
+}
+
+const NODE_VALUED: &[&str] = &[
+    "require",
+    "import",
+    "loader",
+    "experimental-loader",
+    "conditions",
+    "env-file",
+    "input-type",
+    "inspect-port",
+    "icu-data-dir",
+    "redirect-warnings",
+    "diagnostic-dir",
+    "disable-warning",
+    "openssl-config",
+    "title",
+    "unhandled-rejections",
+    "preload",
+    "cwd",
+    "config",
+];
+
+/// What a short option means for the text.
+enum Meaning<'l> {
+    /// Its value is the text; what is attached to it.
+    Text(&'l str),
+    /// Its value is something else; what is attached to it.
+    Value(&'l str),
+    /// There is no text.
+    Other,
+    /// Nothing.
+    Plain,
 }
 
 /// The language an interpreter runs.
 pub(super) fn language(name: &str) -> Option<Language> {
     let base = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    let (letters, long, other): (_, &'static [&'static str], _) = match base {
+    type Long = &'static [&'static str];
+    let (letters, long, other): (_, Long, _) = match base {
         "python" | "pypy" | "ipython" => ("c", &[], "mVh"),
         "perl" => ("eE", &[], "vVh"),
         "ruby" | "jruby" => ("e", &[], "vh"),
-        "node" | "nodejs" | "bun" => ("ep", &["--eval", "--print"], "vh"),
+        "node" | "nodejs" | "bun" => ("ep", &["eval", "print"], "vh"),
         "deno" if name == "deno" => ("", &[], "hV"),
-        "php" => ("rBRE", &["--run"], "vmihS"),
+        "php" => (
+            "rBRE",
+            &["run", "process-begin", "process-code", "process-end"],
+            "vmihS",
+        ),
         "lua" | "luajit" => ("e", &[], "v"),
         "rscript" | "r" => ("e", &[], ""),
         "osascript" => ("e", &[], ""),
         "tclsh" | "expect" => ("c", &[], ""),
         _ => return None,
     };
+    let (valued, valued_long): (_, Long) = match base {
+        "python" | "pypy" | "ipython" => ("WX", &["check-hash-based-pycs"]),
+        "perl" => ("IMm", &[]),
+        "ruby" | "jruby" => (
+            "rICE",
+            &["encoding", "external-encoding", "internal-encoding"],
+        ),
+        "node" | "nodejs" | "bun" => ("rC", NODE_VALUED),
+        "php" => ("dczt", &["define", "php-ini", "zend-extension"]),
+        "lua" | "luajit" => ("l", &[]),
+        "rscript" | "r" => ("dg", &[]),
+        "osascript" => ("ls", &[]),
+        _ => ("", &[]),
+    };
     Some(Language {
         letters,
         long,
         other,
+        valued,
+        valued_long,
         verb: (name == "deno").then_some("eval"),
     })
 }
@@ -61,7 +119,9 @@ pub(super) fn language(name: &str) -> Option<Language> {
 impl Language {
     /// Where the text is that this call runs.
     pub(super) fn text<'f>(&self, argv: &'f [Field]) -> Source<'f> {
-        let mut arguments = argv.iter().skip(1);
+        let mut arguments = argv.iter().skip(1).peekable();
+        // A word with a dash is rather read as an option than passed over as the value of one.
+        let is_value = |field: &&Field| !field.text.starts_with('-');
         while let Some(field) = arguments.next() {
             let text = field.text.as_str();
             if text == "-" {
@@ -69,11 +129,7 @@ impl Language {
             }
             if let Some(long) = text.strip_prefix("--") {
                 let name = long.split('=').next().unwrap_or_default();
-                if self
-                    .long
-                    .iter()
-                    .any(|known| known.trim_start_matches('-') == name)
-                {
+                if self.long.contains(&name) {
                     let value = if long.contains('=') {
                         Some(field)
                     } else {
@@ -84,6 +140,9 @@ impl Language {
                 if matches!(name, "version" | "help") {
                     return Source::None;
                 }
+                if self.valued_long.contains(&long) {
+                    arguments.next_if(is_value);
+                }
                 continue;
             }
             if self.verb == Some(text) {
@@ -93,20 +152,32 @@ impl Language {
             let Some(letters) = text.strip_prefix('-') else {
                 return Source::File(field);
             };
-            if let Some(at) = letters.find(|c| self.letters.contains(c)) {
-                let attached = letters.len() > at + 1;
-                let value = if attached {
-                    Some(field)
-                } else {
-                    arguments.next()
-                };
-                return value.map_or(Source::None, Source::Text);
-            }
-            if letters.contains(|c| self.other.contains(c)) {
-                return Source::None;
+            match self.meaning(letters) {
+                Meaning::Text("") => return arguments.next().map_or(Source::None, Source::Text),
+                Meaning::Text(_) => return Source::Text(field),
+                Meaning::Value("") => drop(arguments.next_if(is_value)),
+                Meaning::Other => return Source::None,
+                Meaning::Value(_) | Meaning::Plain => {}
             }
         }
         Source::Input
+    }
+
+    /// What short options written together mean: the first that takes a value takes all that follows.
+    fn meaning<'l>(&self, letters: &'l str) -> Meaning<'l> {
+        let mut rest = letters.chars();
+        while let Some(letter) = rest.next() {
+            if self.letters.contains(letter) {
+                return Meaning::Text(rest.as_str());
+            }
+            if self.valued.contains(letter) {
+                return Meaning::Value(rest.as_str());
+            }
+        }
+        match letters.contains(|c| self.other.contains(c)) {
+            true => Meaning::Other,
+            false => Meaning::Plain,
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::carriers::option_values;
 use super::code;
 use super::field::{Field, HOLE};
 use super::invocation::{Input, Sign};
@@ -208,9 +209,21 @@ impl Resolver<'_> {
                 let text = given.input.known().unwrap_or_default().to_owned();
                 (text, given.span)
             }
-            code::Source::None => return,
+            code::Source::None => return self.timed_code(argv, given),
         };
         self.code(&text, span, given);
+    }
+
+    /// `python -m timeit 'text'`: a module whose arguments are program text.
+    fn timed_code(&mut self, argv: &[Field], given: &Given) {
+        let module = option_values(argv, &["-m"]);
+        if module.first().is_none_or(|module| module.text != "timeit") {
+            return;
+        }
+        self.sign(Sign::CodeText, given.span);
+        for field in argv.iter().skip(1) {
+            self.code(&field.text, field.span, given);
+        }
     }
 
     /// Looks through the text of a program in another language.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use unicode_normalization::UnicodeNormalization;
 
+use super::carriers::option_values;
 use super::field::{Field, HOLE};
 use super::tree::Span;
 
@@ -222,11 +223,27 @@ impl Invocation {
         self.arguments().iter().any(|field| field.text == text)
     }
 
-    /// The value of an option: the argument behind it, or what follows `=` or the letter itself.
-    pub(crate) fn value(&self, option: &str) -> Option<&Field> {
-        let mut arguments = self.arguments().iter();
-        arguments.find(|field| field.text == option)?;
-        arguments.next()
+    /// The first value of one of these options: the argument behind it, or what follows `=` or the letter itself.
+    pub(crate) fn value(&self, options: &[&str]) -> Option<Field> {
+        option_values(&self.argv, options).into_iter().next()
+    }
+
+    /// The values of these options, each as often as it is given.
+    pub(crate) fn values(&self, options: &[&str]) -> Vec<Field> {
+        option_values(&self.argv, options)
+    }
+
+    /// Arguments that are neither options nor the values of these.
+    pub(crate) fn words(&self, valued: &'static [&'static str]) -> impl Iterator<Item = &str> {
+        let mut skip = false;
+        let all = self.arguments().iter().map(|field| field.text.as_str());
+        all.filter(move |text| {
+            if std::mem::take(&mut skip) {
+                return false;
+            }
+            skip = valued.contains(text);
+            !text.starts_with('-')
+        })
     }
 
     /// Whether the name is one of these.

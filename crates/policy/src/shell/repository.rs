@@ -4,7 +4,19 @@ use super::carriers::option_values;
 use super::field::Field;
 use super::invocation::Input;
 use super::resolve::{Given, Resolver};
-use super::unwrap::{joined, value, wrapped};
+use super::unwrap::{joined, wrapped};
+
+/// Options of `filter-branch` whose value is run.
+const FILTERS: [&str; 8] = [
+    "--setup",
+    "--tree-filter",
+    "--index-filter",
+    "--env-filter",
+    "--msg-filter",
+    "--parent-filter",
+    "--commit-filter",
+    "--tag-name-filter",
+];
 
 impl Resolver<'_> {
     pub(super) fn git(&mut self, argv: &[Field], given: &Given) {
@@ -29,6 +41,7 @@ impl Resolver<'_> {
             self.run(bare, wrapped(given));
             return;
         }
+        let own = argv.get(1..).unwrap_or_default();
         let rest = argv.get(2..).unwrap_or_default();
         for field in rest {
             // The address of a helper that is a program; `% ` is a space inside a word of it.
@@ -44,8 +57,7 @@ impl Resolver<'_> {
                 }
             }
             "clone" => {
-                for setting in option_values(argv.get(1..).unwrap_or_default(), &["-c", "--config"])
-                {
+                for setting in option_values(own, &["-c", "--config"]) {
                     self.git_setting(&setting.text, given);
                 }
             }
@@ -55,23 +67,9 @@ impl Resolver<'_> {
             "submodule" if rest.first().is_some_and(|field| field.text == "foreach") => {
                 self.text(&joined(rest, 1), given.span, Input::Nothing);
             }
-            "rebase" => {
-                if let Some(text) = value(rest, &["--exec", "-x"]) {
-                    self.text(&text.text, text.span, Input::Nothing);
-                }
-            }
-            "filter-branch" => {
-                for option in [
-                    "--tree-filter",
-                    "--index-filter",
-                    "--env-filter",
-                    "--msg-filter",
-                ] {
-                    if let Some(text) = value(rest, &[option]) {
-                        self.text(&text.text, text.span, Input::Nothing);
-                    }
-                }
-            }
+            "rebase" => self.texts(&option_values(own, &["--exec", "-x"])),
+            "difftool" => self.texts(&option_values(own, &["--extcmd", "-x"])),
+            "filter-branch" => self.texts(&option_values(own, &FILTERS)),
             _ => {}
         }
     }

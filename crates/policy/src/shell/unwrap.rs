@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::carriers::option_values;
 use super::code;
 use super::field::{Field, HOLE};
 use super::invocation::{Input, Place, Sign};
@@ -78,6 +79,7 @@ impl Resolver<'_> {
         if let Some((inner, assignments)) = wrappers::inner(name, argv) {
             for field in assignments {
                 if let Some((variable, value)) = field.text.split_once('=') {
+                    self.environment(variable, value, field.span, false);
                     self.store(variable, false, vec![value.to_owned()]);
                 }
             }
@@ -96,16 +98,7 @@ impl Resolver<'_> {
                 let text = operands.get(1..).map(|words| joined(words, 0));
                 self.there(Place::Away, &text.unwrap_or_default(), given);
             }
-            "su" | "runuser" | "script" | "sg" => match value(argv, &["-c", "--command", "-lc"]) {
-                Some(text) => drop(self.text(&text.text, given.span, input)),
-                None if name == "sg" => drop(self.text(&joined(argv, 2), given.span, input)),
-                None if name == "runuser" && names_user(argv) => {
-                    let inner = wrappers::operands_of("ugGw", USER_LONG, argv).to_vec();
-                    self.run(inner, wrapped(given));
-                }
-                // Without a command they start a shell, which reads what they are given.
-                None => self.fed(given),
-            },
+            "su" | "runuser" | "script" | "sg" => self.session(name, argv, given),
             "sudo" | "doas" | "pkexec" | "unshare" | "nsenter" | "fakeroot" => self.fed(given),
             "chroot" => {
                 let place = match self.is_own_root(argv, &[]) {
@@ -136,6 +129,26 @@ impl Resolver<'_> {
             _ => self.perhaps(argv, given),
         }
         None
+    }
+
+    /// `su -c text`, `script -c text` and the like.
+    fn session(&mut self, name: &str, argv: &[Field], given: &Given) {
+        let texts = option_values(argv, &["-c", "--command", "--session-command"]);
+        for text in &texts {
+            self.text(&text.text, given.span, given.input.clone());
+        }
+        // The name of a user can look like a letter with a text.
+        if name == "runuser" && names_user(argv) {
+            let inner = wrappers::operands_of("ugGw", USER_LONG, argv).to_vec();
+            self.run(inner, wrapped(given));
+            return;
+        }
+        match name {
+            _ if !texts.is_empty() => {}
+            "sg" => drop(self.text(&joined(argv, 2), given.span, given.input.clone())),
+            // Without a command they start a shell, which reads what they are given.
+            _ => self.fed(given),
+        }
     }
 
     /// Whether `chroot` stays where it is.

@@ -292,8 +292,16 @@ fn deny_patterns_see_through_wrappers_and_paths() {
         ("sudo timeout 5 npm publish", true),
         ("sh -c 'npm publish'", true),
         ("g=git; $g push", true),
+        ("doppler run -- git push", true),
+        ("op run --env-file x -- git push origin main", true),
+        ("launch git push", true),
+        ("bash ./x.sh git push", true),
+        ("script -qc 'git push' x", true),
+        ("su ada --command='git push'", true),
         ("git pull", false),
         ("echo git push", false),
+        ("doppler run -- git pull", false),
+        ("gh issue create --title 'git push fails'", false),
     ] {
         let judgement = judge(command, &around(Isolation::None));
         let standing = Standing {
