@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use hermes_core::{Message, Role, SessionId};
 use hermes_llm::Route;
-use hermes_skills::typed_and_added;
 
 use crate::compaction::summary::is_summary;
 use crate::engine::Shared;
 use crate::helper::Helper;
 use crate::turn::Turn;
+use crate::typed::typed;
 
 /// Titles are made while the conversation is this young.
 const MOST_MESSAGES: usize = 2;
@@ -45,7 +45,7 @@ pub(crate) fn give(turn: &Turn<'_>) {
     let cut = |text: String| text.chars().take(MOST_SHOWN).collect::<String>();
     let mut question = format!(
         "Question:\n{}\n\nAnswer:\n{}",
-        cut(typed_and_added(&first.message.plain_text()).0.to_owned()),
+        cut(typed(&first.message.plain_text()).trim_end().to_owned()),
         cut(answer.message.plain_text())
     );
     if !settings.language.is_empty() {

@@ -51,7 +51,7 @@ pub(super) async fn begin(
     turn.prefer().await;
     let remarks = turn.equip(&input, &first).await?;
     let (asked, again) = match &input {
-        Input::Message { text, .. } => (Some(text.clone()), false),
+        Input::Message { text, .. } => (Some(typed(text).to_owned()), false),
         Input::Skills(wish) => (Some(wish.said()), false),
         Input::Retry => {
             let last = turn.last_said().map(|(_, last)| last.plain_text());

@@ -56,7 +56,9 @@ fn respond(client: &Lab, decision: &str) {
     let answered = asked(client, "permissions_respond", &answer);
     assert_eq!(answered["resolved"], true, "{answered}");
     let listed = asked(client, "permissions_list_open", &json!({}));
-    assert_eq!(listed["count"], 0, "{listed}");
+    // The next question may be there already.
+    let mut still = listed["approvals"].as_array().unwrap().iter();
+    assert!(!still.any(|one| one["id"] == open["id"]), "{listed}");
 }
 
 // MCP-79

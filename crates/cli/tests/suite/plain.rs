@@ -288,7 +288,7 @@ fn what_cannot_be_done_says_what_to_do_instead() {
     let program = quiet(&server, "");
     let said = |typed: &str| {
         let command = program.command(&["chat", "--plain"]);
-        command.stdin(typed).run().unwrap().ok().stdout
+        command.stdin(typed).run().unwrap().code(1).stdout
     };
     for (typed, what, hint) in [
         (

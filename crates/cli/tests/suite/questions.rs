@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hermes_testkit::eventually;
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
 use hermes_testkit::pty::Terminal;
 use serde_json::json;
@@ -37,6 +38,8 @@ fn set_up() -> (ModelServer, Program, Terminal) {
 fn what_was_typed_before_a_question_is_no_answer_to_it() {
     let (server, _program, screen) = set_up();
     screen.send("go\r").unwrap();
+    let thinks = || (!server.requests().is_empty()).then_some(());
+    eventually(LIMIT, "the model is asked", thinks).unwrap();
     // Typed while the model still thinks.
     screen.send("y\r").unwrap();
     screen.wait_for_text("May I do this?", LIMIT).unwrap();

@@ -50,7 +50,7 @@ fn a_draft_that_is_being_typed_allows_nothing() {
     terminal.send("\x1b").unwrap();
     let screen = terminal.wait_for_text("Left alone.", LIMIT).unwrap();
     // What was not done does not look like what was.
-    assert!(screen.contains("✗ The user refused"), "{screen}");
+    assert!(screen.contains("✗ user refused"), "{screen}");
     let draft = format!("{} when 1 or 2 or 3 files are left", "z".repeat(before));
     let end: String = draft.chars().skip(draft.len().saturating_sub(40)).collect();
     terminal.wait_for_text(&end, LIMIT).unwrap();
@@ -62,7 +62,7 @@ fn a_draft_that_is_being_typed_allows_nothing() {
     let command = program.command(&["chat", "--tui", "--continue"]);
     let command = command.env("TERM", "xterm-256color");
     let terminal = Terminal::spawn(&command, 80, 24).unwrap();
-    terminal.wait_for_text("✗ The user refused", LIMIT).unwrap();
+    terminal.wait_for_text("✗ user refused", LIMIT).unwrap();
     leave(&terminal);
 }
 

@@ -106,7 +106,7 @@ impl Resolver<'_> {
 
     /// Looks at a variable whose value is run, by the next program or by the shell itself.
     pub(super) fn environment(&mut self, name: &str, value: &str, span: Span, alone: bool) {
-        const COMMANDS: [&str; 9] = [
+        const COMMANDS: [&str; 19] = [
             "PAGER",
             "GIT_PAGER",
             "MANPAGER",
@@ -116,13 +116,24 @@ impl Resolver<'_> {
             "GIT_SSH_COMMAND",
             "GIT_EXTERNAL_DIFF",
             "LESSOPEN",
+            "LESSCLOSE",
+            "GIT_SSH",
+            "GIT_SEQUENCE_EDITOR",
+            "GIT_PROXY_COMMAND",
+            "GIT_ASKPASS",
+            "SSH_ASKPASS",
+            "SUDO_ASKPASS",
+            "SYSTEMD_PAGER",
+            "RSYNC_RSH",
+            "BROWSER",
         ];
         if name == "PROMPT_COMMAND" || COMMANDS.contains(&name) && !alone {
             self.text(value, span, Input::Nothing);
         } else if matches!(
             name,
             "LD_PRELOAD" | "LD_AUDIT" | "BASH_ENV" | "DYLD_INSERT_LIBRARIES"
-        ) {
+        ) || !alone && injects(name, value)
+        {
             self.sign(Sign::InjectedCode, span);
         }
     }
@@ -186,5 +197,36 @@ fn elements(values: Vec<String>) -> Vec<String> {
     match values.iter().any(placed) {
         true => vec![HOLE.to_string()],
         false => values,
+    }
+}
+
+/// Whether a variable with this value makes the next program load something it would not load by itself. Most
+/// of these have everyday values too.
+fn injects(name: &str, value: &str) -> bool {
+    let loads = |options: &[&str]| {
+        let mut words = value.split_whitespace();
+        words.any(|word| options.iter().any(|option| word.starts_with(option)))
+    };
+    let passing = ["/tmp", "/var/tmp", "/dev/shm"];
+    match name {
+        "PYTHONSTARTUP" => !value.is_empty(),
+        "NODE_OPTIONS" => loads(&[
+            "-r",
+            "--require",
+            "--import",
+            "--loader",
+            "--experimental-loader",
+        ]),
+        "PERL5OPT" => loads(&["-M", "-m", "-I", "-d"]),
+        "RUBYOPT" => loads(&["-r", "-I"]),
+        "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" => loads(&["-javaagent", "-agentpath", "-agentlib"]),
+        // A shell reads this file; to other programs it is the name of where they run.
+        "ENV" => value.contains('/'),
+        "LD_LIBRARY_PATH" | "DYLD_LIBRARY_PATH" => value.split(':').any(|place| {
+            passing
+                .iter()
+                .any(|directory| places::is_under(place, directory))
+        }),
+        _ => false,
     }
 }
