@@ -96,7 +96,7 @@ impl Resolver<'_> {
     /// `-v name` asks whether an element is set, and works its index out.
     fn asked_for(&mut self, arguments: &[Field]) {
         for field in value_behind(arguments, "-v") {
-            self.evaluated(&field.text, field.span);
+            self.named(&field.text, field.span);
         }
     }
 
@@ -118,7 +118,7 @@ impl Resolver<'_> {
             .iter()
             .filter(|field| !field.text.starts_with('-'))
         {
-            self.evaluated(&field.text, field.span);
+            self.named(&field.text, field.span);
             match field.text.split_once('[') {
                 Some((name, _)) => self.store(name, false, vec![HOLE.to_string()]),
                 None if functions => self.scope.set(&function_of(&field.text), Vec::new()),
@@ -152,7 +152,7 @@ impl Resolver<'_> {
 
     /// From here on the value of a variable is only known when the command runs.
     fn forget_variable(&mut self, name: &str, span: Span) {
-        self.evaluated(name, span);
+        self.named(name, span);
         let base = name.split('[').next().unwrap_or_default();
         self.store(base, false, vec![HOLE.to_string()]);
     }
@@ -212,7 +212,7 @@ impl Resolver<'_> {
             };
             let append = target.ends_with('+');
             let target = target.trim_end_matches('+');
-            self.evaluated(target, field.span);
+            self.named(target, field.span);
             let base = target.split('[').next().unwrap_or_default();
             if inside && !has('g') {
                 self.locals.push(base.to_owned());

@@ -1,6 +1,6 @@
 //! Texts the shell evaluates once more: arithmetic, the index of an array, a prompt.
 
-use super::field::Carried;
+use super::field::{Carried, HOLE};
 use super::invocation::Input;
 use super::read::is_name;
 use super::resolve::Resolver;
@@ -35,15 +35,22 @@ impl Resolver<'_> {
         text
     }
 
+    /// The name of a variable or an element that a command is given as a word: its index is calculated.
+    pub(super) fn named(&mut self, name: &str, span: Span) {
+        if let Some((_, index)) = name.split_once('[') {
+            self.arithmetic(index.trim_end_matches(']'), span);
+        }
+    }
+
     /// A calculation: variables in it are calculated themselves, and it may change some.
     pub(super) fn arithmetic(&mut self, text: &str, span: Span) {
         self.evaluated(text, span);
         let mut names: Vec<String> = names(text).map(str::to_owned).collect();
-        if assigns(text) {
-            for name in &names {
-                self.scope.set(name, vec![super::field::HOLE.to_string()]);
-            }
-        }
+        let changed = if assigns(text) {
+            names.clone()
+        } else {
+            Vec::new()
+        };
         let mut at = 0;
         while let Some(name) = names.get(at).cloned() {
             at += 1;
@@ -58,6 +65,9 @@ impl Resolver<'_> {
                 let more: Vec<String> = more.map(str::to_owned).collect();
                 names.extend(more);
             }
+        }
+        for name in changed {
+            self.scope.set(&name, vec![HOLE.to_string()]);
         }
     }
 }

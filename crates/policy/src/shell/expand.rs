@@ -158,6 +158,8 @@ impl Resolver<'_> {
                 self.store(name, false, values.clone());
             }
             ":+" | "+" if found.is_none() && self.choose(2) == 1 => values.clear(),
+            // Where a part of it begins and how long it is, is calculated.
+            ":" => self.arithmetic(operand.as_deref().unwrap_or_default(), span),
             "@" if operand.as_deref() == Some("P") => {
                 for value in found.iter().flatten() {
                     self.evaluated(value, span);

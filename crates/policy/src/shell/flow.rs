@@ -213,6 +213,7 @@ impl Resolver<'_> {
         let declares = argv
             .first()
             .is_some_and(|first| super::builtins::declares(&first.text));
+        let lasting = matches!(argv.as_slice(), [only] if only.text == "exec");
         let passing = !assignments.is_empty() && !argv.is_empty() && !declares;
         let before = passing.then(|| self.scope.clone());
         self.assign(assignments, words.is_empty());
@@ -232,7 +233,13 @@ impl Resolver<'_> {
                 self.scope.mix(&assignment.name, &before);
             }
         }
-        self.write(&redirected.written, printed.as_deref());
+        // From `exec` on, everything goes there.
+        let open = HOLE.to_string();
+        let text = match lasting {
+            true => Some(open.as_str()),
+            false => printed.as_deref(),
+        };
+        self.write(&redirected.written, text);
         printed
     }
 
@@ -258,10 +265,7 @@ impl Resolver<'_> {
                 variable,
                 values,
                 body,
-            } => {
-                self.rounds(variable, values, body);
-                None
-            }
+            } => self.rounds(variable, values, body),
             Body::Simple { .. } | Body::Function { .. } => None,
         }
     }
@@ -304,20 +308,23 @@ impl Resolver<'_> {
         }
     }
 
-    fn rounds(&mut self, variable: &str, values: &[Word], body: &Script) {
+    fn rounds(&mut self, variable: &str, values: &[Word], body: &Script) -> Option<String> {
         let fields: Vec<Field> = values.iter().flat_map(|word| self.expand(word)).collect();
         let mut seen = HashSet::new();
         let unknown = fields.is_empty() || !fields.iter().all(Field::is_known);
         let before = unknown.then(|| self.state());
+        let mut printed = Some(String::new());
         for field in fields {
-            if !seen.insert(field.text.clone()) {
+            // Nothing new comes of the same value, unless somebody reads what is printed.
+            if !seen.insert(field.text.clone()) && !self.listening {
                 continue;
             }
             if !self.spend(COST_OF_ROUND) {
-                return;
+                return None;
             }
             self.store(variable, false, vec![field.text]);
-            self.script(body);
+            let more = self.script(body);
+            printed = printed.zip(more).map(|(before, more)| before + &more);
             self.join_left();
         }
         if let Some(before) = before {
@@ -326,7 +333,9 @@ impl Resolver<'_> {
                 this.store(variable, false, vec![HOLE.to_string()]);
                 this.script(body);
             });
+            return None;
         }
+        printed
     }
 
     /// Walks what runs any number of times, or not at all.

@@ -163,7 +163,7 @@ impl Resolver<'_> {
                 }
                 Flow::In => streams.push(Stream::In(field)),
                 Flow::Out | Flow::Append => {
-                    if field.is_known() && !field.text.starts_with("/dev/") {
+                    if !field.text.starts_with("/dev/") {
                         written.push(Written {
                             path: places::absolute(&field.text, &self.cwd),
                             append: redirect.flow == Flow::Append,

@@ -7,6 +7,7 @@ use super::carriers::option_values;
 use super::field::Field;
 use super::invocation::{Input, Place};
 use super::resolve::{Given, Resolver};
+use super::tree::Span;
 use super::unwrap::{value, wrapped};
 use super::wrappers;
 use crate::places;
@@ -171,8 +172,21 @@ impl Resolver<'_> {
         }
     }
 
+    /// Commands a project names, where the command itself writes down which.
+    fn project_scripts(&mut self, span: Span) {
+        let Some(text) = self.text_in(&places::absolute("package.json", &self.cwd)) else {
+            return;
+        };
+        self.mentioned(|this| {
+            for command in text.split('"') {
+                this.text(command, span, Input::Nothing);
+            }
+        });
+    }
+
     /// `npx -c 'text'`, and programs of a project run by its own tool.
     pub(super) fn project_tool(&mut self, argv: &[Field], given: &Given) {
+        self.project_scripts(given.span);
         let told =
             |field: &Field| matches!(field.text.as_str(), "-c" | "--call" | "--run" | "--command");
         if let Some(at) = argv.iter().position(told) {

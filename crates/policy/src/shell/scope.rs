@@ -226,6 +226,13 @@ impl Scope {
         own.map(|(name, _)| name).chain(new).cloned().collect()
     }
 
+    /// Every name, in order.
+    pub(super) fn all(&self) -> Vec<Rc<str>> {
+        let mut names: Vec<Rc<str>> = self.names.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
     /// How many names there are.
     pub(super) fn len(&self) -> usize {
         self.names.len()

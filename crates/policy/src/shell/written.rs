@@ -1,12 +1,14 @@
 //! Files the command itself writes: what is in them runs when they do.
 
+use super::carriers::option_values;
 use super::code;
-use super::field::Field;
+use super::field::{Field, HOLE};
 use super::invocation::{Input, Stream};
 use super::parameter::ARGUMENTS;
 use super::resolve::{Given, Resolver};
+use super::scope::Kind;
 use super::tree::Span;
-use crate::places;
+use crate::{places, wildcard};
 
 /// A file that gets what is printed.
 #[derive(Debug)]
@@ -20,6 +22,10 @@ impl Resolver<'_> {
     pub(super) fn write(&mut self, files: &[Written], text: Option<&str>) {
         for file in files {
             self.settle_on_disk(&file.path);
+            if file.path.contains(HOLE) {
+                // It may be any file, and another one next time.
+                self.disk.set_kind(&file.path, Kind::Kept);
+            }
             let Some(text) = text else {
                 self.disk.forget(&file.path);
                 continue;
@@ -32,19 +38,12 @@ impl Resolver<'_> {
 
     /// `tee`, `cp` and the like write what they are given or what another file holds.
     pub(super) fn copy_text(&mut self, name: &str, argv: &[Field], given: &Given) {
-        let arguments = argv.iter().skip(1);
-        let operands = arguments.filter(|field| !field.text.starts_with('-'));
-        let paths: Vec<String> = operands
-            .map(|field| places::absolute(&field.text, &self.cwd))
-            .collect();
+        let flag = |letters: &str| argv.iter().any(|field| field.text.starts_with(letters));
         match name {
             "tee" => {
-                let append = argv.iter().any(|field| {
-                    field.text == "--append"
-                        || field.text.starts_with("-a")
-                        || field.text.starts_with("-ia")
-                });
-                let files = paths.into_iter().map(|path| Written { path, append });
+                let append = flag("-a") || flag("-ia") || flag("--append");
+                let files = self.operands(argv).into_iter();
+                let files = files.map(|path| Written { path, append });
                 let files: Vec<Written> = files.collect();
                 self.write(&files, given.input.known());
             }
@@ -59,20 +58,43 @@ impl Resolver<'_> {
                 let files: Vec<Written> = files.collect();
                 self.write(&files, given.input.known());
             }
-            "cp" | "mv" | "ln" | "install" => {
-                let [from @ .., to] = paths.as_slice() else {
-                    return;
-                };
-                for from in from {
-                    let Some(text) = self.text_in(from) else {
-                        continue;
-                    };
-                    let base = from.rsplit('/').next().unwrap_or_default();
-                    self.disk.set(&format!("{to}/{base}"), vec![text.clone()]);
-                    self.disk.set(to, vec![text]);
+            "sed" | "perl" if flag("-i") => {
+                for path in self.operands(argv) {
+                    if self.disk.count(&path) > 0 {
+                        self.disk.set(&path, vec![HOLE.to_string()]);
+                    }
                 }
             }
+            "cp" | "mv" | "ln" | "install" => self.copy_files(argv),
             _ => {}
+        }
+    }
+
+    fn operands(&self, argv: &[Field]) -> Vec<String> {
+        let arguments = argv.iter().skip(1);
+        let operands = arguments.filter(|field| !field.text.starts_with('-'));
+        operands
+            .map(|field| places::absolute(&field.text, &self.cwd))
+            .collect()
+    }
+
+    fn copy_files(&mut self, argv: &[Field]) {
+        let paths = self.operands(argv);
+        let folders = option_values(argv, &["-t", "--target-directory"]);
+        let folder = folders.first().map(|field| field.text.as_str());
+        let folder = folder.map(|folder| places::absolute(folder, &self.cwd));
+        let (from, to) = match (&folder, paths.as_slice()) {
+            (Some(folder), all) => (all, folder),
+            (None, [from @ .., to]) => (from, to),
+            (None, []) => return,
+        };
+        for from in from {
+            let Some(text) = self.text_in(from) else {
+                continue;
+            };
+            let base = from.rsplit('/').next().unwrap_or_default();
+            self.disk.set(&format!("{to}/{base}"), vec![text.clone()]);
+            self.disk.set(to, vec![text]);
         }
     }
 
@@ -103,7 +125,7 @@ impl Resolver<'_> {
     pub(super) fn run_script(&mut self, file: &Field, arguments: &[Field], given: &Given) {
         let path = places::absolute(&file.text, &self.cwd);
         let Some(text) = self.text_in(&path) else {
-            return;
+            return self.any_written(&path, file.span);
         };
         self.once(&path, |this| {
             if !arguments.is_empty() {
@@ -112,6 +134,27 @@ impl Resolver<'_> {
             }
             this.text(&text, file.span, given.input.clone());
         });
+    }
+
+    /// A script whose path is not known may be one of those that were written.
+    fn any_written(&mut self, path: &str, span: Span) {
+        if self.disk.len() == 0 || !path.contains(['*', '?', '[', HOLE]) {
+            return;
+        }
+        let pattern = path.replace(HOLE, "*");
+        for name in self.disk.all() {
+            if !wildcard::matches(&pattern, &name) {
+                continue;
+            }
+            let texts: Vec<String> = self.disk.every(&name).flatten().cloned().collect();
+            self.once(&name, |this| {
+                this.mentioned(|this| {
+                    for text in &texts {
+                        this.text(text, span, Input::Nothing);
+                    }
+                });
+            });
+        }
     }
 
     /// Looks through a program in another language that is given by its path.
