@@ -286,20 +286,22 @@ fn a_remark_reaches_the_agent_while_it_works_and_a_queued_message_waits() {
 fn what_cannot_be_done_says_what_to_do_instead() {
     let server = ModelServer::start(Scenario::new()).unwrap();
     let program = quiet(&server, "");
-    let said = |typed: &str| {
+    let said = |typed: &str, code: i32| {
         let command = program.command(&["chat", "--plain"]);
-        command.stdin(typed).run().unwrap().code(1).stdout
+        command.stdin(typed).run().unwrap().code(code).stdout
     };
-    for (typed, what, hint) in [
+    // Only what asks for an answer and gets none fails as a whole.
+    for (typed, code, what, hint) in [
         (
             "/retry\n",
+            1,
             "no message to answer again",
             "say something first",
         ),
-        ("/undo\n", "nothing to take back", "/history"),
-        ("/rollback\n", "no checkpoints are taken", "--checkpoints"),
+        ("/undo\n", 0, "nothing to take back", "/history"),
+        ("/rollback\n", 0, "no checkpoints are taken", "--checkpoints"),
     ] {
-        let out = said(typed);
+        let out = said(typed, code);
         let told = out.split_once("error: ").map(|(_, told)| told);
         let told = told.unwrap_or_else(|| panic!("{typed}: {out}"));
         assert!(told.contains(what), "{typed}: {out}");
@@ -313,7 +315,7 @@ fn what_cannot_be_done_says_what_to_do_instead() {
     let config = format!("{config}checkpoints: {{enabled: true}}\n");
     program.home.write_config(&config).unwrap();
     program.shell("git init -q .").ok();
-    let out = said("/rollback 77\n");
+    let out = said("/rollback 77\n", 0);
     assert!(out.contains("error: there is no checkpoint 77"), "{out}");
     assert!(out.contains("hint: /rollback without a number"), "{out}");
 }
