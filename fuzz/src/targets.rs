@@ -176,9 +176,9 @@ const WAYS: &[&str] = &[
     "case x in $( @ )) :;; esac",
     "for i in a b c d e f g h i j k l m n o p q r; do @; done",
     "f() { @; }; false && f() { :; }; f",
-    "set @; \"$@\"",
-    "set -- x @; shift; \"$@\"",
-    "a=(x @); \"${a[@]:1}\"",
+    "set @; $*",
+    "set -- x @; shift; $*",
+    "a=(x @); ${a[*]:1}",
 ];
 
 /// Ways that hold it in single quotes.
@@ -201,9 +201,9 @@ const QUOTED_WAYS: &[&str] = &[
     "for i in {1..20} '@'; do eval \"$i\"; done",
     "printf 'ls\\n%s\\n' '@' | xargs -I% sh -c %",
     "parallel ::: ls '@'",
-    "x='a[$(@)]'; echo $((x))",
-    "declare -i n; n='a[$(@)]'",
-    "PS4='$(@)'; set -x",
+    "x='a[$( @ )]'; echo $((x))",
+    "declare -i n; n='a[$( @ )]'",
+    "PS4='$( @ )'; set -x",
     "echo '@' > zq.sh; bash zq.sh",
     "printf '%s\\n' '@' | tee zq.sh; sh zq.sh",
     "mapfile -C '@' -c 1 x < f",
@@ -293,6 +293,8 @@ fn disguises(input: &str) -> Result<(), String> {
         hidden = match WAYS.get(way) {
             // One here-document inside another needs another end.
             Some(way) if way.contains("<<") && hidden.contains("<<") => continue,
+            // Where a here-document is expanded, variables are read too early.
+            Some(way) if way.contains("<<E") && hidden.contains('$') => continue,
             // Only what stands on one line is an argument of a wrapper.
             Some(way) if is_wrapper(way) && !is_plain(&hidden) => continue,
             Some(way) => way.replace('@', &hidden),
@@ -336,9 +338,9 @@ fn typing(input: &str) -> Result<(), String> {
 
 fn is_wrapper(way: &str) -> bool {
     const WRAPPERS: [&str; 13] = [
-        "set @; \"$@\"",
-        "set -- x @; shift; \"$@\"",
-        "a=(x @); \"${a[@]:1}\"",
+        "set @; $*",
+        "set -- x @; shift; $*",
+        "a=(x @); ${a[*]:1}",
         "A=1 @",
         "sudo @",
         "env B=2 nice @",

@@ -108,12 +108,7 @@ fn a_question_reaches_the_model_at_once_and_nothing_else_is_asked() {
             .lines()
             .find_map(|line| line.strip_prefix("RssAnon:"))
             .unwrap();
-        let kib: u64 = made
-            .trim()
-            .trim_end_matches(" kB")
-            .trim()
-            .parse()
-            .unwrap();
+        let kib: u64 = made.trim().trim_end_matches(" kB").trim().parse().unwrap();
         // What the program makes for itself. Its code is several times as large without optimisation; the budget of
         // the whole of what is shipped stands in `bench`.
         assert!(kib < 10 * 1024, "{kib} KiB while it waits");

@@ -299,7 +299,12 @@ fn what_cannot_be_done_says_what_to_do_instead() {
             "say something first",
         ),
         ("/undo\n", 0, "nothing to take back", "/history"),
-        ("/rollback\n", 0, "no checkpoints are taken", "--checkpoints"),
+        (
+            "/rollback\n",
+            0,
+            "no checkpoints are taken",
+            "--checkpoints",
+        ),
     ] {
         let out = said(typed, code);
         let told = out.split_once("error: ").map(|(_, told)| told);

@@ -69,12 +69,14 @@ impl Resolver<'_> {
         let number = number.and_then(|number| number.parse::<usize>().ok());
         let function = number.and_then(|number| self.functions.get(number));
         let Some((body, bodies)) = function.cloned() else {
-            return false;
+            // While it is being defined it is no program either.
+            return self.calling.iter().any(|other| other == name);
         };
-        if self.calling.iter().any(|other| other == name) {
+        let calling = format!("{name}() {}", number.unwrap_or_default());
+        if self.calling.contains(&calling) {
             return true;
         }
-        self.calling.push(name.to_owned());
+        self.calling.push(calling);
         let arguments = argv.iter().skip(1);
         let arguments = arguments.map(|field| field.text.clone()).collect();
         let before = self.scope.clone();

@@ -127,7 +127,7 @@ impl Resolver<'_> {
         let Some(text) = self.text_in(&path) else {
             return self.any_written(&path, file.span);
         };
-        self.once(&path, |this| {
+        self.once(&path, &text, |this| {
             if !arguments.is_empty() {
                 let all = arguments.iter().map(|field| field.text.clone()).collect();
                 this.scope.set(ARGUMENTS, all);
@@ -147,13 +147,13 @@ impl Resolver<'_> {
                 continue;
             }
             let texts: Vec<String> = self.disk.every(&name).flatten().cloned().collect();
-            self.once(&name, |this| {
-                this.mentioned(|this| {
-                    for text in &texts {
+            for text in &texts {
+                self.once(&name, text, |this| {
+                    this.mentioned(|this| {
                         this.text(text, span, Input::Nothing);
-                    }
+                    });
                 });
-            });
+            }
         }
     }
 
@@ -161,7 +161,7 @@ impl Resolver<'_> {
     pub(super) fn run_program_text(&mut self, file: &Field) {
         let path = places::absolute(&file.text, &self.cwd);
         if let Some(text) = self.text_in(&path) {
-            self.once(&path, |this| this.written_code(&text, file.span));
+            self.once(&path, &text, |this| this.written_code(&text, file.span));
         }
     }
 
@@ -225,9 +225,9 @@ impl Resolver<'_> {
         self.text_in(&from?)
     }
 
-    /// Does some work on a file, unless that is being done already.
-    fn once(&mut self, path: &str, work: impl FnOnce(&mut Self)) {
-        let calling = format!("file {path}");
+    /// Does some work on the text of a file, unless that is being done already.
+    fn once(&mut self, path: &str, text: &str, work: impl FnOnce(&mut Self)) {
+        let calling = format!("file {path}\n{text}");
         if self.calling.contains(&calling) {
             return;
         }

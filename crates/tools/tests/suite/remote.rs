@@ -352,7 +352,7 @@ async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32)
     let command = hermes_exec::Command {
         text: format!(
             "cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' ' ' | grep -c 'sleep [{}]{}'; \
-             cd {directory}; ls -d handled hermes_exec_*",
+             cd {directory}; ls -d handled hermes_exec_* 2>/dev/null",
             &seconds.to_string()[..1],
             &seconds.to_string()[1..]
         ),
