@@ -1,6 +1,7 @@
 //! Commands of the shell itself that change its variables, its arguments or where it goes on.
 
 use super::field::{Field, HOLE};
+use super::invocation::Input;
 use super::parameter::ARGUMENTS;
 use super::prints;
 use super::read::is_name;
@@ -49,6 +50,21 @@ pub(super) fn declares(name: &str) -> bool {
     )
 }
 
+/// The variable and the line of a `read` that is given its text in the command itself.
+fn given_line<'a>(arguments: &'a [Field], input: &Input) -> Option<(&'a str, String)> {
+    let (name, raw) = match arguments {
+        [flag, name] if flag.text == "-r" => (name, true),
+        [name] => (name, false),
+        _ => return None,
+    };
+    let Input::Here(text) = input else {
+        return None;
+    };
+    let line = text.lines().next().unwrap_or_default().trim();
+    let whole = raw || !line.contains('\\');
+    (whole && is_name(&name.text)).then(|| (name.text.as_str(), line.to_owned()))
+}
+
 impl Resolver<'_> {
     /// What a command of the shell does to it, besides what it runs.
     pub(super) fn builtin(&mut self, name: &str, argv: &[Field], given: &Given) {
@@ -62,7 +78,10 @@ impl Resolver<'_> {
                     self.scope.set(&alias_of(&field.text), Vec::new());
                 }
             }
-            "read" => self.filled(arguments, "dnNptui", "REPLY"),
+            "read" => match given_line(arguments, &given.input) {
+                Some((name, line)) => self.store(name, false, vec![line]),
+                None => self.filled(arguments, "dnNptui", "REPLY"),
+            },
             "mapfile" | "readarray" => self.filled(arguments, "dnOsucC", "MAPFILE"),
             "getopts" => {
                 self.filled(arguments.get(1..2).unwrap_or_default(), "", "");
