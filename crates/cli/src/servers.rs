@@ -4,6 +4,7 @@
 mod asker;
 mod grounds;
 mod person;
+mod posted;
 mod sampler;
 mod told;
 mod wiring;
@@ -28,6 +29,8 @@ use crate::when;
 pub(crate) use asker::{Elicit, ScriptedAsker};
 use grounds::Grounds;
 pub(crate) use person::AtTerminal;
+use posted::Posting;
+pub(crate) use posted::{Running, running};
 pub(crate) use sampler::ModelSampler;
 use told::{Away, Standing, Told};
 pub(crate) use wiring::{Wiring, logins, osv};
@@ -54,6 +57,8 @@ pub(crate) struct Servers {
 struct Wired {
     wiring: Arc<Wiring>,
     grounds: Grounds,
+    #[expect(dead_code, reason = "held for its drop")]
+    posting: Arc<Posting>,
 }
 
 #[derive(Default)]
@@ -120,7 +125,9 @@ impl Servers {
                     }
                     None => BTreeSet::new(),
                 };
+                let fleet = wiring.fleet.clone();
                 *self.wired_mut() = Some(Wired {
+                    posting: Arc::new(Posting::start(context.home()?.path(), fleet)),
                     wiring: wiring.clone(),
                     grounds,
                 });
@@ -171,7 +178,8 @@ impl Servers {
 
     /// Ends all of them.
     pub(crate) async fn close(&self) {
-        if let Some(wired) = self.wired() {
+        let wired = self.wired_mut().take();
+        if let Some(wired) = wired {
             wired.wiring.close().await;
         }
     }
@@ -323,7 +331,7 @@ fn is_on_its_way(status: &Status) -> bool {
 }
 
 /// When a server is tried again, as the end of a sentence.
-fn again(status: &Status) -> Option<String> {
+pub(crate) fn again(status: &Status) -> Option<String> {
     let at: jiff::Timestamp = status.next_retry.as_deref()?.parse().ok()?;
     let at = when::show(at.as_duration().as_secs_f64());
     Some(format!("; it is tried again at {at}"))

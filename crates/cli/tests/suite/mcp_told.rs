@@ -4,6 +4,8 @@ use hermes_testkit::eventually;
 use hermes_testkit::mcp_server::{McpServer, Mode, Profile, tool};
 use hermes_testkit::model_server::{Scenario, Step, text};
 use hermes_testkit::pty::Terminal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value as Json, json};
 
 use super::mcp_lab::{LONG, Lab};
@@ -221,4 +223,64 @@ fn a_reload_applies_what_holds_for_all_servers() {
     assert!(told.contains("the entry is suspicious"), "{told}");
     assert!(!lab.offered(1).contains(&"mcp__lab__echo".to_owned()));
     talk.end();
+}
+
+// MCP-78: what a server does when it is tried by hand, and what it does in the conversation that uses it.
+#[test]
+fn the_state_of_a_server_in_a_running_conversation_is_shown_elsewhere() {
+    let server = McpServer::start(Profile::default()).unwrap();
+    let lab = lab();
+    lab.more(&format!(
+        "mcp_servers:\n{DEAD}  far:\n    url: '{}'\n",
+        server.url("/mcp")
+    ));
+    let running = || {
+        let (code, shown) = lab.mcp(&["status", "--json", "--wait", "60"]);
+        assert_eq!(code, 0, "{shown:?}");
+        shown[0]["running"].as_array().unwrap().clone()
+    };
+    assert!(running().is_empty(), "nothing runs");
+    let talk = Talk::begin(&lab);
+    talk.say("hello");
+    let word = |name: &str| {
+        let rows = running();
+        let servers = rows.first()?["servers"].as_array()?.clone();
+        let row = servers.into_iter().find(|row| row["name"] == name)?;
+        Some(row["status"].as_str()?.to_owned())
+    };
+    eventually(LONG, "the conversation is seen", || {
+        let both = (word("far")?, word("dead")?);
+        (both == ("connected".to_owned(), "failed".to_owned())).then_some(())
+    })
+    .unwrap();
+    let shown = lab.program.run(&["mcp", "test", "far"]).ok().stdout;
+    let line = shown.lines().last().unwrap();
+    assert!(line.starts_with("In the running program "), "{shown}");
+    assert!(line.ends_with(" it is connected."), "{shown}");
+    let failed = lab.program.run(&["mcp", "test", "dead"]);
+    let told = failed.stdout.contains(" it is failed (");
+    assert!(told && failed.code == Some(1), "{failed:?}");
+    let table = lab.program.run(&["mcp", "status", "--wait", "60"]).ok();
+    assert!(table.stdout.contains("In the running program "));
+    talk.end();
+    assert!(running().is_empty(), "it has ended");
+}
+
+// MCP-78
+#[test]
+fn a_conversation_that_was_killed_is_not_shown_as_running() {
+    let lab = lab();
+    lab.more(&format!("mcp_servers:\n{DEAD}"));
+    let talk = Talk::begin(&lab);
+    let folder = lab.program.home.path().join("cache/mcp-running");
+    let files = || std::fs::read_dir(&folder).map_or(0, Iterator::count);
+    eventually(LONG, "its state is written", || {
+        (files() == 2).then_some(())
+    })
+    .unwrap();
+    kill(Pid::from_raw(talk.screen.pid()), Signal::SIGKILL).unwrap();
+    talk.screen.wait_exit(LONG).unwrap();
+    let (code, shown) = lab.mcp(&["status", "--json", "--wait", "1"]);
+    assert_eq!((code, &shown[0]["running"]), (0, &json!([])), "{shown:?}");
+    assert_eq!(files(), 0, "what it left is cleared away");
 }

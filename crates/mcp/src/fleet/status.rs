@@ -2,18 +2,18 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Member;
 use crate::{Handle, Restated, SamplingCounts, State, View};
 
 /// A server in a listing.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
     /// Its name.
     pub name: String,
     /// How it is reached: `stdio`, `http` or `sse`.
-    pub transport: &'static str,
+    pub transport: String,
     /// How many tools it offers.
     pub tools: usize,
     /// Whether calls are answered.
@@ -44,7 +44,7 @@ pub struct Status {
 }
 
 /// What a server is doing, in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StatusWord {
     /// Calls are answered.
@@ -70,7 +70,7 @@ impl Status {
         let server = member.server();
         let mut status = Self {
             name: server.name().to_owned(),
-            transport: server.kind().word(),
+            transport: server.kind().word().to_owned(),
             tools: 0,
             connected: false,
             disabled: false,

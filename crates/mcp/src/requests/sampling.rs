@@ -21,7 +21,7 @@ use rmcp::model::{
     ToolChoiceMode,
 };
 use rmcp::model::{ErrorCode, ErrorData};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -91,7 +91,7 @@ pub trait Sampler: Send + Sync {
 }
 
 /// What sampling has come to, for status.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SamplingCounts {
     /// Questions.
     pub requests: u64,

@@ -4,15 +4,15 @@ use std::time::{Duration, Instant};
 
 use hermes_config::{Loaded, McpServer};
 use hermes_core::{Effect, FailureKind};
-use hermes_mcp::{Change, Memory, RecoveryPolicy, Server, State, View, unresolved};
+use hermes_mcp::{Change, Memory, RecoveryPolicy, Server, State, Status, View, unresolved};
 use hermes_store::Store;
 use serde_json::{Value as Json, json};
 
-use super::{list, runtime, server};
+use super::{list, runtime, server, status};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::{Output, Style, one_line};
-use crate::servers::Wiring;
+use crate::servers::{Running, Wiring};
 use crate::table::{Table, cut};
 
 /// How long a connection is waited for, unless the entry says less.
@@ -130,11 +130,25 @@ pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Out
     let runtime = runtime()?;
     let store = context.store()?;
     let _entered = runtime.enter();
-    let found = runtime.block_on(connect(&server, context, &loaded, &store))?;
+    let found = runtime.block_on(connect(&server, context, &loaded, &store));
+    let running = status::elsewhere(context, &loaded)?;
+    let found = match found {
+        Ok(found) => found,
+        Err(complaint) => {
+            if !as_json {
+                show_running(name, &running, output)?;
+            }
+            return Err(complaint);
+        }
+    };
     let auth = list::auth(&server, context.home()?.path());
-    match as_json {
-        true => output.json(&described(&server, &auth, &found))?,
-        false => show(&server, &auth, &found, context, &loaded, output)?,
+    if as_json {
+        let mut described = described(&server, &auth, &found);
+        described["running"] = running_json(name, &running);
+        output.json(&described)?;
+    } else {
+        show(&server, &auth, &found, context, &loaded, output)?;
+        show_running(name, &running, output)?;
     }
     // It was seen, so it is no news to the next conversation.
     if let Some(change) = &found.change {
@@ -142,6 +156,28 @@ pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Out
         runtime.block_on(memory.accept(name, &change.restated))?;
     }
     Ok(())
+}
+
+/// How the server is in conversations that go on: what works here may be down there.
+fn show_running(name: &str, running: &[Running], output: &mut Output) -> Outcome {
+    for (pid, status) in in_each(name, running) {
+        let state = status::sentence(status);
+        output.line(format!("In the running program {pid} it is {state}."))?;
+    }
+    Ok(())
+}
+
+fn running_json(name: &str, running: &[Running]) -> Json {
+    in_each(name, running)
+        .map(|(pid, status)| json!({ "pid": pid, "server": status }))
+        .collect()
+}
+
+fn in_each<'r>(name: &'r str, running: &'r [Running]) -> impl Iterator<Item = (u32, &'r Status)> {
+    running.iter().filter_map(move |one| {
+        let status = one.servers.iter().find(|status| status.name == name)?;
+        Some((one.pid, status))
+    })
 }
 
 fn show(

@@ -10,7 +10,7 @@ use super::{list, runtime};
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::{Output, one_line};
-use crate::servers::Wiring;
+use crate::servers::{Running, Wiring, again, running};
 use crate::table::Table;
 
 pub(super) fn run(
@@ -37,13 +37,39 @@ pub(super) fn run(
             statuses
         })
     };
+    let running = elsewhere(context, &loaded)?;
     if as_json {
-        return Ok(output.json(&json!({ "servers": statuses }))?);
+        return Ok(output.json(&json!({ "servers": statuses, "running": running }))?);
     }
-    if statuses.is_empty() {
-        return Ok(output.line("There are no MCP servers.")?);
+    match statuses.is_empty() {
+        true => output.line("There are no MCP servers.")?,
+        false => show(&statuses, output)?,
     }
-    show(&statuses, output)
+    for one in running {
+        output.line(format!("\nIn the running program {}:", one.pid))?;
+        show(&one.servers, output)?;
+    }
+    Ok(())
+}
+
+/// The other runs of the program, and how servers are there.
+pub(super) fn elsewhere(context: &Context, loaded: &Loaded) -> Outcome<Vec<Running>> {
+    let mut running = running(context.home()?.path());
+    for one in &mut running {
+        mask(&mut one.servers, loaded);
+    }
+    Ok(running)
+}
+
+/// How a server is, in a sentence.
+pub(super) fn sentence(status: &Status) -> String {
+    let again = again(status).unwrap_or_default();
+    let problem = problem(status);
+    let problem = match problem.is_empty() {
+        true => problem,
+        false => format!(" ({problem})"),
+    };
+    format!("{}{problem}{again}", word(status))
 }
 
 /// Names the variables of the settings where a problem would show their values.
@@ -67,7 +93,7 @@ pub(crate) fn show(statuses: &[Status], output: &mut Output) -> Outcome {
     for status in statuses {
         table.row([
             status.name.clone(),
-            status.transport.to_owned(),
+            status.transport.clone(),
             word(status),
             status.tools.to_string(),
             status.next_retry.clone().unwrap_or_default(),
