@@ -76,6 +76,7 @@ pub(super) const RULES: &[Rule] = &[
             "systemctl start runlevel6.target",
             "systemctl -H host start ctrl-alt-del.target",
             "rtcwake -m off -s 60",
+            "ipmitool -I open chassis power cycle",
             "gnome-session-quit --power-off",
             "shutdown -h now",
             "echo b > /proc/sysrq-trigger",
@@ -89,6 +90,7 @@ pub(super) const RULES: &[Rule] = &[
             "systemctl status reboot.target",
             "systemctl start nginx.service",
             "rtcwake -m no -s 60",
+            "ipmitool chassis power status",
             "shutdown -c",
         ],
     },
@@ -180,6 +182,10 @@ pub(super) const RULES: &[Rule] = &[
             }
             "skill" | "fuser" => one.short("k"),
             "xkill" => true,
+            "loginctl" => one
+                .words(SYSTEMCTL_VALUED)
+                .next()
+                .is_some_and(|verb| verb.starts_with("terminate-") || verb.starts_with("kill-")),
             _ => false,
         }),
         catches: &[
@@ -188,12 +194,15 @@ pub(super) const RULES: &[Rule] = &[
             "killall -r x",
             "pkill --signal SIGKILL node",
             "fuser -k 8080/tcp",
+            "loginctl terminate-user anna",
+            "loginctl kill-session 3",
         ],
         passes: &[
             "pkill -f vite",
             "killall node",
             "pgrep -f node",
             "fuser 8080/tcp",
+            "loginctl list-sessions",
         ],
     },
     Rule {
@@ -338,6 +347,11 @@ fn power(one: &Invocation, _: &Surroundings) -> bool {
         "gnome-session-quit" => one.long("--power-off") || one.long("--reboot"),
         "xfce4-session-logout" => one.long("--halt") || one.long("--reboot") || one.short("hr"),
         "kexec" => one.short("e"),
+        "ipmitool" => {
+            let power = one.operands().skip_while(|field| field.text != "power");
+            let verb = power.map(|field| field.text.as_str()).nth(1);
+            matches!(verb, Some("off" | "cycle" | "reset" | "soft"))
+        }
         "dbus-send" | "gdbus" | "busctl" | "qdbus" => one.arguments().iter().any(|field| {
             let call = field.text.rsplit('.').next().unwrap_or_default();
             matches!(

@@ -131,11 +131,19 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Ask,
         reason: "runs text that is only known when it runs",
         looks: Looks::Signs(&[Sign::UnknownText]),
-        catches: &["eval \"$X\"", "bash -c \"$CMD\"", "eval \"$(cat x)\""],
+        catches: &[
+            "eval \"$X\"",
+            "bash -c \"$CMD\"",
+            "eval \"$(cat x)\"",
+            "sed s/a/b/ y > x; sh x",
+            "pdflatex -shell-escape x.tex",
+        ],
         passes: &[
             "eval \"$(ssh-agent -s)\"",
             "eval \"$(pyenv init -)\"",
             "eval ls",
+            "sort y > x; cat x",
+            "pdflatex x.tex",
         ],
     },
     Rule {

@@ -141,6 +141,11 @@ fn written_operands(one: &Invocation) -> Vec<String> {
             places.map(str::to_owned).collect()
         }
         "patch" | "ex" | "ed" | "zip" => operands().take(1).collect(),
+        // With these letters it only reads the key.
+        "ssh-keygen" if !one.short("lyeiBF") => {
+            let files = one.values(&["-f"]).into_iter();
+            files.map(|field| field.text).collect()
+        }
         "uniq" => word(&["-f", "-s", "-w"], 1).into_iter().collect(),
         "xxd" => word(&["-l", "-s", "-c", "-g", "-o"], 1)
             .into_iter()

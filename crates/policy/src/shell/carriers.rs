@@ -1,7 +1,7 @@
 //! Programs that are told in an option, or behind their own words, what else to run.
 
 use super::field::Field;
-use super::invocation::{Input, Place};
+use super::invocation::{Input, Place, Sign};
 use super::resolve::{Given, Resolver};
 use super::unwrap::{joined, wrapped};
 use super::wrappers;
@@ -66,6 +66,16 @@ impl Resolver<'_> {
                     if let Some(text) = field.text.strip_prefix(['!', '|']) {
                         self.text(text, field.span, Input::Nothing);
                     }
+                }
+            }
+            // What a document runs then stands in the document.
+            "tex" | "latex" | "pdftex" | "pdflatex" | "xelatex" | "lualatex" | "latexmk" => {
+                let escapes = |field: &&Field| {
+                    let option = field.text.trim_start_matches('-');
+                    matches!(option, "shell-escape" | "enable-write18")
+                };
+                if let Some(option) = argv.iter().find(escapes) {
+                    self.sign(Sign::UnknownText, option.span);
                 }
             }
             "gcc" | "g++" | "cc" | "c++" | "gfortran" => {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::carriers::option_values;
 use super::code;
-use super::field::{Field, HOLE};
+use super::field::{Carried, Field, HOLE};
 use super::invocation::{Input, Sign};
 use super::parameter::ARGUMENTS;
 use super::resolve::{Given, Resolver};
@@ -60,16 +60,7 @@ impl Resolver<'_> {
             "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"
         );
         match &file.carried {
-            Some(carried) if !file.is_known() => {
-                let input = Input::Piped {
-                    programs: carried.programs.clone().into(),
-                    text: carried.text.clone().map(Rc::from),
-                };
-                self.fed(&Given {
-                    input,
-                    ..given.clone()
-                });
-            }
+            Some(carried) if !file.is_known() => self.fed_by(carried, given),
             _ if is_input => self.fed(given),
             _ => {
                 let words = words_from(file, argv);
@@ -144,19 +135,24 @@ impl Resolver<'_> {
                     && carried.text.is_none()
                     && file.comes_from(&["kubectl", "helm", "npm", "gh", "docker", "poetry"]);
                 if !setters && !completion {
-                    let input = Input::Piped {
-                        programs: carried.programs.clone().into(),
-                        text: carried.text.clone().map(Rc::from),
-                    };
-                    self.fed(&Given {
-                        input,
-                        ..given.clone()
-                    });
+                    self.fed_by(carried, given);
                 }
             }
             None if file.text == "/dev/stdin" => self.fed(given),
             None => self.run_script(file, argv.get(2..).unwrap_or_default(), given),
         }
+    }
+
+    /// A shell that runs what a substitution prints.
+    fn fed_by(&mut self, carried: &Carried, given: &Given) {
+        let input = Input::Piped {
+            programs: carried.programs.clone().into(),
+            text: carried.text.clone().map(Rc::from),
+        };
+        self.fed(&Given {
+            input,
+            ..given.clone()
+        });
     }
 
     /// A shell or interpreter that runs its standard input.

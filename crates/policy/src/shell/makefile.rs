@@ -43,9 +43,14 @@ impl Resolver<'_> {
             places::absolute(&folder.text, &cwd)
         });
         for file in files {
-            if let Some(text) = self.text_in(&places::absolute(&file.text, &cwd)) {
-                self.makefile(&text, argv, file.span);
-            }
+            self.makefile_at(&places::absolute(&file.text, &cwd), argv, file.span);
+        }
+    }
+
+    /// A makefile that the command wrote.
+    fn makefile_at(&mut self, path: &str, argv: &[Field], span: Span) {
+        if let Some(text) = self.text_in(path) {
+            self.once(path, &text, |this| this.makefile(&text, argv, span));
         }
     }
 
@@ -73,6 +78,11 @@ impl Resolver<'_> {
         for line in whole.lines() {
             if let Some(recipe) = line.strip_prefix('\t') {
                 recipes.push(recipe);
+            } else if let Some(files) = included(line) {
+                for file in files.split_whitespace() {
+                    let path = places::absolute(file, &self.cwd);
+                    self.makefile_at(&path, argv, span);
+                }
             } else if let Some((name, value)) = definition(line) {
                 variables.insert(name, value);
             } else if let Some((_, recipe)) = line.split_once(';') {
@@ -87,6 +97,14 @@ impl Resolver<'_> {
             self.text(command, span, Input::Nothing);
         }
     }
+}
+
+/// The files that an `include` names.
+fn included(line: &str) -> Option<&str> {
+    let words = ["include ", "-include ", "sinclude "];
+    words
+        .iter()
+        .find_map(|word| line.trim_start().strip_prefix(word))
 }
 
 /// `NAME = value` and its kin.

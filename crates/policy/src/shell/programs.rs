@@ -8,7 +8,7 @@ use super::field::Field;
 use super::invocation::{Input, Place};
 use super::resolve::{Given, Resolver};
 use super::tree::Span;
-use super::unwrap::{value, wrapped};
+use super::unwrap::wrapped;
 use super::wrappers;
 use crate::places;
 
@@ -91,17 +91,15 @@ impl Resolver<'_> {
         }
     }
 
+    /// `flock FILE command` and `flock FILE -c text`.
     pub(super) fn flock(&mut self, argv: &[Field], given: &Given) {
-        if let Some(text) = value(argv, &["-c", "--command"]) {
-            self.text(&text.text, text.span, Input::Nothing);
-            return;
-        }
-        let operands = wrappers::operands("wE", argv);
-        if operands.len() > 1 {
-            self.run(
-                operands.get(1..).unwrap_or_default().to_vec(),
-                wrapped(given),
-            );
+        let behind_file = wrappers::operands("wE", argv).get(1..);
+        match behind_file.unwrap_or_default() {
+            [] => {}
+            [option, text, ..] if matches!(option.text.as_str(), "-c" | "--command") => {
+                self.text(&text.text, text.span, Input::Nothing);
+            }
+            inner => drop(self.run(inner.to_vec(), wrapped(given))),
         }
     }
 

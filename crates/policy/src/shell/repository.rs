@@ -41,6 +41,11 @@ impl Resolver<'_> {
             self.run(bare, wrapped(given));
             return;
         }
+        self.git_command(argv, given);
+    }
+
+    /// What a command of git runs.
+    fn git_command(&mut self, argv: &[Field], given: &Given) {
         let own = argv.get(1..).unwrap_or_default();
         let rest = argv.get(2..).unwrap_or_default();
         for field in rest {

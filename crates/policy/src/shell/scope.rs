@@ -107,13 +107,6 @@ impl Scope {
         self.put(name, Some(Rc::from(values)));
     }
 
-    /// From here on nothing is known about a name.
-    pub(super) fn forget(&mut self, name: &str) {
-        if self.names.contains_key(name) {
-            self.put(name, None);
-        }
-    }
-
     fn put(&mut self, name: &str, value: Value) {
         let kind = self.kind(name);
         let mut known = Known::default();

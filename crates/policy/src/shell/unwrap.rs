@@ -77,12 +77,7 @@ impl Resolver<'_> {
     fn elsewhere(&mut self, name: &str, argv: &[Field], given: &Given) -> Option<String> {
         let known = self.told(name, argv, given);
         if let Some((inner, assignments)) = wrappers::inner(name, argv) {
-            for field in assignments {
-                if let Some((variable, value)) = field.text.split_once('=') {
-                    self.environment(variable, value, field.span, false);
-                    self.store(variable, false, vec![value.to_owned()]);
-                }
-            }
+            self.assigned(assignments);
             let place = self.place;
             if name == "chroot" && !self.is_own_root(argv, inner) {
                 self.place = Place::Container;
@@ -129,6 +124,16 @@ impl Resolver<'_> {
             _ => self.perhaps(argv, given),
         }
         None
+    }
+
+    /// Variables that a wrapper sets for what it starts.
+    fn assigned(&mut self, assignments: &[Field]) {
+        for field in assignments {
+            if let Some((variable, value)) = field.text.split_once('=') {
+                self.environment(variable, value, field.span, false);
+                self.store(variable, false, vec![value.to_owned()]);
+            }
+        }
     }
 
     /// `su -c text`, `script -c text` and the like.
@@ -212,11 +217,4 @@ pub(super) fn joined(argv: &[Field], from: usize) -> String {
         .map(|field| field.text.as_str())
         .collect();
     words.join(" ")
-}
-
-/// The argument behind one of these options.
-pub(super) fn value<'f>(argv: &'f [Field], options: &[&str]) -> Option<&'f Field> {
-    let mut arguments = argv.iter();
-    arguments.find(|field| options.contains(&field.text.as_str()))?;
-    arguments.next()
 }

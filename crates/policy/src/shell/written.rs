@@ -3,7 +3,7 @@
 use super::carriers::option_values;
 use super::code;
 use super::field::{Field, HOLE};
-use super::invocation::{Input, Stream};
+use super::invocation::{Input, Sign, Stream};
 use super::parameter::ARGUMENTS;
 use super::resolve::{Given, Resolver};
 use super::scope::Kind;
@@ -26,10 +26,8 @@ impl Resolver<'_> {
                 // It may be any file, and another one next time.
                 self.disk.set_kind(&file.path, Kind::Kept);
             }
-            let Some(text) = text else {
-                self.disk.forget(&file.path);
-                continue;
-            };
+            let unknown = HOLE.to_string();
+            let text = text.unwrap_or(&unknown);
             let before = self.disk.get(&file.path).and_then(<[String]>::first);
             let before = before.filter(|_| file.append).cloned().unwrap_or_default();
             self.disk.set(&file.path, vec![before + text]);
@@ -127,6 +125,9 @@ impl Resolver<'_> {
         let Some(text) = self.text_in(&path) else {
             return self.any_written(&path, file.span);
         };
+        if text.chars().all(|c| c == HOLE) && !text.is_empty() {
+            return self.sign(Sign::UnknownText, file.span);
+        }
         self.once(&path, &text, |this| {
             if !arguments.is_empty() {
                 let all = arguments.iter().map(|field| field.text.clone()).collect();
@@ -226,7 +227,7 @@ impl Resolver<'_> {
     }
 
     /// Does some work on the text of a file, unless that is being done already.
-    fn once(&mut self, path: &str, text: &str, work: impl FnOnce(&mut Self)) {
+    pub(super) fn once(&mut self, path: &str, text: &str, work: impl FnOnce(&mut Self)) {
         let calling = format!("file {path}\n{text}");
         if self.calling.contains(&calling) {
             return;
