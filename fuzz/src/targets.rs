@@ -298,7 +298,14 @@ fn disguises(input: &str) -> Result<(), String> {
             // Only what stands on one line is an argument of a wrapper.
             Some(way) if is_wrapper(way) && !is_plain(&hidden) => continue,
             Some(way) => way.replace('@', &hidden),
-            None => QUOTED_WAYS[way - WAYS.len()].replace('@', &hidden.replace('\'', "'\\''")),
+            None => {
+                let way = QUOTED_WAYS[way - WAYS.len()];
+                // What takes one line leaves the others.
+                if (way.contains("read -r x") || way.contains("xargs -I")) && hidden.contains('\n') {
+                    continue;
+                }
+                way.replace('@', &hidden.replace('\'', "'\\''"))
+            }
         };
     }
     // What stands before it must be whole, or it could be a part of that.
