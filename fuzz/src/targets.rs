@@ -301,7 +301,8 @@ fn disguises(input: &str) -> Result<(), String> {
             None => {
                 let way = QUOTED_WAYS[way - WAYS.len()];
                 // What takes one line leaves the others.
-                if (way.contains("read -r x") || way.contains("xargs -I")) && hidden.contains('\n') {
+                if (way.contains("read -r x") || way.contains("xargs -I")) && hidden.contains('\n')
+                {
                     continue;
                 }
                 way.replace('@', &hidden.replace('\'', "'\\''"))

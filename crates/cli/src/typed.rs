@@ -3,11 +3,14 @@
 mod form;
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, BufRead, IsTerminal, PipeReader, PipeWriter, Write};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use hermes_core::{Answer, InboxId, Question, QuestionKind, Reach};
 use hermes_tui::composer::paste::is_command;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::termios::{FlushArg, tcflush};
 use tokio::sync::mpsc;
 
@@ -85,6 +88,8 @@ impl Open {
 /// was.
 pub(crate) struct Typed {
     lines: mpsc::Receiver<Came>,
+    /// Reading ends with it.
+    _reading: Option<PipeWriter>,
     /// Whether somebody can answer.
     by_hand: bool,
     /// A message that may go on.
@@ -97,9 +102,14 @@ pub(crate) struct Typed {
 
 impl Typed {
     pub(crate) fn new() -> Self {
+        let by_hand = io::stdin().is_terminal();
+        // From a pipe, which nobody else reads from, all there is may be taken.
+        let ends = by_hand.then(|| io::pipe().ok()).flatten();
+        let (ended, reading) = ends.unzip();
         Self {
-            lines: lines(),
-            by_hand: io::stdin().is_terminal(),
+            lines: lines(ended),
+            _reading: reading,
+            by_hand,
             open: None,
             ahead: VecDeque::new(),
             over: false,
@@ -196,12 +206,14 @@ impl Typed {
     }
 }
 
-/// Lines from the terminal, read on a thread of their own: reading cannot be interrupted.
-fn lines() -> mpsc::Receiver<Came> {
+/// Lines of standard input, read on a thread of their own: reading cannot be interrupted. Once the other end of
+/// `ended` is closed, nothing more is taken: what is typed then is for somebody else.
+fn lines(ended: Option<PipeReader>) -> mpsc::Receiver<Came> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     std::thread::spawn(move || {
-        let mut input = io::stdin().lock();
-        while let Some(text) = line(&mut input) {
+        while ended.as_ref().is_none_or(is_typed)
+            && let Some(text) = line(&mut io::stdin().lock())
+        {
             let at = Instant::now();
             if sender.blocking_send(Came { text, at }).is_err() {
                 return;
@@ -209,6 +221,24 @@ fn lines() -> mpsc::Receiver<Came> {
         }
     });
     receiver
+}
+
+/// Waits until a line was typed; false when nobody wants it any more. A terminal hands out one line at a time, so that
+/// none waits unseen.
+fn is_typed(ended: &PipeReader) -> bool {
+    let input = io::stdin();
+    let mut both = [
+        PollFd::new(ended.as_fd(), PollFlags::POLLIN),
+        PollFd::new(input.as_fd(), PollFlags::POLLIN),
+    ];
+    loop {
+        match poll(&mut both, PollTimeout::NONE) {
+            Err(Errno::EINTR) => {}
+            // Where it cannot be waited, reading does.
+            Err(_) => return true,
+            Ok(_) => return !both.first().is_some_and(|end| end.any().unwrap_or(true)),
+        }
+    }
 }
 
 /// The next line. What is no text in it becomes a sign that says so: the lines behind it are worth answering, too.
@@ -327,6 +357,7 @@ mod tests {
         }
         Typed {
             lines: receiver,
+            _reading: None,
             by_hand,
             open: None,
             ahead: VecDeque::new(),

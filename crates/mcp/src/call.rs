@@ -178,6 +178,7 @@ impl Call<'_> {
         };
         let wait = wait.min(self.patience.limit);
         self.handle.wanted().await;
+        self.first_connection().await?;
         // Not worth waiting for any more: ready, or tried and given up again.
         let over = move |view: &View| match view.state {
             State::Ready | State::Stopping | State::Stopped => true,
@@ -204,6 +205,18 @@ impl Call<'_> {
             | State::Reconnecting { .. }
             | State::Recycled
             | State::Parked => Err(End::strike(self.absent(&view, wait))),
+        }
+    }
+
+    /// Waits for the first attempt to connect, which has a time of its own: programs that are fetched or built first
+    /// take a while, and nothing says yet that anything is wrong.
+    async fn first_connection(&self) -> Result<(), End> {
+        let tried = |view: &View| !matches!(view.state, State::Connecting { failures: 0 });
+        let limit = self.policy().connect_timeout.min(self.patience.limit);
+        tokio::select! {
+            biased;
+            () = self.patience.cancel.cancelled() => Err(self.ended(Failure::Cancelled)),
+            _ = self.handle.wait_for(limit, tried) => Ok(()),
         }
     }
 

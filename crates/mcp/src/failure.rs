@@ -17,7 +17,7 @@ use crate::AuthError;
 use crate::transport::WireError;
 pub(crate) use remedy::Remedy;
 pub use visit::Link;
-pub(crate) use words::{quoted, too_long};
+pub(crate) use words::{quoted, too_long, unreadable};
 
 /// Texts with which servers say that they do not know our session. They say so instead of doing what was
 /// asked, so it may be asked again.
@@ -202,7 +202,7 @@ impl Failure {
     /// An error the server answered with, on a request that did or did not carry a session id.
     pub(crate) fn from_rpc(code: i32, message: &str, session_id: bool) -> Self {
         let text = clipped(message);
-        if code == words::TOO_LONG {
+        if code == words::UNREADABLE {
             return Self::Protocol { text };
         }
         let low = text.to_lowercase();

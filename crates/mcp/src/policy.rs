@@ -35,7 +35,8 @@ pub struct RecoveryPolicy {
     pub breaker_cooldown: Duration,
     /// How long a call waits for a session newer than the one that failed.
     pub fresh_session_wait: Duration,
-    /// How long a call waits when there is no session right now; never longer than the call itself may take.
+    /// How long a call waits when there is no session right now; never longer than the call itself may take. The first
+    /// attempt to connect is waited for besides, as long as it may take.
     pub absent_session_wait: Duration,
     /// How long a call waits for a recycled program to be started.
     pub wake_wait: Duration,
@@ -81,10 +82,11 @@ pub struct RecoveryPolicy {
 const SLACK: Duration = Duration::from_secs(10);
 
 impl RecoveryPolicy {
-    /// The longest a call takes unless a person is asked: two attempts, the wait before them and the longer of
+    /// The longest a call takes unless a person is asked: two attempts, the waits before them and the longer of
     /// the two ways from one to the other.
     pub(crate) fn longest_call(&self) -> Duration {
         self.call_timeout * 2
+            + self.connect_timeout
             + self.absent_session_wait.max(self.wake_wait)
             + self.auth_decision.max(self.keepalive_timeout)
             + self.fresh_session_wait

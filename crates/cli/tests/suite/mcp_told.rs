@@ -274,8 +274,9 @@ fn a_conversation_that_was_killed_is_not_shown_as_running() {
     let talk = Talk::begin(&lab);
     let folder = lab.program.home.path().join("cache/mcp-running");
     let files = || std::fs::read_dir(&folder).map_or(0, Iterator::count);
+    let state = folder.join(format!("{}.json", talk.screen.pid()));
     eventually(LONG, "its state is written", || {
-        (files() == 2).then_some(())
+        state.exists().then_some(())
     })
     .unwrap();
     kill(Pid::from_raw(talk.screen.pid()), Signal::SIGKILL).unwrap();

@@ -1,5 +1,6 @@
 //! A line at a time: from a pipe, and on a terminal that can do nothing else.
 
+use hermes_testkit::eventually;
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, error, text, tool_call};
 use hermes_testkit::pty::Terminal;
 use serde_json::json;
@@ -323,4 +324,37 @@ fn what_cannot_be_done_says_what_to_do_instead() {
     let out = said("/rollback 77\n", 0);
     assert!(out.contains("error: there is no checkpoint 77"), "{out}");
     assert!(out.contains("hint: /rollback without a number"), "{out}");
+}
+
+// CL-18
+#[test]
+fn what_is_typed_while_it_leaves_is_for_the_next_program() {
+    let server = ModelServer::start(Scenario::new()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    // It does not end when it is asked to, which leaves time to type.
+    let script = format!(
+        "trap 'touch {0}/asked' TERM; touch {0}/up; while :; do sleep 0.05; done",
+        folder.display()
+    );
+    let settings =
+        format!("mcp_servers:\n  slow:\n    command: bash\n    args: [-c, \"{script}\"]\n");
+    let program = quiet(&server, &settings);
+    let command = program.home.command("/bin/bash");
+    let command = command
+        .args(["-c", "$H; IFS= read -r line; echo \"next: <$line>\""])
+        .env(
+            "H",
+            format!("{} chat --plain", env!("CARGO_BIN_EXE_hermes")),
+        );
+    let terminal = Terminal::spawn(&command, 80, 20).unwrap();
+    terminal.wait_for_text("Ctrl+D ends", LIMIT).unwrap();
+    let there = |name: &str| {
+        eventually(LIMIT, name, || folder.join(name).exists().then_some(())).unwrap();
+    };
+    there("up");
+    terminal.send("/exit\r").unwrap();
+    there("asked");
+    terminal.send("for later\r").unwrap();
+    terminal.wait_for_text("next: <for later>", LIMIT).unwrap();
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
@@ -71,6 +72,7 @@ pub(super) fn serve(
         mask,
         launcher,
         pid: nix::unistd::getpid().as_raw(),
+        parent: nix::unistd::getppid(),
         running: HashMap::new(),
     };
     // A broken conversation ends like a closed one: nothing may be left behind.
@@ -89,6 +91,8 @@ struct Serving<'a> {
     mask: SigSet,
     launcher: &'a [String],
     pid: i32,
+    /// Who started us: the first warden, for one of its wardens.
+    parent: Pid,
     /// The first process of each run that has not ended, and what the run is called.
     running: HashMap<i32, u64>,
 }
@@ -300,8 +304,9 @@ impl Serving<'_> {
     }
 
     fn end_everything(&mut self, grace: Duration) {
-        if self.kind == Kind::Nest && self.running.is_empty() {
-            // What its run left behind goes to the first warden, which ends it with us.
+        let is_looked_after = self.parent == nix::unistd::getppid();
+        if self.kind == Kind::Nest && self.running.is_empty() && is_looked_after {
+            // What its run left behind goes to the first warden, which ends it with us. Were that killed, nobody would.
             return;
         }
         self.running.clear();

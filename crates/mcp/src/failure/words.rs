@@ -13,12 +13,18 @@ const BEGINNING: usize = 80;
 const ENDING: usize = 120;
 
 /// The code of the error that stands for an answer nobody can read.
-pub(super) const TOO_LONG: i32 = -32_099;
+pub(super) const UNREADABLE: i32 = -32_099;
 
 /// The answer in the place of one that is longer than `limit` bytes.
 pub(crate) fn too_long(limit: usize) -> ErrorData {
     let text = format!("the answer is longer than {limit} bytes, the most that is read");
-    ErrorData::new(ErrorCode(TOO_LONG), text, None)
+    ErrorData::new(ErrorCode(UNREADABLE), text, None)
+}
+
+/// The answer in the place of one that cannot be read.
+pub(crate) fn unreadable(error: &serde_json::Error) -> ErrorData {
+    let text = format!("the answer is not a message of the protocol: {error}");
+    ErrorData::new(ErrorCode(UNREADABLE), text, None)
 }
 
 /// How far a call was, as the end of a sentence.

@@ -179,19 +179,21 @@ impl Unavailable {
                         partly: true,
                     });
                 }
-                let error = view.last_failure.unwrap_or_default();
+                // One that is tried again is as unavailable as it was: no news to whoever heard of it.
+                let unreachable = |error: &str| format!("it cannot be reached ({error})");
                 match view.state {
                     State::Ready | State::Recycled => return None,
-                    State::Connecting { .. } | State::Reconnecting { .. } => {
-                        "it is being connected".to_owned()
-                    }
+                    State::Connecting { .. } | State::Reconnecting { .. } => view
+                        .last_failure
+                        .as_deref()
+                        .map_or_else(|| "it is being connected".to_owned(), unreachable),
                     State::NeedsAuth => {
                         format!(
                             "it does not let us in; the user can {}",
                             handle.server().way_in()
                         )
                     }
-                    State::Parked => format!("it cannot be reached ({error})"),
+                    State::Parked => unreachable(view.last_failure.as_deref().unwrap_or_default()),
                     State::Stopping | State::Stopped => "it is being ended".to_owned(),
                 }
             }

@@ -29,6 +29,8 @@ use crate::{AuthError, Authority, Recovery, Refusal};
 
 /// How often a wait looks whether the token file has changed.
 const LOOK: Duration = Duration::from_millis(500);
+/// How long a request waits for a token that is being renewed.
+const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Most recoveries under way; more than there are tokens at any time.
 const MOST_FLIGHTS: usize = 16;
 
@@ -212,10 +214,8 @@ impl OAuth {
         let tokens = match (self.current().await.map_err(failed)?, grant) {
             (Some(tokens), _) if !tokens.is_due(now) => tokens,
             (Some(tokens), _) => {
-                let renewed = self
-                    .flight(Some(tokens.access()), Challenge::default())
-                    .await;
-                match renewed {
+                let renewed = self.flight(Some(tokens.access()), Challenge::default());
+                match in_time(renewed).await {
                     Ok(()) => self.current().await.map_err(failed)?.unwrap_or(tokens),
                     // It still works for a moment, and the next request tries again.
                     Err(AuthError::Later { .. }) if tokens.left(now) > Some(0.0) => tokens,
@@ -230,7 +230,7 @@ impl OAuth {
                 });
             }
             (None, Grant::Client | Grant::IdentityProvider(_)) => {
-                self.flight(None, Challenge::default()).await?;
+                in_time(self.flight(None, Challenge::default())).await?;
                 match self.current().await.map_err(failed)? {
                     Some(tokens) => tokens,
                     None => return Ok(None),
@@ -239,6 +239,16 @@ impl OAuth {
         };
         tokens.bearer(&self.0.origin).map(Some).map_err(failed)
     }
+}
+
+/// What a flight comes to, for somebody who has other things to do: it goes on without him.
+async fn in_time(flight: Flight) -> Result<(), AuthError> {
+    let landed = tokio::time::timeout(LONGEST_WAIT, flight).await;
+    landed.unwrap_or_else(|_| {
+        Err(AuthError::Later {
+            why: "the authorization server takes its time".to_owned(),
+        })
+    })
 }
 
 impl Authority for OAuth {

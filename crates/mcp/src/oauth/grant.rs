@@ -14,7 +14,7 @@ use super::error::OAuthError;
 use super::metadata::Metadata;
 use super::settings::{IdentityProvider, Method, OAuthSettings};
 use super::tokens::secret;
-use super::wire::{Reach, answer, post};
+use super::wire::{Reach, answer, ask_for_tokens};
 
 const JWT_CLIENT: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 const JWT_GRANT: &str = "urn:ietf:params:oauth:grant-type:jwt-bearer";
@@ -158,7 +158,7 @@ impl Desk<'_> {
                 secrets.push(("client_assertion", self.signed(&client.id, endpoint).await?));
             }
         }
-        let mut request = post(self.http, endpoint).form(fields);
+        let mut request = ask_for_tokens(self.http, endpoint).form(fields);
         for (name, value) in secrets {
             let scheme = AuthScheme::FormField(name.to_owned());
             request = request.auth(&secret(name, value, &origin)?, scheme);

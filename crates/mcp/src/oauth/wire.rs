@@ -14,6 +14,9 @@ use super::error::OAuthError;
 const MOST_BYTES: usize = 512 * 1024;
 /// Shorter than other processes wait for the lock that is held meanwhile.
 const LONGEST_EXCHANGE: Duration = Duration::from_secs(10);
+/// How long an answer with tokens is waited for: the request may have used up what it was made with, so that giving
+/// it up costs the login.
+const LONGEST_GRANT: Duration = Duration::from_secs(60);
 /// Most characters of an explanation that are shown.
 const MOST_QUOTED: usize = 200;
 
@@ -69,7 +72,9 @@ pub(super) async fn document(
     http: &HttpClient,
     url: &Url,
 ) -> Result<Option<Map<String, Json>>, OAuthError> {
-    let response = bounded(http.get(url.clone())).send().await?;
+    let response = bounded(http.get(url.clone()), LONGEST_EXCHANGE)
+        .send()
+        .await?;
     let status = response.status();
     if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
         return Err(OAuthError::Refused {
@@ -88,14 +93,19 @@ pub(super) async fn document(
 
 /// A request with limits that stays with its server: its body is confidential.
 pub(super) fn post(http: &HttpClient, url: &Url) -> RequestBuilder {
-    bounded(http.post(url.clone())).redirects(RedirectRule::SameOrigin)
+    bounded(http.post(url.clone()), LONGEST_EXCHANGE).redirects(RedirectRule::SameOrigin)
 }
 
-fn bounded(request: RequestBuilder) -> RequestBuilder {
+/// The same, for tokens.
+pub(super) fn ask_for_tokens(http: &HttpClient, url: &Url) -> RequestBuilder {
+    bounded(http.post(url.clone()), LONGEST_GRANT).redirects(RedirectRule::SameOrigin)
+}
+
+fn bounded(request: RequestBuilder, limit: Duration) -> RequestBuilder {
     request
         .timeouts(Timeouts {
-            total: LONGEST_EXCHANGE,
-            first_byte: LONGEST_EXCHANGE,
+            total: limit,
+            first_byte: limit,
             ..Timeouts::default()
         })
         .header(header::ACCEPT, HeaderValue::from_static("application/json"))

@@ -66,7 +66,7 @@ impl Handle {
     }
 
     /// Somebody needs a session: one that is only waiting for its turn is made now.
-    pub(crate) async fn wanted(&self) {
+    pub async fn wanted(&self) {
         self.command(Command::Wake).await;
     }
 

@@ -3,7 +3,7 @@
 use rmcp::model::ServerJsonRpcMessage;
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-use super::overlong::{Collected, Collector};
+use super::overlong::{Collected, Collector, instead};
 use super::reading::parse;
 
 /// Reads messages. What is not one is left out: programs print all kinds of things.
@@ -45,7 +45,12 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 Collected::Message(line) if line.trim_ascii().is_empty() => {}
                 Collected::Message(line) => match parse(&line) {
                     Ok(message) => return Some(message),
-                    Err(error) => tracing::debug!(%error, "a line is not a message"),
+                    Err(error) => {
+                        tracing::debug!(%error, "a line is not a message");
+                        if let Some(answer) = instead(&line, &error) {
+                            return Some(answer);
+                        }
+                    }
                 },
             }
         }

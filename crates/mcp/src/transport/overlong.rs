@@ -1,15 +1,18 @@
-//! Messages that are too long to be read. Whoever waits for one would wait until his time is over, so an
-//! answer that says so takes its place.
+//! Messages that are too long to be read, or cannot be read at all. Whoever waits for one would wait until his time
+//! is over, so an answer that says so takes its place.
 
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 use rmcp::model::{NumberOrString, ServerJsonRpcMessage};
 
-use crate::failure::too_long;
+use crate::failure::{too_long, unreadable};
 
 /// How much of both ends of a message is kept to find out what it answers.
 const ENDS: usize = 256;
+
+/// What requests and notices have, near their beginning.
+const METHOD: &[u8] = b"\"method\"";
 
 /// The id of an answer, where servers put it: first or last. On event streams fields stand around it.
 static FIRST: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -85,12 +88,31 @@ impl Collector {
             bytes = length,
             "a message of a server is too long and dropped"
         );
-        let id = number(&FIRST, &message).or_else(|| number(&LAST, &tail));
+        let id = answered(&message, &tail);
         Collected::TooLong(id.map(|id| {
             let id = Some(NumberOrString::Number(id));
             Box::new(ServerJsonRpcMessage::error(too_long(self.limit), id))
         }))
     }
+}
+
+/// What takes the place of an answer that is no message; nothing where it is no answer, as far as can be seen.
+pub(super) fn instead(message: &[u8], error: &serde_json::Error) -> Option<ServerJsonRpcMessage> {
+    let id = answered(message, last(message))?;
+    let id = Some(NumberOrString::Number(id));
+    Some(ServerJsonRpcMessage::error(unreadable(error), id))
+}
+
+/// The number of the request that a message answers. Requests of the server have numbers of their own.
+fn answered(beginning: &[u8], end: &[u8]) -> Option<i64> {
+    let beginning = beginning.get(..ENDS).unwrap_or(beginning);
+    let is_request = beginning
+        .windows(METHOD.len())
+        .any(|window| window == METHOD);
+    if is_request {
+        return None;
+    }
+    number(&FIRST, beginning).or_else(|| number(&LAST, end))
 }
 
 fn last(bytes: &[u8]) -> &[u8] {
@@ -117,6 +139,19 @@ mod tests {
             Collected::Message(message) => Some(String::from_utf8(message).unwrap()),
             Collected::TooLong(answer) => answer.map(|one| serde_json::to_string(&one).unwrap()),
         }
+    }
+
+    // MCP-83
+    #[test]
+    fn an_answer_that_cannot_be_read_is_answered_for_and_a_request_is_not() {
+        let error = serde_json::from_str::<bool>("{").unwrap_err();
+        let told = |text: &str| instead(text.as_bytes(), &error).is_some();
+        assert!(told(r#"{"jsonrpc":"2.0","id":5,"result":{{}"#));
+        assert!(told(r#"{"result":{"a":}},"jsonrpc":"2.0","id":5}"#));
+        assert!(!told(
+            r#"{"jsonrpc":"2.0","id":5,"method":"roots/list","params":}"#
+        ));
+        assert!(!told("Listening on port 5"));
     }
 
     // MCP-83

@@ -3,11 +3,16 @@
 //! Tasks as of 2025-11-25 are such a thing: the library knows only those of a later revision, and drops what
 //! it has no field for. What we need of it is moved to where the library keeps everything it finds.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use regex::Captures;
 use regex::bytes::Regex;
 use rmcp::model::ServerJsonRpcMessage;
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value as Json};
+
+use super::overlong::instead;
 
 /// Where `execution` of a tool is found in its `_meta`.
 pub(crate) const EXECUTION: &str = "hermes/execution";
@@ -22,21 +27,63 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 static WORDS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#""(?:execution|tasks|taskId)""#).ok());
 
-/// Reads a message.
+/// What stands behind a backslash; a whole character of two escapes before half of one.
+static ESCAPES: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
+    regex::Regex::new(
+        r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
+    )
+    .ok()
+});
+
+/// Reads a message. Signs that are no text, as in one that was cut in the middle of a character, are replaced.
 pub(super) fn parse(message: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::Error> {
     let message = message.strip_prefix(BYTE_ORDER_MARK).unwrap_or(message);
-    match moved(message) {
+    let read = match moved(message) {
         Some(message) => serde_json::from_value(message),
         None => serde_json::from_slice(message),
-    }
+    };
+    read.or_else(|error| {
+        let text = String::from_utf8_lossy(message);
+        let whole = paired(&text);
+        if whole.as_bytes() == message {
+            return Err(error);
+        }
+        serde_json::from_str(&prepared(whole.into_owned()))
+    })
 }
 
-/// The text of a message for the library to read.
+/// The text of a message for the library to read. In the place of an answer that it could not read stands one that
+/// says so.
 pub(super) fn prepared(message: String) -> String {
+    let message = match paired(&message) {
+        Cow::Owned(mended) => mended,
+        Cow::Borrowed(_) => message,
+    };
+    if let Err(error) = serde_json::from_str::<IgnoredAny>(&message) {
+        let instead = instead(message.as_bytes(), &error);
+        let instead = instead.and_then(|answer| serde_json::to_string(&answer).ok());
+        return instead.unwrap_or(message);
+    }
     match moved(message.as_bytes()) {
         Some(message) => message.to_string(),
         None => message,
     }
+}
+
+/// The message with half characters replaced: what is written as two escapes is one character, and readers that keep
+/// text as text know no half of one.
+fn paired(message: &str) -> Cow<'_, str> {
+    let halves = message.contains(r"\ud") || message.contains(r"\uD");
+    let Some(escapes) = ESCAPES.as_ref().filter(|_| halves) else {
+        return Cow::Borrowed(message);
+    };
+    escapes.replace_all(message, |found: &Captures<'_>| {
+        let escape = &found[0];
+        match found.name("half") {
+            Some(_) => r"\ufffd".to_owned(),
+            None => escape.to_owned(),
+        }
+    })
 }
 
 /// The message with what would be lost in another place; nothing when nothing would be lost.
@@ -96,6 +143,27 @@ mod tests {
             serde_json::to_value(&message).unwrap()
         );
         serde_json::to_value(message).unwrap()["result"].take()
+    }
+
+    // MCP-83
+    #[test]
+    fn half_a_character_does_not_cost_the_answer() {
+        let said = |text: &str| {
+            let answer = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"text":"{text}"}}}}"#);
+            let prepared: Json = serde_json::from_str(&prepared(answer.clone())).unwrap();
+            let read = serde_json::to_value(parse(answer.as_bytes()).unwrap()).unwrap();
+            assert_eq!(read["result"], prepared["result"]);
+            read["result"]["text"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(said(r"cut \ud83c"), "cut \u{fffd}");
+        assert_eq!(
+            said(r"\udf89\ud83c\ud83c\udf89"),
+            "\u{fffd}\u{fffd}\u{1f389}"
+        );
+        assert_eq!(said(r"a path \\ud83c"), r"a path \ud83c");
+        let bytes = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"text\":\"caf\xe9\"}}";
+        let read = serde_json::to_value(parse(bytes).unwrap()).unwrap();
+        assert_eq!(read["result"]["text"], "caf\u{fffd}");
     }
 
     // MCP-88

@@ -10,7 +10,8 @@
 //! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
 //! the client: its user or its model, and answer with what came back), `heavy` (offers more than anybody wants
 //! to read), `restless` (says after every list of its tools that they are others now), `brief` (ends after the list
-//! of its tools), `tasks` (offers a tool that runs as a task, see there). A call may ask for its `progress` to be told and for an answer of so many `bytes`.
+//! of its tools), `tasks` (offers a tool that runs as a task, see there). A call may ask for its `progress` to be told, for an answer of so many `bytes`,
+//! and for a result that is `raw` text, whether it can be read or not.
 
 #[path = "mcp_stdio/tasks.rs"]
 mod tasks;
@@ -168,6 +169,9 @@ impl Program {
                 Err(error) => answer["error"] = error,
             }
             return self.say(&answer.to_string());
+        }
+        if let Some(raw) = message["params"]["arguments"]["raw"].as_str() {
+            return self.say(&format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{raw}}}"#));
         }
         let answer = match self.result(method, &message["params"])? {
             Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),

@@ -73,6 +73,31 @@ async fn a_flood_from_an_address_fails_the_call_with_the_limit_it_broke() {
     }
 }
 
+// MCP-83
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_cannot_be_read_fails_its_call_at_once_and_nothing_else() {
+    let mut bench = Bench::new(quick());
+    bench.add("one", bench.program("one", "")).await;
+    bench.ready("one").await;
+    for tool in ["read", "echo"] {
+        let begun = Instant::now();
+        let answer = bench.call(tool, json!({ "raw": "{\"content\": [}" })).await;
+        let text = error(&answer);
+        assert!(text.contains("not a message of the protocol"), "{text}");
+        assert_eq!(
+            answer["outcome_unknown"] == json!(true),
+            tool == "echo",
+            "{answer}"
+        );
+        assert!(begun.elapsed() < PATIENCE);
+    }
+    // Half a character is a sign that is missing, and no reason to lose the others.
+    let raw = r#"{"content": [{"type": "text", "text": "cut here \ud83c"}]}"#;
+    let answer = bench.call("read", json!({ "raw": raw })).await;
+    assert_eq!(answer, json!({ "result": "cut here \u{fffd}" }));
+    assert_eq!(bench.view("one").generation, 1, "the session has survived");
+}
+
 // MCP-59, MCP-83
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_is_too_large_is_cut() {

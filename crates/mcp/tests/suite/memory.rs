@@ -9,7 +9,7 @@ use hermes_core::{Effect, SystemClock};
 use hermes_mcp::{Catalog, Memory, RecoveryPolicy, RemoteTool, Server, State};
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
-use hermes_testkit::mcp_server::Profile;
+use hermes_testkit::mcp_server::{Mode, Profile};
 use serde_json::json;
 
 use super::fixture::{Bench, PATIENCE, at, quick, remote};
@@ -113,6 +113,38 @@ async fn a_remembered_server_lets_the_first_question_go_ahead_until_it_is_wanted
     last.add("one", at(server.url("/mcp"))).await;
     last.fleet.discovered(PATIENCE).await;
     assert!(last.view("one").is_ready());
+}
+
+// MCP-76
+#[tokio::test]
+async fn a_call_waits_for_the_first_connection_as_long_as_that_may_take() {
+    let home = tempfile::tempdir().unwrap();
+    let memory = memory(home.path());
+    let server = remote(Profile::default());
+    let mut first = Bench::remembering(quick(), memory.clone());
+    first.add("one", at(server.url("/mcp"))).await;
+    first.ready("one").await;
+    let entry = Server::new("one", at(server.url("/mcp")));
+    while memory.recall(&entry).await.is_none() {
+        tokio::task::yield_now().await;
+    }
+    first.fleet.shutdown().await;
+
+    // Slower than a lost session may be missed, and well within what a start may take.
+    let slow = Mode::Hold {
+        millis: 1_500,
+        then: None,
+    };
+    server.arm("initialize", slow, 1);
+    let policy = RecoveryPolicy {
+        absent_session_wait: Duration::from_millis(50),
+        ..quick()
+    };
+    let mut next = Bench::remembering(policy, memory);
+    next.add("one", at(server.url("/mcp"))).await;
+    next.until("one", "remembered", |view| !view.catalog.tools.is_empty())
+        .await;
+    assert_eq!(next.echo("hello").await["result"], "hello");
 }
 
 // MCP-62, MCP-98

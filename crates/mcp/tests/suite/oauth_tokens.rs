@@ -96,6 +96,34 @@ fn several_processes_use_a_refresh_token_once() {
     );
 }
 
+// MCP-67
+#[tokio::test]
+async fn a_renewal_that_takes_its_time_is_not_given_up_and_not_made_twice() {
+    let fixture = Fixture::signed_in(-10);
+    // Longer than anybody waits for it.
+    fixture
+        .server
+        .switch(|switches| switches.token_delay_ms = 11_000);
+    let oauth = fixture.authority(None);
+    let refused = oauth.bearer().await;
+    assert!(
+        matches!(refused, Err(AuthError::Later { .. })),
+        "{refused:?}"
+    );
+    // The refresh token is used up by now, so the answer is worth waiting for.
+    let begun = Instant::now();
+    let token = loop {
+        match oauth.bearer().await {
+            Ok(token) => break token.unwrap(),
+            Err(_) => assert!(begun.elapsed() < Duration::from_secs(30)),
+        }
+    };
+    let kept = fixture.read("s.json");
+    assert!(token.matches(kept["access_token"].as_str().unwrap()));
+    let stats = fixture.server.stats();
+    assert_eq!((stats.token_requests, stats.renewals), (1, 1));
+}
+
 // MCP-68
 #[tokio::test]
 async fn a_token_that_a_program_without_our_lock_stored_is_taken_over() {

@@ -131,6 +131,36 @@ async fn a_server_that_was_down_at_the_start_appears_later() {
     );
 }
 
+// MCP-39
+#[tokio::test(flavor = "multi_thread")]
+async fn another_attempt_is_no_news_to_whoever_heard_that_a_server_is_down() {
+    let server = remote(Profile::default());
+    server.set_down(true);
+    let policy = RecoveryPolicy {
+        parked_probe: Duration::from_secs(3600),
+        ..quick()
+    };
+    let mut bench = Bench::new(policy);
+    bench.add("one", at(server.url("/mcp"))).await;
+    bench.parked("one").await;
+    let told = bench.fleet.unavailable();
+    assert!(told[0].why.contains("cannot be reached"), "{told:?}");
+    server.set_down(false);
+    let slow = Mode::Hold {
+        millis: 60_000,
+        then: None,
+    };
+    server.arm("initialize", slow, 1);
+    bench.handle("one").reconnect().await;
+    bench
+        .until("one", "another attempt", |view| view.state != State::Parked)
+        .await;
+    assert_eq!(bench.fleet.unavailable(), told);
+    server.disarm();
+    bench.ready("one").await;
+    assert!(bench.fleet.unavailable().is_empty());
+}
+
 // MCP-40
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_of_a_program_is_seen_at_once() {

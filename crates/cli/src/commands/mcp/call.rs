@@ -54,6 +54,7 @@ pub(super) fn run(args: CallArgs, context: &Context, output: &mut Output) -> Out
         wiring.fleet.apply([server]).await;
         let called = match wiring.fleet.handle(name) {
             Some(handle) => {
+                handle.wanted().await;
                 let view = handle.wait_for(limit, View::is_settled).await;
                 let calls = Calls {
                     handle,
