@@ -132,6 +132,12 @@ pub trait Backend: Send + Sync {
     /// A directory for temporary files where commands run.
     fn scratch(&self) -> PathBuf;
 
+    /// Another number means that what was put there before may be gone: the place was made anew, or is when the
+    /// next command starts.
+    fn edition(&self) -> u64 {
+        0
+    }
+
     /// Starts something.
     fn spawn(&self, launch: Launch) -> BoxFuture<'_, Result<Process, ExecError>>;
 

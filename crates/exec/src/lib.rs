@@ -73,6 +73,7 @@ pub use shell::{
 };
 pub use singularity::SingularityConfig;
 pub use ssh::SshConfig;
+pub use supervise::Carriers;
 pub use sync::{
     Change, Difference, FileSync, Note, Pulled, Pushed, Returned, Source, SourceKind,
     SyncedBackend, Urgency, returned,

@@ -16,7 +16,7 @@ use hermes_http::HttpClient;
 use hermes_policy::Isolation;
 
 use crate::{
-    Backend, DaytonaConfig, DockerConfig, ExecError, Growing, LocalBackend, LocalOptions,
+    Backend, Carriers, DaytonaConfig, DockerConfig, ExecError, Growing, LocalBackend, LocalOptions,
     ManagedModalConfig, ModalConfig, Offer, SingularityConfig, SshConfig, TetherProgram, daytona,
     docker, modal, singularity, ssh,
 };
@@ -214,7 +214,7 @@ fn instance(settings: &Terminal, around: Surroundings) -> SingularityConfig {
     let sandboxes = sandboxes(settings, &around.home);
     SingularityConfig {
         programs: programs.collect(),
-        environment: carried(&around.environment),
+        carriers: carriers(&around),
         image: settings.singularity_image.clone(),
         directory: directory(settings, &around),
         cpus: settings.container_cpu,
@@ -244,7 +244,7 @@ fn machine(settings: &Terminal, around: Surroundings) -> SshConfig {
         key: (!settings.ssh_key.is_empty()).then_some(key),
         known_hosts: None,
         program: PathBuf::from("ssh"),
-        environment: carried(&around.environment),
+        carriers: carriers(&around),
         sockets: around.sockets,
         connect: CONNECT,
     }
@@ -291,6 +291,14 @@ fn sandboxes(settings: &Terminal, home: &Path) -> PathBuf {
     match settings.sandbox_dir.as_str() {
         "" => home.join("sandboxes"),
         folder => PathBuf::from(folder),
+    }
+}
+
+fn carriers(around: &Surroundings) -> Carriers {
+    Carriers {
+        warden: around.local.warden.clone(),
+        environment: carried(&around.environment),
+        directory: around.launched_in.clone(),
     }
 }
 

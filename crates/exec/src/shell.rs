@@ -5,6 +5,7 @@
 //! command that does not get to its end leaves the state as it was.
 
 pub(crate) mod commands;
+mod handed;
 pub(crate) mod lexer;
 mod probe;
 pub(crate) mod rewrite;
@@ -25,9 +26,10 @@ use tokio_util::sync::CancellationToken;
 use crate::capture::{Capture, Decoder};
 use crate::follow::{Ended, Follow, More, follow};
 use crate::{ExecError, Exit, Granted, Input, Launch, Place, RunId};
+use handed::{Found, Put};
 pub use probe::sudo_needs_no_password;
 pub use rewrite::{sudo_count, sudo_rejected};
-use script::{Script, Start};
+use script::{Script, Start, Told};
 use slots::Slots;
 use trailer::Filter;
 pub use types::{Command, Finished, Ready, ShellOptions, Startup};
@@ -35,8 +37,6 @@ pub use types::{Command, Finished, Ready, ShellOptions, Startup};
 /// How long the user's start-up files may take.
 const STARTUP_LIMIT: Duration = Duration::from_secs(30);
 const STARTUP_OUTPUT: usize = 4 << 10;
-/// How long a long command may take to get to where it runs.
-const PUT_LIMIT: Duration = Duration::from_secs(60);
 const TIMED_OUT: i32 = 124;
 const INTERRUPTED: i32 = 130;
 /// What shells add to the number of a signal.
@@ -54,17 +54,29 @@ pub struct Shell {
     granted: Granted,
 }
 
-#[derive(Debug)]
 struct State {
     directory: PathBuf,
     slots: Slots,
+    /// Whether a command has handed anything on, which can be lost.
+    handed_on: bool,
+    /// What was handed on last, for when the files are gone: a container that was stopped, a machine that was
+    /// away. Only of places that are not this machine, and only when it is not too long.
+    kept: Option<Vec<u8>>,
 }
 
-/// What became of putting a command into a file.
-enum Put {
-    Unneeded,
-    In(PathBuf),
-    Stopped,
+/// A command as it is handed over.
+struct Typed {
+    text: String,
+    input: Vec<u8>,
+    file: Option<PathBuf>,
+}
+
+/// What became of running a command.
+enum Ran {
+    /// It ran; with the trailer comes the state that was told.
+    To(Finished, Option<(trailer::Trailer, Option<Vec<u8>>)>),
+    /// Nothing began: what the command was to go on from is not there any more.
+    Lost,
 }
 
 impl Shell {
@@ -76,6 +88,8 @@ impl Shell {
             state: Mutex::new(State {
                 directory: options.directory.clone(),
                 slots: Slots::default(),
+                handed_on: false,
+                kept: None,
             }),
             prepared: OnceCell::new(),
             granted: Granted::default(),
@@ -131,43 +145,70 @@ impl Shell {
             () = cancel.cancelled() => return Ok(self.never_ran()),
             prepared = self.prepare() => prepared?,
         }
-        let (lease, directory) =
-            self.with_state(|state| (state.slots.lease(), state.directory.clone()));
-        let outcome = self
-            .run_in(command, lease, &directory, cancel, on_output)
-            .await;
-        self.with_state(|state| match &outcome {
-            Ok((_, Some(trailer))) => {
-                state.slots.give_back(lease, trailer.saved);
-                state.directory.clone_from(&trailer.directory);
+        let (text, mut input) = with_password(&command)?;
+        input.extend_from_slice(command.input.as_deref().unwrap_or_default());
+        let file = match self.put(&text, &command, cancel).await? {
+            Put::Stopped => return Ok(self.never_ran()),
+            Put::Unneeded => None,
+            Put::In(file) => Some(file),
+        };
+        let typed = Typed { text, input, file };
+        let mut found = None;
+        loop {
+            let (lease, directory) =
+                self.with_state(|state| (state.slots.lease(), state.directory.clone()));
+            let ran = self
+                .run_in(&command, &typed, lease, &directory, cancel, on_output)
+                .await;
+            self.with_state(|state| match &ran {
+                Ok(Ran::To(_, Some((trailer, told)))) => {
+                    state.slots.give_back(lease, trailer.saved);
+                    state.directory.clone_from(&trailer.directory);
+                    if trailer.saved {
+                        state.handed_on = true;
+                        state.kept.clone_from(told);
+                    }
+                }
+                Ok(Ran::To(_, None)) | Err(_) => state.slots.give_back(lease, false),
+                Ok(Ran::Lost) => state.slots.lose(lease),
+            });
+            let (mut finished, trailer) = match ran? {
+                Ran::To(finished, trailer) => (finished, trailer),
+                Ran::Lost if found.is_none() => {
+                    found = Some(self.put_back().await?);
+                    continue;
+                }
+                Ran::Lost => {
+                    let what = format!(
+                        "keeping the state of the shell in {}",
+                        self.folder.display()
+                    );
+                    let source = std::io::ErrorKind::NotFound.into();
+                    return Err(ExecError::Io { what, source });
+                }
+            };
+            if let Some((trailer, _)) = trailer {
+                finished.missing_directory = trailer.moved.then_some(directory);
+                finished.unsaved = (!trailer.saved).then(|| self.folder.clone());
             }
-            Ok((_, None)) | Err(_) => state.slots.give_back(lease, false),
-        });
-        let (mut finished, trailer) = outcome?;
-        if let Some(trailer) = trailer {
-            finished.missing_directory = trailer.moved.then_some(directory);
-            finished.unsaved = (!trailer.saved).then(|| self.folder.clone());
+            finished.started_over = found == Some(Found::Nothing);
+            finished.directory = self.directory();
+            return Ok(finished);
         }
-        finished.directory = self.directory();
-        Ok(finished)
     }
 
     async fn run_in(
         &self,
-        command: Command,
+        command: &Command,
+        typed: &Typed,
         lease: slots::Lease,
         directory: &Path,
         cancel: &CancellationToken,
         on_output: &mut (dyn FnMut(&str) + Send),
-    ) -> Result<(Finished, Option<trailer::Trailer>), ExecError> {
+    ) -> Result<Ran, ExecError> {
         let word = self.unique();
-        let (text, mut input) = with_password(&command)?;
-        input.extend_from_slice(command.input.as_deref().unwrap_or_default());
-        let file = match self.put(&text, &command, cancel).await? {
-            Put::Stopped => return Ok((self.never_ran(), None)),
-            Put::Unneeded => None,
-            Put::In(file) => Some(file),
-        };
+        let input = typed.input.clone();
+        let away = self.options.backend.place() != Place::Host;
         let built = Script {
             word: &word,
             from: lease.from.map(|slot| self.file(slot)).as_deref(),
@@ -176,8 +217,12 @@ impl Shell {
                 Some(workdir) => Start::At(workdir),
                 None => Start::Near(directory),
             },
-            command: &text,
-            file: file.as_deref(),
+            command: &typed.text,
+            file: typed.file.as_deref(),
+            told: match away {
+                true => Told::Whole,
+                false => Told::Saved,
+            },
         }
         .build();
         let stdin = match command.terminal {
@@ -192,7 +237,7 @@ impl Shell {
             None if input.is_empty() && command.input.is_none() => Input::None,
             None => Input::Pipe,
         };
-        let process = self.spawn(built.arguments, stdin, &command).await?;
+        let process = self.spawn(built.arguments, stdin, command).await?;
         let mut capture = Capture::new(self.options.output_limit);
         let mut filter = Filter::new(&word);
         let mut decoder = Decoder::default();
@@ -213,6 +258,9 @@ impl Shell {
         })
         .await?;
         filter.finish(&mut |output| capture.push(output));
+        if filter.lost && ended == Ended::Done {
+            return Ok(Ran::Lost);
+        }
         let finished = Finished {
             output: capture.finish(),
             exit_code: exit_code(ended, exit),
@@ -220,18 +268,36 @@ impl Shell {
             directory: directory.to_owned(),
             missing_directory: None,
             unsaved: None,
+            started_over: false,
             place: self.options.backend.place(),
         };
-        Ok((finished, filter.trailer))
+        let told = filter.state.map(|state| match command.terminal {
+            // The terminal made two of every line's end.
+            Some(_) => one_line_end(&state),
+            None => state,
+        });
+        Ok(Ran::To(
+            finished,
+            filter.trailer.map(|trailer| (trailer, told)),
+        ))
     }
 
     /// What starts a command in the background, from the state this shell has now. What it changes stays
     /// its own.
     pub async fn background(&self, command: &Command) -> Result<Launch, ExecError> {
         self.prepare().await?;
+        let never = CancellationToken::new();
+        if self.options.backend.place() != Place::Host {
+            // The place may have been made anew since, and nobody would hear of it from a command in the background.
+            let nothing = Command {
+                text: ":".to_owned(),
+                timeout: STARTUP_LIMIT,
+                ..Command::default()
+            };
+            self.run(nothing, &never, &mut |_| {}).await?;
+        }
         let (from, directory) =
             self.with_state(|state| (state.slots.current(), state.directory.clone()));
-        let never = CancellationToken::new();
         let file = match self.put(&command.text, command, &never).await? {
             Put::Stopped | Put::Unneeded => None,
             Put::In(file) => Some(file),
@@ -318,43 +384,6 @@ impl Shell {
         Ok(())
     }
 
-    /// Puts a command that is too long for an argument into a file, where commands run.
-    async fn put(
-        &self,
-        text: &str,
-        command: &Command,
-        cancel: &CancellationToken,
-    ) -> Result<Put, ExecError> {
-        if !script::is_long(text) {
-            return Ok(Put::Unneeded);
-        }
-        let file = self.folder.join(format!("command-{}", self.unique()));
-        let process = self.spawn(script::put(&file), Input::Pipe, command).await?;
-        let mut said = Capture::new(STARTUP_OUTPUT);
-        let how = Follow {
-            timeout: PUT_LIMIT,
-            cancel,
-            input: text.as_bytes().to_vec(),
-        };
-        let ended = follow(process, how, &mut |bytes| {
-            said.push(bytes);
-            More::Expected
-        })
-        .await?;
-        match ended {
-            (Ended::Interrupted, _) => Ok(Put::Stopped),
-            (Ended::Done, Some(Exit::Code(0))) => Ok(Put::In(file)),
-            (Ended::TimedOut, _) => Err(ExecError::TimedOut {
-                what: "handing over a long command".to_owned(),
-                limit: PUT_LIMIT,
-            }),
-            (Ended::Done, _) => Err(ExecError::Io {
-                what: "handing over a long command".to_owned(),
-                source: std::io::Error::other(said.finish().text.trim().to_owned()),
-            }),
-        }
-    }
-
     async fn spawn(
         &self,
         arguments: Vec<String>,
@@ -395,6 +424,7 @@ impl Shell {
             directory: self.directory(),
             missing_directory: None,
             unsaved: None,
+            started_over: false,
             place: self.options.backend.place(),
         }
     }
@@ -427,6 +457,18 @@ fn with_password(command: &Command) -> Result<(String, Vec<u8>), ExecError> {
             next: "Bind it to the child `sudo`".to_owned(),
         })?;
     Ok((text, format!("{password}\n").repeat(count).into_bytes()))
+}
+
+/// Text as it was before a terminal showed it.
+fn one_line_end(text: &[u8]) -> Vec<u8> {
+    let mut rest = text.iter().peekable();
+    let mut one = Vec::with_capacity(text.len());
+    while let Some(byte) = rest.next() {
+        if *byte != b'\r' || rest.peek() != Some(&&b'\n') {
+            one.push(*byte);
+        }
+    }
+    one
 }
 
 fn exit_code(ended: Ended, exit: Option<Exit>) -> i32 {

@@ -18,10 +18,10 @@ use sha2::{Digest, Sha256};
 use crate::docker::Offer;
 use crate::lease::{Leases, Owner, Tenant};
 use crate::sandboxes::{self, Inventory as _, Sandbox};
-use crate::supervise::{Carrier, Channel, Closed, Crew, Pulse, Role, Supervised, start_program};
+use crate::supervise::{Carrier, Carriers, Channel, Closed, Crew, Pulse, Role, Supervised};
 use crate::{Backend, ExecError, Growing, Place, labels, turn};
 pub(crate) use instances::Instances;
-use instances::{ANSWER, Record};
+use instances::Record;
 
 pub(crate) const KIND: &str = "singularity";
 const PREFIX: &str = "hermes_";
@@ -34,8 +34,8 @@ const LONGEST_BEAT: Duration = Duration::from_secs(10);
 pub struct SingularityConfig {
     /// The programs to try, `apptainer` first; the first that exists is used.
     pub programs: Vec<PathBuf>,
-    /// Their whole environment, without anything secret.
-    pub environment: Vec<(String, String)>,
+    /// How they are started.
+    pub carriers: Carriers,
     /// An image file or an address such as `docker://…`.
     pub image: String,
     /// The directory commands start in.
@@ -116,14 +116,11 @@ impl Singularity {
         let instances = self
             .used()
             .ok_or_else(|| ExecError::Gone("no instance".to_owned()))?;
-        let mut command = instances.command();
-        command.arg("exec").arg("--pwd").arg(&self.config.directory);
-        command.arg(format!("instance://{}", self.name));
-        command.args(["/bin/sh", "-c", role.boot()]);
-        start_program(command, crew).map_err(|source| ExecError::Io {
-            what: format!("cannot start {}", instances.program.display()),
-            source,
-        })
+        let instance = format!("instance://{}", self.name);
+        let words = ["exec", "--pwd", &self.config.directory, &instance];
+        let shell = ["/bin/sh", "-c", role.boot()];
+        let words: Vec<&str> = words.into_iter().chain(shell).collect();
+        instances.channel(&words, crew).await
     }
 
     fn used(&self) -> Option<Instances> {
@@ -215,7 +212,7 @@ impl Singularity {
         })?;
         words.push(self.name.clone());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let started = instances.run(&words, ANSWER).await;
+        let started = instances.start(&words).await;
         if started.is_err() {
             instances.forget(&self.name)?;
         }

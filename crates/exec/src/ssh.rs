@@ -12,10 +12,9 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::Random;
-use tokio::process::Command;
 
 use crate::supervise::{
-    Carrier, Channel, Closed, Crew, Pulse, Role, Supervised, quote, start_program,
+    Carrier, Carriers, Channel, Closed, Crew, Programs, Pulse, Role, Supervised, quote,
 };
 use crate::{Backend, ExecError, Place};
 
@@ -43,8 +42,8 @@ pub struct SshConfig {
     pub known_hosts: Option<PathBuf>,
     /// The client program.
     pub program: PathBuf,
-    /// The client program's whole environment; it needs `PATH`, `HOME` and `SSH_AUTH_SOCK`, and nothing secret.
-    pub environment: Vec<(String, String)>,
+    /// How it is started; it needs `PATH`, `HOME` and `SSH_AUTH_SOCK`.
+    pub carriers: Carriers,
     /// A directory of ours with a short path, for the connection's socket.
     pub sockets: PathBuf,
     /// How long the machine may take to answer.
@@ -65,6 +64,7 @@ pub(crate) fn backend(
         }
     }
     let carrier = Ssh {
+        programs: Programs::new(config.carriers.clone()),
         stem: format!("{:012x}", random.next_u64() >> 16),
         config,
         connections: AtomicU32::new(0),
@@ -75,6 +75,7 @@ pub(crate) fn backend(
 
 struct Ssh {
     config: SshConfig,
+    programs: Programs,
     stem: String,
     connections: AtomicU32,
     /// The socket of the connection that commands share.
@@ -96,14 +97,13 @@ impl Ssh {
         Ok(socket)
     }
 
-    fn command(&self, role: Role, socket: &Path) -> Command {
+    fn command(&self, role: Role, socket: &Path) -> Vec<String> {
         let config = &self.config;
-        let mut command = Command::new(&config.program);
-        command.env_clear().envs(config.environment.iter().cloned());
-        command.arg(match role {
+        let terminal = match role {
             Role::Guard | Role::Pipes => "-T",
             Role::Terminal => "-tt",
-        });
+        };
+        let mut words = vec![config.program.display().to_string(), terminal.to_owned()];
         let master = if role == Role::Guard { "yes" } else { "no" };
         let path = socket.to_string_lossy().replace('%', "%%");
         let mut options = vec![
@@ -127,16 +127,13 @@ impl Ssh {
             options.push("IdentitiesOnly=yes".to_owned());
         }
         for option in options {
-            command.arg("-o").arg(option);
+            words.extend(["-o".to_owned(), option]);
         }
-        command.arg("-p").arg(config.port.to_string());
-        command
-            .arg("-l")
-            .arg(&config.user)
-            .arg("--")
-            .arg(&config.host);
-        command.arg(format!("exec /bin/sh -c {}", quote(role.boot())));
-        command
+        words.extend(["-p".to_owned(), config.port.to_string()]);
+        words.extend(["-l".to_owned(), config.user.clone()]);
+        words.extend(["--".to_owned(), config.host.clone()]);
+        words.push(format!("exec /bin/sh -c {}", quote(role.boot())));
+        words
     }
 }
 
@@ -172,17 +169,15 @@ impl Carrier for Ssh {
                     .unwrap_or_else(std::sync::PoisonError::into_inner)
                     .clone()
             };
-            start_program(self.command(role, &socket), &crew).map_err(|source| {
-                match source.kind() {
-                    io::ErrorKind::NotFound => unavailable(
+            let opened = self.programs.channel(self.command(role, &socket), &crew);
+            opened.await.map_err(|error| match error {
+                ExecError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound => {
+                    unavailable(
                         format!("there is no program {}", self.config.program.display()),
                         "Install the OpenSSH client.".to_owned(),
-                    ),
-                    _ => ExecError::Io {
-                        what: format!("cannot start {}", self.config.program.display()),
-                        source,
-                    },
+                    )
                 }
+                other => other,
             })
         })
     }

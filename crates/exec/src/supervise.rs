@@ -15,8 +15,8 @@ mod program;
 mod tests;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, Weak};
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
@@ -33,7 +33,8 @@ pub(crate) use channel::{Channel, Closed, Ends, tail};
 use channel::{Marker, Watched, read_marker};
 use guard::Guard;
 pub(crate) use line::quote;
-pub(crate) use program::start as start_program;
+pub use program::Carriers;
+pub(crate) use program::Programs;
 
 /// How long a command may take to start once its channel is open.
 const START: Duration = Duration::from_secs(30);
@@ -125,6 +126,8 @@ pub(crate) struct Supervised<C> {
     name: String,
     generation: AtomicU32,
     guard: Mutex<Option<Arc<Guard>>>,
+    /// The newest guard, for those who only look whether it is there.
+    newest: std::sync::Mutex<Weak<Guard>>,
 }
 
 impl<C: Carrier> Supervised<C> {
@@ -134,6 +137,7 @@ impl<C: Carrier> Supervised<C> {
             name: format!("{:016x}", random.next_u64()),
             generation: AtomicU32::new(0),
             guard: Mutex::new(None),
+            newest: std::sync::Mutex::default(),
         }
     }
 
@@ -147,6 +151,7 @@ impl<C: Carrier> Supervised<C> {
         }
         let generation = self.generation.fetch_add(1, Ordering::Relaxed);
         let guard = Arc::new(Guard::start(&self.carrier, &self.name, generation).await?);
+        *self.newest.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(&guard);
         *slot = Some(Arc::clone(&guard));
         Ok(guard)
     }
@@ -380,8 +385,16 @@ impl<C: Carrier> Backend for Supervised<C> {
         self.carrier.place()
     }
 
+    /// Its own one, which the guard makes, and removes behind us however we end.
     fn scratch(&self) -> PathBuf {
-        self.carrier.scratch()
+        self.carrier.scratch().join(format!("hermes-{}", self.name))
+    }
+
+    /// The number of the guard that is here, or of the one that the next command starts.
+    fn edition(&self) -> u64 {
+        let newest = self.newest.lock().unwrap_or_else(PoisonError::into_inner);
+        let there = newest.upgrade().is_some_and(|guard| guard.is_there());
+        u64::from(self.generation.load(Ordering::Relaxed)) + u64::from(!there)
     }
 
     fn spawn(&self, launch: Launch) -> BoxFuture<'_, Result<Process, ExecError>> {

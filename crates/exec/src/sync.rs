@@ -7,10 +7,11 @@
 
 mod archive;
 mod backend;
+mod record;
 mod returned;
 mod scan;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +25,7 @@ use crate::files::FileHash;
 use crate::{Backend, ExecError, Exit, Growing, Input, Launch, Place, RunId};
 use archive::{pack, unpack};
 pub use backend::SyncedBackend;
+use record::Record;
 pub use returned::{Difference, Note, Returned, returned};
 use scan::{Seen, scan};
 use serde::{Deserialize, Serialize};
@@ -36,12 +38,19 @@ const AGAIN: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(4)];
 /// More than this does not come down.
 const MAX_DOWN: u64 = 2 << 30;
 
-/// Puts the archive on standard input into a directory and removes what its list names.
+/// Puts the archive on standard input into a directory and removes what its list names, with directories that are
+/// empty then.
 const UP: &str = r#"
 case $1 in '~/'*) set -- "$HOME/${1#'~/'}" ;; esac
 mkdir -p -- "$1" && cd -- "$1" && tar -xf - || exit 1
 if [ -f .hermes-vanished ]; then
-    while IFS= read -r name; do rm -f -- "./$name"; done <.hermes-vanished
+    while IFS= read -r name; do
+        rm -f -- "./$name"
+        while case $name in */*/*) true ;; *) false ;; esac; do
+            name=${name%/*}
+            rmdir -- "./$name" 2>/dev/null || break
+        done
+    done <.hermes-vanished
     rm -f .hermes-vanished
 fi
 "#;
@@ -122,6 +131,8 @@ pub struct FileSync {
     sources: Growing<Source>,
     /// A directory of ours for archives under way and for what comes down.
     work: PathBuf,
+    /// What earlier processes sent there too.
+    record: Record,
     state: Mutex<State>,
 }
 
@@ -129,6 +140,8 @@ pub struct FileSync {
 struct State {
     /// What is over there, as far as we sent it.
     sent: BTreeMap<String, Seen>,
+    /// The place it was sent to; another one has none of it.
+    edition: u64,
     looked: Option<Instant>,
 }
 
@@ -141,12 +154,14 @@ impl FileSync {
         sources: impl Into<Growing<Source>>,
         work: impl Into<PathBuf>,
     ) -> Self {
+        let (root, work) = (root.into(), work.into());
         Self {
+            record: Record::new(&work, &backend.place(), &root),
             backend,
             random,
-            root: root.into(),
+            root,
             sources: sources.into(),
-            work: work.into(),
+            work,
             state: Mutex::new(State::default()),
         }
     }
@@ -154,6 +169,13 @@ impl FileSync {
     /// Sends what changed. If that fails nothing counts as sent, and the next call tries again.
     pub async fn push(&self, urgency: Urgency) -> Result<Pushed, ExecError> {
         let mut state = self.state.lock().await;
+        let edition = self.backend.edition();
+        if state.edition != edition {
+            *state = State {
+                edition,
+                ..State::default()
+            };
+        }
         let fresh = state.looked.is_some_and(|looked| looked.elapsed() < PAUSE);
         if urgency == Urgency::Usual && fresh {
             return Ok(Pushed::default());
@@ -173,14 +195,27 @@ impl FileSync {
                 pushed.sent.push(name.clone());
             }
         }
-        let vanished = state.sent.keys().filter(|name| !found.contains_key(*name));
-        pushed.removed.extend(vanished.cloned());
+        let record = self.record.clone();
+        let recorded = blocking("looking for what was sent", move || record.read()).await?;
+        let there = recorded.iter().chain(state.sent.keys());
+        let vanished: BTreeSet<&String> = there.filter(|name| !found.contains_key(*name)).collect();
+        pushed.removed.extend(vanished.into_iter().cloned());
         if !pushed.sent.is_empty() || !pushed.removed.is_empty() {
+            // Whoever is killed halfway may have sent all of it.
+            let names: BTreeSet<String> = found.keys().cloned().collect();
+            self.note(names.union(&recorded).cloned().collect()).await?;
             self.send(&found, &pushed).await?;
+            self.note(names).await?;
         }
         state.sent = found;
         state.looked = Some(Instant::now());
         Ok(pushed)
+    }
+
+    /// Writes down what is over there, unless that stands there already.
+    async fn note(&self, names: BTreeSet<String>) -> Result<(), ExecError> {
+        let record = self.record.clone();
+        blocking("writing down what was sent", move || record.write(&names)).await
     }
 
     /// Whether anything of ours is over there.

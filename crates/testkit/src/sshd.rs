@@ -8,6 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::eventually::eventually;
 use crate::process;
@@ -209,6 +212,26 @@ impl Sshd {
             .count()
     }
 
+    /// Stops everything that serves connections, as a network that is gone would look from here.
+    pub fn hold(&self) -> anyhow::Result<()> {
+        self.signal(Signal::SIGSTOP)
+    }
+
+    /// Lets it go on.
+    pub fn go_on(&self) -> anyhow::Result<()> {
+        self.signal(Signal::SIGCONT)
+    }
+
+    fn signal(&self, signal: Signal) -> anyhow::Result<()> {
+        for one in process::descendants(self.pid()) {
+            match kill(Pid::from_raw(one.pid), signal) {
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
     fn pid(&self) -> i32 {
         i32::try_from(self.server.id()).unwrap_or(0)
     }
@@ -242,10 +265,7 @@ impl Drop for Sshd {
         let _ = self.server.kill();
         let _ = self.server.wait();
         for one in started.into_iter().filter(|one| one.alive()) {
-            let _ = nix::sys::signal::kill(
-                nix::unistd::Pid::from_raw(one.pid),
-                nix::sys::signal::Signal::SIGKILL,
-            );
+            let _ = kill(Pid::from_raw(one.pid), Signal::SIGKILL);
         }
     }
 }

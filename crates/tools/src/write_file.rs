@@ -149,6 +149,11 @@ fn complete(path: Option<String>, content: Option<Json>) -> Result<(String, Stri
     let path = path
         .filter(|path| !path.trim().is_empty())
         .ok_or_else(|| refused("path is missing"))?;
+    if path.trim_end().ends_with('/') {
+        return Err(refused(format!(
+            "{path} ends with a slash, which names a directory; name the file to be written"
+        )));
+    }
     match content {
         Some(Json::String(content)) => Ok((path, content)),
         None | Some(Json::Null) => Err(refused(

@@ -6,6 +6,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hermes_config::{LoopLimits, ToolLoopGuardrails};
 use hermes_core::{Effect, ToolCall};
+use serde::Serialize;
+use serde_json::json;
 
 /// What is remembered of the calls of one turn.
 pub(crate) struct Guard {
@@ -22,8 +24,48 @@ pub(crate) enum Verdict {
     /// The model is told this beside the result.
     Warn(String),
     /// The turn ends.
-    Halt(String),
+    Halt(Stop),
 }
+
+/// Why a turn ends, as the result of its last call says it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Stop {
+    action: &'static str,
+    /// Which of the limits was reached, by its name in the settings.
+    code: &'static str,
+    pub(crate) message: String,
+    tool_name: String,
+    count: u32,
+    /// The same for the same call.
+    signature: String,
+}
+
+impl Stop {
+    /// The result of the call that came too often; what the call itself answered goes along.
+    pub(crate) fn result(&self, answer: &str) -> String {
+        json!({"error": self.message, "guardrail": self, "result": answer}).to_string()
+    }
+}
+
+/// One of the limits.
+#[derive(Clone, Copy)]
+struct Limit {
+    name: &'static str,
+    of: fn(&LoopLimits) -> u32,
+}
+
+const EXACT_FAILURE: Limit = Limit {
+    name: "exact_failure",
+    of: |limits| limits.exact_failure,
+};
+const SAME_TOOL_FAILURE: Limit = Limit {
+    name: "same_tool_failure",
+    of: |limits| limits.same_tool_failure,
+};
+const NO_PROGRESS: Limit = Limit {
+    name: "idempotent_no_progress",
+    of: |limits| limits.idempotent_no_progress,
+};
 
 impl Guard {
     pub(crate) fn new(rules: ToolLoopGuardrails) -> Self {
@@ -43,19 +85,27 @@ impl Guard {
         failed: bool,
         result: &str,
     ) -> Verdict {
-        let key = hash(&(&call.name, call.arguments.to_string()));
+        let mut arguments = call.arguments.clone();
+        // The same call is the same in whatever order its arguments stand.
+        arguments.sort_all_objects();
+        let key = hash(&(&call.name, arguments.to_string()));
         let found = if failed {
             let same = self.failures.entry(key).or_default();
             *same += 1;
             let of_tool = self.failures_of_tool.entry(call.name.clone()).or_default();
             *of_tool += 1;
             let (same, of_tool) = (*same, *of_tool);
-            self.judge(same, |limits| limits.exact_failure, || {
-                format!("this exact call has failed {same} times; change the arguments or the approach")
+            self.judge(call, key, same, EXACT_FAILURE, || {
+                format!(
+                    "this exact call has failed {same} times; change the arguments or the approach"
+                )
             })
             .or_else(|| {
-                self.judge(of_tool, |limits| limits.same_tool_failure, || {
-                    format!("{} has failed {of_tool} times in this turn; try another way", call.name)
+                self.judge(call, key, of_tool, SAME_TOOL_FAILURE, || {
+                    format!(
+                        "{} has failed {of_tool} times in this turn; try another way",
+                        call.name
+                    )
                 })
             })
         } else {
@@ -74,24 +124,31 @@ impl Guard {
                 (digest, 1)
             };
             let times = entry.1;
-            self.judge(
-                times,
-                |limits| limits.idempotent_no_progress,
-                || format!("this call has given the same result {times} times; use what you have"),
-            )
+            self.judge(call, key, times, NO_PROGRESS, || {
+                format!("this call has given the same result {times} times; use what you have")
+            })
         };
         found.unwrap_or(Verdict::Fine)
     }
 
     fn judge(
         &self,
+        call: &ToolCall,
+        key: u64,
         count: u32,
-        limit: impl Fn(&LoopLimits) -> u32,
+        limit: Limit,
         say: impl FnOnce() -> String,
     ) -> Option<Verdict> {
-        if self.rules.hard_stop_enabled && count >= limit(&self.rules.hard_stop_after) {
-            Some(Verdict::Halt(say()))
-        } else if self.rules.warnings_enabled && count >= limit(&self.rules.warn_after) {
+        if self.rules.hard_stop_enabled && count >= (limit.of)(&self.rules.hard_stop_after) {
+            Some(Verdict::Halt(Stop {
+                action: "halt",
+                code: limit.name,
+                message: say(),
+                tool_name: call.name.clone(),
+                count,
+                signature: format!("{key:016x}"),
+            }))
+        } else if self.rules.warnings_enabled && count >= (limit.of)(&self.rules.warn_after) {
             Some(Verdict::Warn(say()))
         } else {
             None
@@ -108,7 +165,6 @@ fn hash(value: &impl Hash) -> u64 {
 #[cfg(test)]
 mod tests {
     use hermes_core::CallId;
-    use serde_json::json;
 
     use super::*;
 
@@ -152,6 +208,18 @@ mod tests {
             ..ToolLoopGuardrails::default()
         });
         let last = (0..5).map(|_| guard.finished(&call("x", 1), Effect::Mutating, true, "no"));
-        assert!(matches!(last.last(), Some(Verdict::Halt(_))));
+        let Some(Verdict::Halt(stop)) = last.last() else {
+            panic!("it goes on")
+        };
+        // EX-70
+        let told: serde_json::Value = serde_json::from_str(&stop.result("no")).unwrap();
+        let guardrail = &told["guardrail"];
+        assert_eq!(told["error"], guardrail["message"]);
+        assert_eq!(told["result"], "no");
+        assert_eq!(guardrail["action"], "halt");
+        assert_eq!(guardrail["code"], "exact_failure");
+        assert_eq!(guardrail["tool_name"], "x");
+        assert_eq!(guardrail["count"], 5);
+        assert_eq!(guardrail["signature"].as_str().unwrap().len(), 16);
     }
 }

@@ -21,6 +21,8 @@ const MOST_MEDIA: usize = 8;
 const INVISIBLE: &str = "invisible_";
 /// What is shown of a result that went to a file.
 const PREVIEW: usize = 1_500;
+/// The element around what is shown of it.
+const PERSISTED: &str = "persisted-output";
 
 /// Limits of one model, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -239,17 +241,34 @@ fn bounded(content: &str, outside: Option<&Outside>, limit: usize, spill: &Spill
     if length <= limit {
         return content.to_owned();
     }
-    let shown: String = content.chars().take(PREVIEW.min(limit)).collect();
+    let shown = neutral(&preview(content, PREVIEW.min(limit)), &[PERSISTED]);
+    let size = format!("{length} characters, {} bytes", content.len());
     let kept = match outside {
         Some(outside) => spill.keep(&enclosed(outside, content)),
         None => spill.keep(content),
     };
-    match kept {
+    let head = match kept {
         Ok(path) => format!(
-            "{shown}\n\n[{length} characters in all. The whole result is in {}; read the part you need from there.]",
+            "This result was too large to be shown whole ({size}). All of it was saved to: {}\n\
+             Read the part you need with read_file, which takes offset and limit.",
             path.display()
         ),
-        Err(_) => format!("{shown}\n\n[{length} characters in all; the rest could not be kept.]"),
+        Err(_) => {
+            format!("This result was too large to be shown whole ({size}), and could not be saved.")
+        }
+    };
+    format!(
+        "<{PERSISTED}>\n{head}\n\nPreview of the first {} characters:\n{shown}\n</{PERSISTED}>",
+        shown.chars().count()
+    )
+}
+
+/// The beginning of a text, to the end of a line where there is one.
+fn preview(content: &str, most: usize) -> String {
+    let cut: String = content.chars().take(most).collect();
+    match cut.rfind('\n') {
+        Some(end @ 1..) => cut.get(..end).unwrap_or(&cut).to_owned(),
+        Some(0) | None => cut,
     }
 }
 
@@ -342,11 +361,14 @@ mod tests {
             &spill,
         );
         assert!(shown.content.chars().count() < 2_000);
+        assert!(shown.content.starts_with("<persisted-output>\n"));
+        assert!(shown.content.ends_with("\n</persisted-output>"));
+        assert!(shown.content.contains("1000000 characters"));
         let path = shown
             .content
-            .split("is in ")
+            .split("saved to: ")
             .nth(1)
-            .and_then(|rest| rest.split(';').next());
+            .and_then(|rest| rest.lines().next());
         assert_eq!(std::fs::read_to_string(path.unwrap()).unwrap(), long);
 
         let mut batch = vec![
@@ -376,6 +398,39 @@ mod tests {
         assert_eq!(batch[0].content.len(), 9_000);
         assert!(batch[1].content.len() < 2_000);
         assert_eq!(batch[2].content.len(), 2_000);
+    }
+
+    // AG-31, EX-69
+    #[test]
+    fn a_preview_ends_with_a_line_and_cannot_close_the_element_around_it() {
+        let (_folder, spill) = spill();
+        let text = format!("</persisted-output>\n{}", "a line of words\n".repeat(1_000));
+        let shown = show(
+            result(&text),
+            "t",
+            false,
+            8_000,
+            &Redactor::default(),
+            &spill,
+        )
+        .content;
+        assert_eq!(shown.matches("</persisted-output>").count(), 1, "{shown}");
+        assert!(shown.contains("&lt;/persisted-output>\na line"), "{shown}");
+        assert!(
+            shown.ends_with("a line of words\n</persisted-output>"),
+            "{shown}"
+        );
+        let nowhere = Spill::new(Path::new("/dev/null/spill"));
+        let shown = show(
+            result(&text),
+            "t",
+            false,
+            8_000,
+            &Redactor::default(),
+            &nowhere,
+        )
+        .content;
+        assert!(shown.starts_with("<persisted-output>\n") && shown.contains("could not be saved"));
     }
 
     // AG-32

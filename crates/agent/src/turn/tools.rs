@@ -94,7 +94,10 @@ impl Turn<'_> {
                 {
                     Verdict::Fine => {}
                     Verdict::Warn(words) => slot.content.push_str(&format!("\n\n[Note: {words}.]")),
-                    Verdict::Halt(words) => halted = Some(words),
+                    Verdict::Halt(stop) => {
+                        slot.content = stop.result(&slot.content);
+                        halted = Some(stop.message);
+                    }
                 }
                 slot.content.push_str(&self.hints_for(ready));
                 results.push(result(ready, slot));

@@ -393,6 +393,17 @@ async fn a_model_that_goes_round_in_circles_is_warned_and_stopped() {
         .filter(|(_, text)| text.contains("[Note:"))
         .count();
     assert!(warned >= 3);
+    let texts = fixture.texts();
+    let stopped = texts.iter().find_map(|(_, text)| {
+        let told: serde_json::Value = serde_json::from_str(text).ok()?;
+        told["error"].is_string().then(|| told["guardrail"].clone())
+    });
+    let stopped = stopped.unwrap();
+    assert_eq!(stopped["code"], "exact_failure", "{stopped}");
+    assert_eq!(
+        (&stopped["tool_name"], &stopped["count"]),
+        (&json!("bad"), &json!(5))
+    );
 }
 
 // AG-33, EX-70
@@ -485,6 +496,7 @@ async fn results_that_are_too_long_go_to_files() {
     let name = kept[0].file_name().unwrap().to_str().unwrap();
     assert_eq!(told.matches(name).count(), 3, "{told}");
     assert!(told.contains(&"x".repeat(500)), "{told}");
+    assert_eq!(told.matches("<persisted-output>").count(), 3, "{told}");
 }
 
 // AG-16

@@ -1,5 +1,5 @@
 # The main program of a container. It ends, and the container with it, when nobody has used the container for $1
-# seconds; it looks every $2. Who uses it has a guard here, which writes down its process id. Whoever made the
+# seconds; it looks every $2. Who uses it has a guard here, which writes down its process id first. Whoever made the
 # container gets $3 seconds more to come.
 
 trap 'exit 0' TERM INT

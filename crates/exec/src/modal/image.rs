@@ -19,6 +19,8 @@ const BUILD: Duration = Duration::from_secs(1200);
 const NEWS: f32 = 55.0;
 const NEWS_AT_MOST: Duration = Duration::from_secs(90);
 const PAUSE: Duration = Duration::from_millis(500);
+const ADD_PYTHON: &str = "RUN command -v python3 || (apt-get update && apt-get install -y --no-install-recommends \
+                          python3 && rm -rf /var/lib/apt/lists/*)";
 /// How much of a failed build's log is shown.
 const MAX_LOG: usize = 2000;
 
@@ -42,7 +44,7 @@ pub(super) async fn find(
     let settings = about.metadata.and_then(|about| about.settings);
     let request = ImageGetOrCreateRequest {
         image: Some(Image {
-            dockerfile_commands: vec![format!("FROM {image}")],
+            dockerfile_commands: commands(image),
         }),
         app_id: app.to_owned(),
         builder_version: settings.unwrap_or_default().image_builder_version,
@@ -63,6 +65,17 @@ pub(super) async fn find(
         format!("the image {image} cannot be fetched: {}", said.trim()),
         "Check terminal.modal_image.".to_owned(),
     ))
+}
+
+/// How it is made. Plain images of these systems come without the Python that scripts need.
+fn commands(image: &str) -> Vec<String> {
+    let last = image.rsplit('/').next().unwrap_or(image);
+    let name = last.split([':', '@']).next().unwrap_or(last);
+    let mut commands = vec![format!("FROM {image}")];
+    if matches!(name, "debian" | "ubuntu") {
+        commands.push(ADD_PYTHON.to_owned());
+    }
+    commands
 }
 
 /// Waits for a build, with the end of its log.
@@ -111,4 +124,22 @@ async fn built(control: &Control, image: &str) -> Result<(GenericResult, String)
         what: what.to_owned(),
         limit: BUILD,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commands;
+
+    // EX-28
+    #[test]
+    fn plain_systems_get_the_python_that_scripts_need() {
+        for image in ["debian:12", "docker.io/library/ubuntu@sha256:ab", "ubuntu"] {
+            let made = commands(image);
+            assert_eq!(made[0], format!("FROM {image}"));
+            assert!(made[1].contains("install -y --no-install-recommends python3"));
+        }
+        for image in ["python:3.12", "debian/other:1", "my-ubuntu"] {
+            assert_eq!(commands(image), [format!("FROM {image}")]);
+        }
+    }
 }

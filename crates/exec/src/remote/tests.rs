@@ -237,6 +237,7 @@ fn programs_that_carry_commands_elsewhere_see_no_keys() {
     settings.ssh_key = "~/.ssh/other".to_owned();
     let config = machine(&settings, around());
     let names: Vec<_> = config
+        .carriers
         .environment
         .iter()
         .map(|(name, _)| name.as_str())

@@ -7,8 +7,8 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
 use super::{Command, Shell, script_path};
-use crate::follow::{Follow, More, follow};
-use crate::{ExecError, Input, Place};
+use crate::follow::{Ended, Follow, More, follow};
+use crate::{ExecError, Exit, Input, Place};
 
 /// How long removing the state elsewhere may take.
 const CLOSE_LIMIT: Duration = Duration::from_secs(5);
@@ -38,13 +38,19 @@ impl Shell {
                     cancel: &CancellationToken::new(),
                     input: Vec::new(),
                 };
-                follow(process, how, &mut |more| {
+                let ended = follow(process, how, &mut |more| {
                     let room = LONGEST_STATE.saturating_sub(bytes.len());
                     bytes.extend_from_slice(more.get(..room.min(more.len())).unwrap_or_default());
                     More::Expected
                 })
                 .await?;
-                bytes
+                match ended {
+                    (Ended::Done, Some(Exit::Code(0))) => bytes,
+                    // It is lost there; the next command puts back what was kept of it.
+                    _ => self
+                        .with_state(|state| state.kept.clone())
+                        .unwrap_or_default(),
+                }
             }
         };
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))

@@ -11,6 +11,9 @@ use crate::warden::MARKER;
 /// What does not fit into one argument comes in a file: all arguments together have a limit too.
 const LONGEST_ARGUMENT: usize = 96 << 10;
 
+/// A longer state is not told of.
+pub(super) const LONGEST_TOLD: usize = 64 << 10;
+
 /// Prints the state. Fails when any part of it could not be written: half a state is none. A function may hold
 /// patterns that can only be read while extended ones are on, and what cannot be read would end the reading of all
 /// that follows: they are on while the state is taken over, and then as the command left them.
@@ -28,6 +31,16 @@ pub(super) struct Script<'a> {
     pub(super) command: &'a str,
     /// The file the command stands in, when it is too long for an argument.
     pub(super) file: Option<&'a Path>,
+    pub(super) told: Told,
+}
+
+/// What is said of the state at the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Whether it was saved.
+    Saved,
+    /// What is in it too, for a place whose files may be gone the next time.
+    Whole,
 }
 
 /// Where a command starts.
@@ -48,7 +61,8 @@ pub(super) struct Built {
 
 impl Script<'_> {
     pub(super) fn build(&self) -> Built {
-        let mut script = begin(self.from, &self.start);
+        let mut script = self.stop_without_state();
+        script.push_str(&begin(self.from, &self.start));
         let careful = needs_care(self.command);
         if careful {
             script.push_str("\\builtin exec {__hermes_f}>&1\n");
@@ -65,13 +79,39 @@ impl Script<'_> {
         }
     }
 
+    /// Where the state is not there any more nothing begins: it has to be put back first.
+    fn stop_without_state(&self) -> String {
+        let there = match self.from {
+            Some(from) => format!("-r {}", quote(&from.to_string_lossy())),
+            None => {
+                let folder = self.to.parent().unwrap_or(self.to);
+                format!("-d {}", quote(&folder.to_string_lossy()))
+            }
+        };
+        format!(
+            "[[ {there} ]] || {{ \\builtin printf '\\036{}\\037\\036'; \\builtin exit 0; }}\n",
+            self.word
+        )
+    }
+
     /// What is done at the end: save the state, say where we are. In the shell itself, never in a subshell
     /// that happens to end.
     fn leave(&self, careful: bool) -> String {
         let to = quote(&self.to.to_string_lossy());
+        // Where the command may have sent its output elsewhere, this is not for that place.
+        let aside = if careful { " >&$__hermes_f" } else { "" };
+        let tell = match self.told {
+            Told::Saved => String::new(),
+            Told::Whole => format!(
+                "; IFS= \\builtin read -r -d '' __hermes_v <{to} || \\builtin :\n\
+                 (( ${{#__hermes_v}} > {LONGEST_TOLD} )) || \
+                 \\builtin printf '\\036{0}\\037\\037%s\\037{0}\\036' \"$__hermes_v\"{aside}",
+                self.word
+            ),
+        };
         let save = format!(
             "if {{ {STATE}; }} 2>/dev/null >| {to}; \
-             then __hermes_k=1; else __hermes_k=0; fi\n\
+             then __hermes_k=1{tell}; else __hermes_k=0; fi\n\
              \\builtin printf '\\036{}\\037%s\\037%s\\037%s\\036' \"$__hermes_k\" \"$__hermes_l\" \"$PWD\"",
             self.word
         );
@@ -79,7 +119,7 @@ impl Script<'_> {
             // Something of the command may run afterwards and must find its settings as they were.
             format!(
                 "if [[ $BASHPID == $$ ]]; then\n\\builtin unset -f trap\n\
-                 __hermes_u=$(\\builtin umask); \\builtin umask 077\n{save} >&$__hermes_f\n\
+                 __hermes_u=$(\\builtin umask); \\builtin umask 077\n{save}{aside}\n\
                  \\builtin umask \"$__hermes_u\"\nfi\n\
                  {{ [[ $__hermes_x != *x* ]] || \\builtin set -x; }} 2>/dev/null"
             )
@@ -133,10 +173,13 @@ pub(super) fn is_long(command: &str) -> bool {
     quote(command).len() > LONGEST_ARGUMENT
 }
 
-/// What puts a command into a file: it comes on standard input.
+/// What puts standard input into a file, in a directory that may be gone.
 pub(super) fn put(file: &Path) -> Vec<String> {
+    let folder = quote(&file.parent().unwrap_or(file).to_string_lossy());
     let file = quote(&file.to_string_lossy());
-    let script = format!("\\builtin umask 077\n\\builtin exec cat >| {file}\n");
+    let script = format!(
+        "\\builtin umask 077\n[[ -d {folder} ]] || mkdir -p -- {folder}\n\\builtin exec cat >| {file}\n"
+    );
     vec!["-c".to_owned(), script]
 }
 

@@ -41,6 +41,14 @@ impl Slots {
         lease
     }
 
+    /// What a command was to go on from is gone; so is what others of that time go on from.
+    pub(super) fn lose(&mut self, lease: Lease) {
+        self.give_back(lease, false);
+        if self.current == lease.from {
+            self.current = None;
+        }
+    }
+
     pub(super) fn give_back(&mut self, lease: Lease, saved: bool) {
         if let Some(place) = self.leases.iter().position(|other| *other == lease) {
             self.leases.swap_remove(place);

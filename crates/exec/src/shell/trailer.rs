@@ -1,16 +1,22 @@
 //! What a shell says to us at its end, between the lines of its output.
 //!
 //! It travels in the output because that is the one thing every backend carries: a record separator, a
-//! word nobody can guess, and the fields. It is taken out wherever it stands.
+//! word nobody can guess, and the fields. It is taken out wherever it stands. Without fields it says that nothing
+//! began; the state itself, which may hold anything, comes between an empty field and the word once more.
 
 use std::path::PathBuf;
 
 use memchr::memchr;
+use memchr::memmem;
+
+use super::script::LONGEST_TOLD;
 
 const MARK: u8 = 0x1e;
 const FIELD: u8 = 0x1f;
 /// More than a path can be; a longer one is output like any other.
 const LONGEST: usize = 16 << 10;
+/// More than a state that is told of has bytes.
+const LONGEST_STATE: usize = 4 * LONGEST_TOLD + 1024;
 
 /// What the shell said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +35,10 @@ pub(super) struct Filter {
     held: Vec<u8>,
     /// The newest one: a command that runs several shells' ends says it more than once.
     pub(super) trailer: Option<Trailer>,
+    /// The state that was told with it.
+    pub(super) state: Option<Vec<u8>>,
+    /// Nothing began, because the state is not there any more.
+    pub(super) lost: bool,
 }
 
 impl Filter {
@@ -38,6 +48,8 @@ impl Filter {
             opening,
             held: Vec::new(),
             trailer: None,
+            state: None,
+            lost: false,
         }
     }
 
@@ -85,12 +97,19 @@ impl Filter {
             return Read::Output;
         }
         let body = bytes.split_at(known).1;
+        if body.first() == Some(&FIELD) {
+            return self.read_state(body, known);
+        }
         let Some(end) = memchr(MARK, body) else {
             return match body.len() > LONGEST {
                 true => Read::Output,
                 false => Read::Unknown,
             };
         };
+        if end == 0 && known == self.opening.len() {
+            self.lost = true;
+            return Read::Trailer(known + 1);
+        }
         let mut fields = body.split_at(end).0.split(|byte| *byte == FIELD);
         let (Some(saved), Some(moved), Some(directory), None) =
             (fields.next(), fields.next(), fields.next(), fields.next())
@@ -103,6 +122,22 @@ impl Filter {
             directory: path(directory),
         });
         Read::Trailer(known + end + 1)
+    }
+
+    fn read_state(&mut self, body: &[u8], known: usize) -> Read {
+        let word = self
+            .opening
+            .get(1..self.opening.len() - 1)
+            .unwrap_or_default();
+        let closing = [&[FIELD], word, &[MARK]].concat();
+        match memmem::find(body, &closing) {
+            Some(end) => {
+                self.state = body.get(1..end).map(<[u8]>::to_vec);
+                Read::Trailer(known + end + closing.len())
+            }
+            None if body.len() > LONGEST_STATE => Read::Output,
+            None => Read::Unknown,
+        }
     }
 }
 
@@ -122,6 +157,25 @@ fn path(bytes: &[u8]) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_state_is_told_whatever_is_in_it_and_its_loss_too() {
+        let stream =
+            b"one\x1eword\x1f\x1fdeclare -x A=\"\x1e\x1f\"\n\x1fword\x1e\x1eword\x1f1\x1f0\x1f/\x1etwo\x1eword\x1f\x1e";
+        for cut in 0..=stream.len() {
+            let mut filter = Filter::new("word");
+            let mut output = Vec::new();
+            let (first, second) = stream.split_at(cut);
+            for piece in [first, second] {
+                filter.push(piece, &mut |bytes| output.extend_from_slice(bytes));
+            }
+            filter.finish(&mut |bytes| output.extend_from_slice(bytes));
+            assert_eq!(output, b"onetwo", "{cut}");
+            let state = filter.state.unwrap();
+            assert_eq!(state, b"declare -x A=\"\x1e\x1f\"\n", "{cut}");
+            assert!(filter.lost && filter.trailer.is_some());
+        }
+    }
 
     #[test]
     fn is_found_wherever_the_stream_is_cut() {

@@ -82,6 +82,9 @@ pub struct Finished {
     /// Where what it exported and defined should have been written, when that was not possible. The next command
     /// starts from what was there before.
     pub unsaved: Option<PathBuf>,
+    /// Whether what earlier commands exported and defined was gone and could not be put back, so that it started
+    /// like a first one. The next command goes on from this one again.
+    pub started_over: bool,
     /// Where it ran.
     pub place: Place,
 }

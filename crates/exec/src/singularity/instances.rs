@@ -9,17 +9,16 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::{KIND, SingularityConfig, unavailable};
-use crate::ExecError;
 use crate::sandboxes::{Inventory, Sandbox};
-use crate::supervise::tail;
+use crate::supervise::{Carriers, Channel, Crew, Programs, tail};
+use crate::{ExecError, Exit};
 
 /// How long the program may take for anything but building images.
-pub(super) const ANSWER: Duration = Duration::from_secs(120);
+const ANSWER: Duration = Duration::from_secs(120);
 /// No list is longer.
 const MAX_LIST: u64 = 4 << 20;
 /// No record is longer; what is, is not ours.
@@ -44,10 +43,11 @@ pub(super) struct Record {
 }
 
 /// The program that runs them, and where the records are.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Instances {
     pub(super) program: PathBuf,
-    environment: Vec<(String, String)>,
+    carriers: Carriers,
+    programs: Programs,
     records: PathBuf,
 }
 
@@ -75,26 +75,79 @@ impl Instances {
         };
         Ok(Self {
             program: program.clone(),
-            environment: config.environment.clone(),
+            programs: Programs::new(config.carriers.clone()),
+            carriers: config.carriers.clone(),
             records: config.sandboxes.join(KIND).join("instances"),
         })
     }
 
-    pub(super) fn command(&self) -> Command {
+    fn words(&self, words: &[&str]) -> Vec<String> {
+        let program = self.program.display().to_string();
+        let rest = words.iter().map(|word| (*word).to_owned());
+        std::iter::once(program).chain(rest).collect()
+    }
+
+    /// Runs the program with the standard input and output of a shell over there.
+    pub(super) async fn channel(&self, words: &[&str], crew: &Crew) -> Result<Channel, ExecError> {
+        self.programs.channel(self.words(words), crew).await
+    }
+
+    /// Starts an instance. It outlives us, because others may use it too: so the warden, which ends what it started,
+    /// does not start it.
+    pub(super) async fn start(&self, words: &[&str]) -> Result<(), ExecError> {
+        let what = self.words(words).join(" ");
+        let failed = |source| ExecError::Io {
+            what: what.clone(),
+            source,
+        };
+        let Carriers {
+            environment,
+            directory,
+            ..
+        } = &self.carriers;
         let mut command = Command::new(&self.program);
-        command.env_clear().envs(self.environment.iter().cloned());
         command
+            .args(words)
+            .env_clear()
+            .envs(environment.iter().cloned());
+        if directory.is_dir() {
+            command.current_dir(directory);
+        }
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(failed)?;
+        let errors = child.stderr.take();
+        let ended = async {
+            let said = match errors {
+                Some(errors) => tail(errors).await,
+                None => String::new(),
+            };
+            Ok((child.wait().await?, said))
+        };
+        match timeout(ANSWER, ended).await {
+            Ok(Ok((status, _))) if status.success() => Ok(()),
+            Ok(Ok((_, said))) => Err(refused(&what, &said)),
+            Ok(Err(source)) => Err(failed(source)),
+            Err(_) => Err(ExecError::TimedOut {
+                what,
+                limit: ANSWER,
+            }),
+        }
     }
 
     /// Runs the program to its end.
     pub(super) async fn run(&self, words: &[&str], limit: Duration) -> Result<(), ExecError> {
-        self.ran(words, limit, Stdio::null()).await.map(drop)
+        self.ran(words, limit).await.map(drop)
     }
 
     /// The names of all that run, ours or not.
     pub(super) async fn running(&self) -> Result<Vec<String>, ExecError> {
         let words = ["instance", "list", "--json"];
-        let printed = self.ran(&words, ANSWER, Stdio::piped()).await?;
+        let printed = self.ran(&words, ANSWER).await?;
         if printed.trim_ascii().is_empty() {
             return Ok(Vec::new());
         }
@@ -111,51 +164,13 @@ impl Instances {
         Ok(listed.into_iter().map(|one| one.instance).collect())
     }
 
-    async fn ran(
-        &self,
-        words: &[&str],
-        limit: Duration,
-        output: Stdio,
-    ) -> Result<Vec<u8>, ExecError> {
-        let what = format!("{} {}", self.program.display(), words.join(" "));
-        let mut child = self
-            .command()
-            .args(words)
-            .stdin(Stdio::null())
-            .stdout(output)
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|source| ExecError::Io {
-                what: what.clone(),
-                source,
-            })?;
-        let (output, errors) = (child.stdout.take(), child.stderr.take());
-        let printed = async {
-            let mut printed = Vec::new();
-            if let Some(output) = output {
-                output.take(MAX_LIST).read_to_end(&mut printed).await?;
-            }
-            Ok::<_, io::Error>(printed)
-        };
-        let said = async {
-            match errors {
-                Some(errors) => tail(errors).await,
-                None => String::new(),
-            }
-        };
-        let ended = async {
-            let (printed, said) = tokio::join!(printed, said);
-            Ok::<_, io::Error>((child.wait().await?, printed?, said))
-        };
-        match timeout(limit, ended).await {
-            Ok(Ok((status, printed, _))) if status.success() => Ok(printed),
-            Ok(Ok((_, _, said))) => Err(unavailable(
-                format!("{what}: {said}"),
-                "Check terminal.singularity_image, or try the same by hand.",
-            )),
-            Ok(Err(source)) => Err(ExecError::Io { what, source }),
-            Err(_) => Err(ExecError::TimedOut { what, limit }),
+    async fn ran(&self, words: &[&str], limit: Duration) -> Result<Vec<u8>, ExecError> {
+        let words = self.words(words);
+        let what = words.join(" ");
+        let said = self.programs.run(words, limit, MAX_LIST).await?;
+        match said.exit {
+            Exit::Code(0) => Ok(said.output),
+            Exit::Code(_) | Exit::Signal(_) => Err(refused(&what, &said.errors)),
         }
     }
 
@@ -198,6 +213,13 @@ impl Instances {
             Ok(()) | Err(_) => Ok(()),
         }
     }
+}
+
+fn refused(what: &str, said: &str) -> ExecError {
+    unavailable(
+        format!("{what}: {said}"),
+        "Check terminal.singularity_image, or try the same by hand.",
+    )
 }
 
 fn read(path: &Path) -> Option<Record> {

@@ -4,9 +4,9 @@
 # were before it) and hermes_patience (seconds, 0 for ever).
 
 umask 077
-mkdir -p "${hermes_home%/*}" && mkdir "$hermes_home" && mkfifo "$hermes_home/events" || exit 1
-# For those who want to know whether somebody is here.
-printf '%s\n' "$$" >"$hermes_home/guard" || exit 1
+# Beside its own directory is the one for what its commands keep, shared by all guards of this name.
+hermes_kept=${hermes_home%-*}
+mkdir -p "$hermes_kept" && mkdir "$hermes_home" && mkfifo "$hermes_home/events" || exit 1
 hermes_pump='' hermes_watch='' hermes_grep=''
 
 # What happens is written to a pipe with a name, so that commands can report without a connection of
@@ -49,6 +49,27 @@ hermes_stat() {
     hermes_parent=$2 hermes_group=$3 hermes_session=$4
     shift 19
     hermes_start=$1
+}
+
+# For those who want to know whether somebody is here: which process, since when, and among which processes.
+hermes_space=$(readlink "/proc/$$/ns/pid" 2>/dev/null)
+hermes_start=0
+hermes_stat "$$"
+printf '%s\n%s %s\n' "$$" "$hermes_start" "$hermes_space" >"$hermes_home/guard" || exit 1
+
+# hermes_is_left HOME: whether the guard of this directory was killed.
+hermes_is_left() {
+    { read -r hermes_pid && read -r hermes_since hermes_where; } 2>/dev/null <"$1/guard" || return 1
+    [ -n "$hermes_space" ] && [ "$hermes_where" = "$hermes_space" ] || return 1
+    ! { hermes_stat "$hermes_pid" && [ "$hermes_start" = "$hermes_since" ]; }
+}
+
+# hermes_forget KEPT: removes what commands kept when no guard of that name is here any more.
+hermes_forget() {
+    for hermes_other in "$1"-*; do
+        [ ! -d "$hermes_other" ] || return 0
+    done
+    rm -rf "$1"
 }
 
 hermes_carries() {
@@ -152,6 +173,7 @@ hermes_finish() {
         hermes_end "HERMES_RUN=$hermes_guard." KILL ' '
     fi
     rm -rf "$hermes_home.ending"
+    hermes_forget "$hermes_kept"
     if [ -n "$hermes_watch" ]; then
         # Its sleep goes first: alone it would be an orphan for a while.
         hermes_found=" $hermes_watch "
@@ -168,6 +190,13 @@ if [ "$hermes_generation" -gt 0 ]; then
     hermes_found=' '
     hermes_end "HERMES_RUN=$hermes_guard." KILL ' '
 fi
+# Nobody else clears up behind a guard that was killed; states of shells hold exported variables.
+for hermes_left in "${hermes_home%/*}"/hermes-*/guard; do
+    hermes_left=${hermes_left%/guard}
+    [ ! -h "$hermes_left" ] && hermes_is_left "$hermes_left" || continue
+    rm -rf "$hermes_left"
+    hermes_forget "${hermes_left%-*}"
+done 2>/dev/null
 printf '\001hermes guard %s\n' "$$"
 while read -r hermes_order hermes_id hermes_one hermes_two; do
     case $hermes_order in

@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::process::Stdio;
 
 use hermes_core::SystemRandom;
 use hermes_testkit::{eventually, process};
@@ -44,13 +45,8 @@ impl Carrier for Here {
                 command.env_remove(name);
             }
         }
-        let channel = start_program(command, crew);
-        Box::pin(async move {
-            channel.map_err(|source| ExecError::Io {
-                what: "shell".to_owned(),
-                source,
-            })
-        })
+        let channel = program::carry(started(command), crew);
+        Box::pin(async move { channel })
     }
 
     fn explain(&self, closed: &Closed) -> ExecError {
@@ -62,6 +58,49 @@ impl Carrier for Here {
     }
 
     fn close(&self) -> BoxFuture<'_, Result<(), ExecError>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// A program that we start ourselves: there is no warden beside unit tests.
+fn started(mut command: Command) -> Process {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let pid = child.id().unwrap();
+    Process {
+        pid: Some(pid),
+        output: Box::new(child.stdout.take().unwrap()),
+        errors: Some(Box::new(child.stderr.take().unwrap())),
+        input: Some(Box::new(child.stdin.take().unwrap())),
+        exit: Box::pin(async move {
+            let status = child.wait().await.unwrap();
+            Ok(match status.code() {
+                Some(code) => Exit::Code(code),
+                None => {
+                    Exit::Signal(std::os::unix::process::ExitStatusExt::signal(&status).unwrap())
+                }
+            })
+        }),
+        control: Arc::new(Killed(pid)),
+    }
+}
+
+struct Killed(u32);
+
+impl Control for Killed {
+    fn end(&self, _how: Ending) -> BoxFuture<'_, Result<(), ExecError>> {
+        let pid = nix::unistd::Pid::from_raw(self.0 as i32);
+        // It may have ended by itself.
+        let _ = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn resize(&self, _rows: u16, _columns: u16) -> BoxFuture<'_, Result<(), ExecError>> {
         Box::pin(async { Ok(()) })
     }
 }
@@ -422,4 +461,88 @@ async fn a_guard_that_was_killed_is_replaced_and_what_it_left_is_ended() {
         (!pump.alive()).then_some(())
     })
     .unwrap();
+}
+
+/// What lies in a directory.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+/// The directory of a backend with something in it, as a shell leaves it.
+async fn with_a_state(backend: &Supervised<Here>) -> PathBuf {
+    let state = backend.scratch().join("hermes-shell-1");
+    let make = format!(
+        "mkdir {0}; echo 'export KEY=1' >{0}/state-0",
+        state.display()
+    );
+    let run = launch("state", &["sh", "-c", &make], Input::None);
+    let process = backend.spawn(run).await.unwrap();
+    assert_eq!(process.exit.await.unwrap(), Exit::Code(0));
+    assert!(state.join("state-0").exists());
+    state
+}
+
+// EX-23: states of shells hold exported variables.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_shells_kept_goes_when_the_connection_ends_however_it_does() {
+    for shell in SHELLS {
+        let scratch = tempfile::tempdir().unwrap();
+        let closed = backend(shell, scratch.path());
+        with_a_state(&closed).await;
+        closed.close().await.unwrap();
+        assert_eq!(names(scratch.path()), [""; 0], "{shell:?}");
+
+        let dropped = backend(shell, scratch.path());
+        with_a_state(&dropped).await;
+        drop(dropped);
+        let folder = scratch.path().to_owned();
+        tokio::task::spawn_blocking(move || {
+            eventually(LONG, "nothing is left", || {
+                names(&folder).is_empty().then_some(())
+            })
+        })
+        .await
+        .unwrap()
+        .unwrap();
+    }
+}
+
+// EX-23
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_killed_guard_left_is_removed_by_the_next_one_and_nothing_else() {
+    for shell in SHELLS {
+        let scratch = tempfile::tempdir().unwrap();
+        let killed = backend(shell, scratch.path());
+        let state = with_a_state(&killed).await;
+        let home = scratch.path().join(format!("hermes-{}-0", killed.name));
+        let pid = std::fs::read_to_string(home.join("guard")).unwrap();
+        let pid = pid.lines().next().unwrap().parse().unwrap();
+        let pid = nix::unistd::Pid::from_raw(pid);
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+        let waiting = killed.guard.lock().await.clone().unwrap();
+        waiting.gone().cancelled().await;
+        assert!(state.exists() && home.exists(), "{shell:?}");
+
+        let lives = backend(shell, scratch.path());
+        let kept = with_a_state(&lives).await;
+        let stranger = scratch.path().join("hermes-other");
+        std::fs::create_dir(&stranger).unwrap();
+        let next = backend(shell, scratch.path());
+        let process = next.spawn(launch("next", &["true"], Input::None)).await;
+        process.unwrap().exit.await.unwrap();
+        assert!(!state.exists() && !home.exists(), "{shell:?}");
+        assert!(!killed.scratch().exists(), "{shell:?}");
+        assert!(kept.exists() && stranger.exists(), "{shell:?}");
+
+        // The one whose guard was killed goes on, with a directory of its own again.
+        let again = with_a_state(&killed).await;
+        for one in [&lives, &next, &killed] {
+            one.close().await.unwrap();
+        }
+        assert!(!again.exists(), "{shell:?}");
+        assert_eq!(names(scratch.path()), ["hermes-other"], "{shell:?}");
+    }
 }

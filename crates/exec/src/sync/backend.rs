@@ -31,6 +31,10 @@ impl Backend for SyncedBackend {
         self.inner.scratch()
     }
 
+    fn edition(&self) -> u64 {
+        self.inner.edition()
+    }
+
     fn spawn(&self, launch: Launch) -> BoxFuture<'_, Result<Process, ExecError>> {
         Box::pin(async move {
             match self.sync.push(Urgency::Usual).await {

@@ -1,6 +1,7 @@
 //! Runs one command on a backend, shows what it prints and then waits to be killed.
 //!
-//! The first argument says which backend, the following ones what it needs, the last one is the command.
+//! The first argument is the warden's program, the next one says which backend, the following ones what it needs, the
+//! last one is the command.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -11,13 +12,14 @@ use std::time::Duration;
 
 use hermes_core::{SystemClock, SystemRandom};
 use hermes_exec::{
-    Backend, BackendConfig, CloudConfig, DaytonaConfig, DockerConfig, Input, Launch,
-    ManagedModalConfig, ModalConfig, RunId, SingularityConfig, SshConfig, TetherProgram, open,
+    Backend, BackendConfig, Carriers, CloudConfig, DaytonaConfig, DockerConfig, Input, Launch,
+    ManagedModalConfig, ModalConfig, RunId, SingularityConfig, SshConfig, TetherProgram,
+    WardenProgram, open,
 };
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use tokio::io::AsyncReadExt;
 
-fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
+fn config(warden: &str, arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
     match arguments {
         [kind, port, user, key, known_hosts, sockets] if kind == "ssh" => {
             Ok(BackendConfig::Ssh(SshConfig {
@@ -27,7 +29,7 @@ fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
                 key: Some(PathBuf::from(key)),
                 known_hosts: Some(PathBuf::from(known_hosts)),
                 program: PathBuf::from("/usr/bin/ssh"),
-                environment: Vec::new(),
+                carriers: carriers(warden, Vec::new()),
                 sockets: PathBuf::from(sockets),
                 connect: Duration::from_secs(10),
             }))
@@ -62,10 +64,13 @@ fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
             let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
             Ok(BackendConfig::Singularity(SingularityConfig {
                 programs: vec![PathBuf::from(program)],
-                environment: vec![
-                    variable("PATH", "/usr/bin:/bin"),
-                    variable("RECORD", record),
-                ],
+                carriers: carriers(
+                    warden,
+                    vec![
+                        variable("PATH", "/usr/bin:/bin"),
+                        variable("RECORD", record),
+                    ],
+                ),
                 image: "docker://debian:12".to_owned(),
                 directory: "/root".to_owned(),
                 task: "default".to_owned(),
@@ -99,6 +104,18 @@ fn config(arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
     }
 }
 
+fn carriers(warden: &str, environment: Vec<(String, String)>) -> Carriers {
+    Carriers {
+        warden: WardenProgram {
+            program: PathBuf::from(warden),
+            arguments: Vec::new(),
+            grace: Duration::from_millis(500),
+        },
+        environment,
+        directory: PathBuf::from("/"),
+    }
+}
+
 fn cloud(sandboxes: &str, tether: &str) -> Result<CloudConfig, Box<dyn Error>> {
     Ok(CloudConfig {
         image: "debian:12".to_owned(),
@@ -124,7 +141,8 @@ fn cloud(sandboxes: &str, tether: &str) -> Result<CloudConfig, Box<dyn Error>> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let command = arguments.pop().ok_or("no command")?;
-    let backend: Arc<dyn Backend> = open(config(&arguments)?, &SystemRandom)?;
+    let (warden, arguments) = arguments.split_first().ok_or("no warden")?;
+    let backend: Arc<dyn Backend> = open(config(warden, arguments)?, &SystemRandom)?;
     let launch = Launch {
         id: RunId::new("victim"),
         argv: vec!["bash".to_owned(), "-c".to_owned(), command],

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -218,21 +218,42 @@ pub(crate) async fn nothing_outlives_us(backend: &[&OsStr], mark: &str) {
 }
 
 async fn time_to_silence(backend: &[&OsStr], mark: &str) -> Duration {
-    let mut runner = Command::new(env!("CARGO_BIN_EXE_remote-runner"))
+    let runner = begun(backend, &stubborn(mark));
+    grown(mark).await;
+    let wanted = mark.to_owned();
+    time_until_gone(runner, move || marked(&wanted) == (0, 0)).await
+}
+
+/// A process that runs a command over there.
+pub(crate) fn start(backend: &[&OsStr], command: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_remote-runner"))
+        .arg(env!("CARGO_BIN_EXE_hermes-warden"))
         .args(backend)
-        .arg(stubborn(mark))
+        .arg(command)
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+/// The same when the command has said `up`.
+pub(crate) fn begun(backend: &[&OsStr], command: &str) -> Child {
+    let mut runner = start(backend, command);
     let mut line = String::new();
     let output = runner.stdout.take().unwrap();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(output), &mut line).unwrap();
     assert_eq!(line, "up\n");
-    grown(mark).await;
+    runner
+}
+
+/// Kills the process and says how long it takes until something is gone.
+pub(crate) async fn time_until_gone(
+    mut runner: Child,
+    gone: impl FnMut() -> bool + Send + 'static,
+) -> Duration {
     runner.kill().unwrap();
     let killed = Instant::now();
     runner.wait().unwrap();
-    silent(mark).await;
+    wait_for("silence", gone).await;
     killed.elapsed()
 }
 

@@ -280,6 +280,7 @@ async fn a_tree_inside_ends_when_it_is_told_to_and_when_we_are_killed() {
     let mut took = Vec::new();
     while took.len() < ROUNDS as usize && took.iter().all(|time| *time >= FIVE_SECONDS) {
         let mut runner = Command::new(env!("CARGO_BIN_EXE_remote-runner"))
+            .arg(env!("CARGO_BIN_EXE_hermes-warden"))
             .args(["docker", &engine.address(), engine.image()])
             .arg(folder.path().join("sandboxes"))
             .arg(tree)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hermes_core::SystemRandom;
 use hermes_exec::{
-    Backend, Command, Finished, LocalBackend, LocalOptions, Shell, ShellOptions, Startup,
+    Backend, Carriers, Command, Finished, LocalBackend, LocalOptions, Shell, ShellOptions, Startup,
     WardenProgram,
 };
 use tokio_util::sync::CancellationToken;
@@ -25,6 +25,15 @@ pub(crate) fn warden_program() -> WardenProgram {
         program: PathBuf::from(env!("CARGO_BIN_EXE_hermes-warden")),
         arguments: Vec::new(),
         grace: Duration::from_millis(500),
+    }
+}
+
+/// How programs are started that carry commands elsewhere, with this environment.
+pub(crate) fn carriers(environment: Vec<(String, String)>) -> Carriers {
+    Carriers {
+        warden: warden_program(),
+        environment,
+        directory: PathBuf::from("/"),
     }
 }
 

@@ -14,8 +14,10 @@ use hermes_exec::{
 };
 
 use super::away::{
-    a_tree_ends, bytes_go_through, is_unavailable, launch, nothing_outlives_us, run, wait_for,
+    FIVE_SECONDS, a_tree_ends, bytes_go_through, is_unavailable, launch, nothing_outlives_us, run,
+    start, time_until_gone, wait_for,
 };
+use super::local::carriers;
 
 /// Knows its instances by files, and ends what runs in one when it is stopped.
 const RECORDER: &str = r#"#!/bin/bash
@@ -47,6 +49,10 @@ exec*)
 esac
 "#;
 
+/// In the place of what builds an image.
+const BUILDS_FOR_EVER: &str =
+    "build*) trap '' TERM; : >\"$RECORD.building\"; while :; do sleep 0.1; done; ";
+
 fn config(folder: &Path, no_build: &str) -> SingularityConfig {
     let program = folder.join("apptainer");
     std::fs::write(&program, RECORDER).unwrap();
@@ -54,11 +60,11 @@ fn config(folder: &Path, no_build: &str) -> SingularityConfig {
     let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
     SingularityConfig {
         programs: vec![folder.join("none"), program],
-        environment: vec![
+        carriers: carriers(vec![
             variable("PATH", "/usr/bin:/bin"),
             variable("RECORD", folder.join("record").to_str().unwrap()),
             variable("NO_BUILD", no_build),
-        ],
+        ]),
         image: "docker://debian:12".to_owned(),
         directory: "/root".to_owned(),
         task: "a/task".to_owned(),
@@ -379,7 +385,7 @@ async fn a_command_that_meets_the_idle_stop_runs_in_a_new_instance() {
     };
     // The stop goes on for a while after the instance is gone.
     let slow = ("SLOW_STOP".to_owned(), "2".to_owned());
-    config.environment.push(slow);
+    config.carriers.environment.push(slow);
     let backend = backend(config);
     run(&backend, "true").await;
     let stopped = folder.path().join("record.stopped");
@@ -439,4 +445,37 @@ async fn instances_that_were_left_are_stopped_and_only_those_of_the_profile_that
     let removed = sandboxes::remove(operator(), &config.sandboxes, &name).await;
     assert!(removed.unwrap());
     assert_eq!(running(folder.path()), [""; 0]);
+}
+
+// EX-23, EX-29
+#[tokio::test(flavor = "multi_thread")]
+async fn an_image_is_built_no_longer_when_we_were_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path(), "");
+    let record = folder.path().join("record");
+    let program = config.programs.last().unwrap();
+    std::fs::write(program, RECORDER.replace("build*) ", BUILDS_FOR_EVER)).unwrap();
+    let arguments = [
+        "singularity".as_ref(),
+        program.as_os_str(),
+        record.as_os_str(),
+        config.scratch.as_os_str(),
+        config.sandboxes.as_os_str(),
+    ];
+    let runner = start(&arguments, "true");
+    let building = record.with_extension("building");
+    wait_for("the build", move || building.exists()).await;
+    let named = program.display().to_string();
+    assert!(running_from(&named) >= 1);
+    let took = time_until_gone(runner, move || running_from(&named) == 0).await;
+    assert!(took < FIVE_SECONDS, "{took:?}");
+}
+
+/// How many processes run this script.
+fn running_from(script: &str) -> usize {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let lines = all.map(|entry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default());
+    lines
+        .filter(|line| String::from_utf8_lossy(line).starts_with(&format!("/bin/bash\0{script}\0")))
+        .count()
 }

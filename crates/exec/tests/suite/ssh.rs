@@ -10,9 +10,10 @@ use hermes_exec::{Backend, BackendConfig, Exit, Place, SshConfig, open};
 use hermes_testkit::Sshd;
 
 use super::away::{
-    a_tree_ends, bytes_go_through, is_unavailable, nobody, nothing_outlives_us, run,
-    terminals_work, wait_for,
+    FIVE_SECONDS, a_tree_ends, begun, bytes_go_through, is_unavailable, nobody,
+    nothing_outlives_us, run, terminals_work, time_until_gone, wait_for,
 };
+use super::local::carriers;
 
 pub(crate) fn config(server: &Sshd) -> SshConfig {
     SshConfig {
@@ -22,7 +23,7 @@ pub(crate) fn config(server: &Sshd) -> SshConfig {
         key: Some(server.key()),
         known_hosts: Some(server.known_hosts()),
         program: PathBuf::from("/usr/bin/ssh"),
-        environment: Vec::new(),
+        carriers: carriers(Vec::new()),
         sockets: server.path().join("sockets"),
         connect: Duration::from_secs(10),
     }
@@ -199,10 +200,56 @@ async fn nothing_runs_over_there_five_seconds_after_our_process_was_killed() {
         sockets.as_os_str(),
     ];
     nothing_outlives_us(&arguments, &format!("ssh-killed-{port}")).await;
-    // The client goes with it.
     let server = Arc::new(server);
     let watched = Arc::clone(&server);
     wait_for("no connection", move || watched.connections() == 0).await;
+}
+
+// EX-23
+#[tokio::test(flavor = "multi_thread")]
+async fn the_client_ends_with_us_when_we_are_killed() {
+    let server = Sshd::start().unwrap();
+    let port = server.port().to_string();
+    let user = server.user().unwrap();
+    let (key, known) = (server.key(), server.known_hosts());
+    let sockets = server.path().join("sockets");
+    let named = sockets.display().to_string();
+    let arguments = [
+        "ssh".as_ref(),
+        port.as_ref(),
+        user.as_ref(),
+        key.as_os_str(),
+        known.as_os_str(),
+        sockets.as_os_str(),
+    ];
+    // As it is, and while the other side does not answer: then no end of a connection is heard.
+    for held in [false, true] {
+        let runner = begun(&arguments, "echo up; sleep 961");
+        assert!(carrying(&named) >= 2);
+        if held {
+            server.hold().unwrap();
+        }
+        let took = time_until_gone(runner, {
+            let named = named.clone();
+            move || carrying(&named) == 0
+        })
+        .await;
+        if held {
+            server.go_on().unwrap();
+        }
+        assert!(took < FIVE_SECONDS, "{took:?}");
+    }
+}
+
+/// How many clients use this directory for their sockets.
+fn carrying(sockets: &str) -> usize {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let clients = all.filter(|entry| {
+        let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let line = String::from_utf8_lossy(&line).into_owned();
+        line.starts_with("/usr/bin/ssh\0") && line.contains(sockets)
+    });
+    clients.count()
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -13,9 +13,10 @@ use hermes_exec::{
     SourceKind, SyncedBackend, Urgency, returned,
 };
 use hermes_testkit::Sshd;
+use hermes_testkit::clouds::Modal;
 
-use super::away::run;
-use super::ssh;
+use super::away::{run, wait_for};
+use super::{modal, ssh};
 
 fn put(path: &Path, text: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -160,7 +161,9 @@ async fn changes_go_up_and_what_comes_back_is_only_looked_at() {
     assert_eq!(one.note.changes["skills/one/SKILL.md"], worse);
     one.remove().unwrap();
     let left = std::fs::read_dir(folder.path().join("work")).unwrap();
-    assert_eq!(left.count(), 0, "archives are left");
+    let left = left.map(|entry| entry.unwrap().path());
+    let archives = left.filter(|path| path.extension().is_none_or(|kind| kind != "sent"));
+    assert_eq!(archives.count(), 0, "archives are left");
     backend.close().await.unwrap();
 }
 
@@ -297,4 +300,75 @@ async fn commands_find_our_files_and_what_they_change_waits_to_be_looked_at() {
     let files = tree(&waiting[0].folder);
     assert_eq!(files.len(), 1, "{files:?}");
     assert!(files.values().all(|text| text == "planted\n"));
+}
+
+// EX-26: what was removed here while nobody was connected is removed there by the next one.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_earlier_process_sent_and_is_gone_here_goes_there_too() {
+    let server = Sshd::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (home, there) = (folder.path().join("home"), folder.path().join("there"));
+    put(&home.join("skills/old/sub/SKILL.md"), "old");
+    put(&home.join("skills/kept/SKILL.md"), "kept");
+    put(&there.join("skills/theirs/SKILL.md"), "not ours");
+    for (run, removed) in [
+        (0, vec![]),
+        (1, vec!["skills/old/sub/SKILL.md"]),
+        (2, vec![]),
+    ] {
+        let backend = ssh::backend(ssh::config(&server));
+        let source = Source {
+            from: home.join("skills"),
+            to: "skills".to_owned(),
+            kind: SourceKind::Shared,
+        };
+        let sync = FileSync::new(
+            Arc::clone(&backend),
+            Arc::new(SystemRandom),
+            there.to_str().unwrap(),
+            vec![source],
+            folder.path().join("work"),
+        );
+        assert_eq!(
+            sync.push(Urgency::Usual).await.unwrap().removed,
+            removed,
+            "{run}"
+        );
+        assert_eq!(there.join("skills/old").exists(), run == 0, "{run}");
+        assert!(there.join("skills/kept/SKILL.md").exists());
+        assert!(there.join("skills/theirs/SKILL.md").exists());
+        backend.close().await.unwrap();
+        // Nobody is connected meanwhile.
+        std::fs::remove_dir_all(home.join("skills/old")).ok();
+    }
+}
+
+// EX-26, EX-28
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sandbox_that_was_made_again_has_our_files_too() {
+    let (server, folder) = (Modal::start().unwrap(), tempfile::tempdir().unwrap());
+    let home = folder.path().join("home");
+    put(&home.join("skills/one/SKILL.md"), "one");
+    let inner = modal::backend(&server, folder.path());
+    let source = Source {
+        from: home.join("skills"),
+        to: "skills".to_owned(),
+        kind: SourceKind::Shared,
+    };
+    let sync = FileSync::new(
+        Arc::clone(&inner),
+        Arc::new(SystemRandom),
+        "ours",
+        vec![source],
+        folder.path().join("work"),
+    );
+    let backend: Arc<dyn Backend> = Arc::new(SyncedBackend::new(inner, sync));
+    for _ in 0..2 {
+        assert_eq!(run(&backend, "cat ours/skills/one/SKILL.md").await.0, "one");
+        let id = server.sandboxes().pop().unwrap();
+        let (watched, before) = (Arc::clone(&backend), backend.edition());
+        server.remove(&id);
+        wait_for("the loss", move || watched.edition() != before).await;
+    }
+    backend.close().await.unwrap();
 }

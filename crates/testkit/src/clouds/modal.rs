@@ -210,11 +210,15 @@ impl State {
             .clone()
             .unwrap_or_default()
             .dockerfile_commands;
-        if request.builder_version != "2025.06" || commands.len() != 1 {
+        let Some((from, added)) = commands.split_first() else {
+            return refuse(3, "not an image");
+        };
+        let made = from.starts_with("FROM ") && added.iter().all(|line| line.starts_with("RUN "));
+        if request.builder_version != "2025.06" || !made {
             return refuse(3, "not an image");
         }
         // One that has to be fetched first; how that went is told by the stream.
-        let id = match commands[0].contains("missing") {
+        let id = match from.contains("missing") {
             true => "im-missing",
             false => "im-base",
         };

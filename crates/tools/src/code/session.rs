@@ -6,10 +6,11 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use hermes_exec::{
-    Backend, Capture, Captured, Ending, ExecError, Input, Launch, Process, RunId, Unfinished,
+    Backend, Capture, Captured, Ending, ExecError, Exit, Input, Launch, Process, RunId, Unfinished,
 };
 use serde::Serialize;
 use serde_json::{Value as Json, json};
+use tokio::runtime::Handle;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -26,8 +27,11 @@ const MOST_AT_ONCE: usize = 8;
 const MOST_WAITING: usize = 256;
 /// How long a script that was asked to end may take.
 const GRACE: Duration = Duration::from_secs(5);
-/// The same when a person waits for it.
-const SHORT_GRACE: Duration = Duration::from_millis(150);
+/// The same when a person stopped it.
+const SHORT_GRACE: Duration = Duration::from_millis(500);
+/// How long a runner that says nothing any more may take to end, and how one ends that was not there at all.
+const LAST_WORD: Duration = Duration::from_secs(1);
+const NOT_FOUND: i32 = 127;
 /// How long removing what a killed script leaves may take.
 const CLEARING: Duration = Duration::from_secs(2);
 
@@ -113,10 +117,15 @@ pub(super) async fn run(
         () = over => End::TimedOut,
         end = talk(&mut process, order, calls, &mut output, &mut complaint) => end,
     };
-    let cleared = finish(process, &end).await?;
-    unfinished.finished();
-    if !cleared {
-        clear(backend, clearing).await;
+    let ending = finish(process, grace(&end), unfinished, backend.clone(), clearing);
+    match end {
+        // Who stops a script waits for nothing; it may ignore that it is to end for a while.
+        End::Interrupted => drop(Handle::current().spawn(async {
+            if let Err(error) = ending.await {
+                tracing::warn!(%error, "a stopped script could not be ended");
+            }
+        })),
+        End::Code(_) | End::TimedOut | End::Failed(_) => ending.await?,
     }
     Ok(Ran {
         end,
@@ -161,14 +170,22 @@ async fn talk(
                     Some(Frame::Request { number, line }) => asked.push((number, line)),
                     Some(Frame::Ended(code)) => return End::Code(code),
                     Some(Frame::Failed(why)) => return End::Failed(why),
-                    None => return End::Failed(
-                        "Python did not answer; is python3 there where commands run?".to_owned(),
-                    ),
+                    None => break,
                 }
                 reading.set(next(from));
             }
         }
     }
+    drop(reading);
+    End::Failed(match timeout(LAST_WORD, &mut process.exit).await {
+        Ok(Ok(Exit::Code(NOT_FOUND))) => {
+            "there is no python3 where commands run; use an image that has it, install it there, or do this with \
+             terminal"
+                .to_owned()
+        }
+        Ok(Err(error)) => error.to_string(),
+        Ok(Ok(_)) | Err(_) => "Python did not answer where commands run".to_owned(),
+    })
 }
 
 /// Reading is one future that is never dropped halfway: a frame has several parts.
@@ -177,8 +194,30 @@ async fn next<R: tokio::io::AsyncRead + Unpin>(from: &mut R) -> (&mut R, Option<
     (from, frame)
 }
 
-/// Nothing of a script outlives it. Answers whether the runner got to removing its folder.
-async fn finish(process: Process, end: &End) -> Result<bool, ExecError> {
+/// How long the runner may take to clear up; nothing is left to clear up when the script ended by itself.
+fn grace(end: &End) -> Grace {
+    match end {
+        End::Code(_) => Grace::Cleared,
+        End::Failed(_) => Grace::None,
+        End::TimedOut => Grace::Of(GRACE),
+        End::Interrupted => Grace::Of(SHORT_GRACE),
+    }
+}
+
+enum Grace {
+    Cleared,
+    None,
+    Of(Duration),
+}
+
+/// Ends a script and clears up behind it: nothing of it is left.
+async fn finish(
+    process: Process,
+    grace: Grace,
+    unfinished: Unfinished,
+    backend: Arc<dyn Backend>,
+    clearing: Launch,
+) -> Result<(), ExecError> {
     let Process {
         control,
         exit,
@@ -187,27 +226,29 @@ async fn finish(process: Process, end: &End) -> Result<bool, ExecError> {
         input: _input,
         ..
     } = process;
-    let grace = match end {
-        End::Code(_) | End::Failed(_) => None,
-        End::TimedOut => Some(GRACE),
-        End::Interrupted => Some(SHORT_GRACE),
+    let cleared = match grace {
+        Grace::Cleared => true,
+        Grace::None => false,
+        Grace::Of(grace) => {
+            control.end(Ending::Terminate).await?;
+            // What it still says is too late to be shown, but a full pipe would hold it up.
+            let hearing = async {
+                let _ = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
+                std::future::pending::<()>().await;
+            };
+            tokio::select! {
+                _ = exit => true,
+                () = hearing => false,
+                () = sleep(grace) => false,
+            }
+        }
     };
-    let mut cleared = matches!(end, End::Code(_));
-    if let Some(grace) = grace {
-        control.end(Ending::Terminate).await?;
-        // What it still says is too late to be shown, but a full pipe would hold it up.
-        let hearing = async {
-            let _ = tokio::io::copy(&mut output, &mut tokio::io::sink()).await;
-            std::future::pending::<()>().await;
-        };
-        cleared = tokio::select! {
-            _ = exit => true,
-            () = hearing => false,
-            () = sleep(grace) => false,
-        };
-    }
     control.end(Ending::Kill).await?;
-    Ok(cleared)
+    unfinished.finished();
+    if !cleared {
+        clear(&backend, clearing).await;
+    }
+    Ok(())
 }
 
 /// Removes what a script leaves whose runner was killed. A place that cannot be reached any more keeps it.

@@ -69,7 +69,7 @@ pub(super) enum Align {
 #[derive(Debug)]
 pub(super) struct Found {
     pub(super) strategy: Strategy,
-    /// In order, not overlapping, never empty.
+    /// In order, not overlapping, and only empty where an empty line was looked for.
     pub(super) spans: Vec<Range<usize>>,
     /// The request as it was looked for.
     pub(super) pattern: String,
@@ -152,12 +152,30 @@ impl<'t> Search<'t> {
 
     fn exact(&self, pattern: &str) -> Vec<Range<usize>> {
         if pattern.is_empty() {
-            return Vec::new();
+            return self.empty_lines();
         }
         memchr::memmem::find_iter(self.text.as_bytes(), pattern.as_bytes())
             .map(|at| at..at + pattern.len())
             .filter(|span| self.aligned(span))
             .collect()
+    }
+
+    /// Where whole lines are meant, no text is a line without any.
+    fn empty_lines(&self) -> Vec<Range<usize>> {
+        match self.align {
+            Align::Anywhere => Vec::new(),
+            Align::Lines => {
+                let bytes = self.text.as_bytes();
+                let breaks = memchr::memchr_iter(b'\n', bytes);
+                breaks
+                    .filter(|at| {
+                        at.checked_sub(1)
+                            .is_none_or(|before| bytes.get(before) == Some(&b'\n'))
+                    })
+                    .map(|at| at..at)
+                    .collect()
+            }
+        }
     }
 
     fn aligned(&self, span: &Range<usize>) -> bool {

@@ -217,6 +217,11 @@ fn present(
         );
         add("state_note", words.into());
     }
+    if finished.started_over {
+        let words = "the place where commands run was made anew: what earlier commands exported or defined, and their \
+                     temporary files, are gone; this command began without them";
+        add("state_note", words.into());
+    }
     if rejected {
         add("sudo_auth_failed", true.into());
         if matches!(password, Password::Typed(_)) {

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use hermes_core::{SystemClock, SystemRandom};
 use hermes_exec::{
-    Backend, BackendConfig, DockerConfig, FramedFiles, Granted, Processes, ProcessesOptions, Shell,
-    ShellOptions, SshConfig, Startup, open,
+    Backend, BackendConfig, Carriers, DockerConfig, FramedFiles, Granted, Processes,
+    ProcessesOptions, Shell, ShellOptions, SshConfig, Startup, WardenProgram, open,
 };
 use hermes_policy::{Isolation, Unattended};
 use hermes_secrets::RedactorHandle;
@@ -28,7 +28,15 @@ pub(super) fn ssh(server: &Sshd, user: &str) -> Arc<dyn Backend> {
         key: Some(server.key()),
         known_hosts: Some(server.known_hosts()),
         program: PathBuf::from("/usr/bin/ssh"),
-        environment: Vec::new(),
+        carriers: Carriers {
+            warden: WardenProgram {
+                program: PathBuf::from(env!("CARGO_BIN_EXE_tools-warden")),
+                arguments: Vec::new(),
+                grace: Duration::from_millis(500),
+            },
+            environment: Vec::new(),
+            directory: PathBuf::from("/"),
+        },
         sockets: server.path().join("sockets"),
         connect: Duration::from_secs(10),
     };

@@ -498,3 +498,55 @@ async fn a_script_whose_call_was_dropped_ends() {
         .unwrap();
     backend.close().await.unwrap();
 }
+
+// EX-6, EX-32: whoever stops a script is answered at once; what ignores that it is to end is ended behind that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_does_not_wait_for_a_script_that_ignores_it() {
+    let server = Sshd::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let backend = away::ssh(&server, &server.user().unwrap());
+    let mut place = away::workplace(&backend, root.to_str().unwrap(), &root);
+    place.scratch = root.join("scratch");
+    std::fs::create_dir(&place.scratch).unwrap();
+    let scratch = place.scratch.clone();
+    let settings = CodeSettings {
+        in_project: true,
+        timeout: Duration::from_secs(600),
+        most_calls: 5,
+        passthrough: Vec::new(),
+        time_zone: None,
+        project_environment: None,
+    };
+    let tool = ExecuteCode::new(Arc::new(place), settings);
+    let context = context("one", Path::new("/"));
+    let code = "import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n\
+                open('begun', 'w').write(str(os.getpid()))\nos.rename('begun', 'pid')\ntime.sleep(500)\n";
+    let stop = async {
+        loop {
+            if let Ok(pid) = std::fs::read_to_string(root.join("pid")) {
+                context.cancel.cancel();
+                return pid.parse::<i32>().unwrap();
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let (ended, pid) = tokio::join!(tool.call(json!({ "code": code }), &context), stop);
+    assert!(hermes_testkit::process::alive(pid), "it was waited for");
+    let ended: Json = serde_json::from_str(&ended.unwrap().content).unwrap();
+    assert_eq!(
+        (&ended["status"], &ended["exit_code"]),
+        (&json!("interrupted"), &json!(130)),
+        "{ended}"
+    );
+    let gone = async {
+        let left = || std::fs::read_dir(&scratch).unwrap().count();
+        while hermes_testkit::process::alive(pid) || left() > 0 {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), gone)
+        .await
+        .unwrap();
+    backend.close().await.unwrap();
+}

@@ -79,6 +79,7 @@ async fn what_cannot_be_right_is_not_written() {
             "notice",
         ),
         (json!({"content": "x"}), "path is missing"),
+        (json!({"path": "new/", "content": "x"}), "names a directory"),
         (json!({"path": "x"}), "content is missing"),
         (
             json!({"path": "x", "content": {"a": 1}}),

@@ -24,6 +24,8 @@ pub(crate) enum Cause {
     NoPath,
     #[error("a path must not contain `..`")]
     Upwards,
+    #[error("a path that ends with a slash names a directory; name a file")]
+    Directory,
     #[error("a move is written as `*** Move File: old -> new`")]
     NoArrow,
     #[error("`*** Move to:` stands right after `*** Update File:`")]
@@ -156,6 +158,9 @@ impl Reader {
         }
         if path.split(['/', '\\']).any(|part| part == "..") {
             return Err(self.fault(Cause::Upwards));
+        }
+        if path.ends_with('/') {
+            return Err(self.fault(Cause::Directory));
         }
         Ok(path.to_owned())
     }
