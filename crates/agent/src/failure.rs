@@ -1,5 +1,6 @@
 //! What a result says about how it went.
 
+use hermes_tools::NOT_AN_ERROR;
 use serde_json::Value as Json;
 
 /// Begins every failure of a call.
@@ -10,7 +11,8 @@ const MOST_LOOKED_AT: usize = 256 * 1024;
 const MOST_OF_REASON: usize = 400;
 
 /// Why what a call did failed, when its result says that it did: the call itself, a program's exit code, an error in the
-/// answer, or nothing but that. Notes may stand behind it.
+/// answer, or nothing but that. A code with which a command only answers, as `grep` does that found nothing, is no
+/// failure. Notes may stand behind it.
 pub fn why_failed(content: &str) -> Option<String> {
     if let Some(reason) = content.strip_prefix(ERROR) {
         return Some(first_line(reason));
@@ -32,6 +34,7 @@ pub fn why_failed(content: &str) -> Option<String> {
         .as_i64()
         .filter(|code| *code != 0)?;
     Some(match text("exit_code_meaning") {
+        Some(meaning) if meaning.ends_with(NOT_AN_ERROR) => return None,
         Some(meaning) => format!("exit {code}: {}", first_line(meaning)),
         None => format!("exit {code}"),
     })
@@ -51,8 +54,8 @@ mod tests {
         for (content, why) in [
             (r#"{"output":"","exit_code":3,"error":null}"#, "exit 3"),
             (
-                r#"{"output":"","exit_code":1,"exit_code_meaning":"nothing matched"}"#,
-                "exit 1: nothing matched",
+                r#"{"output":"","exit_code":7,"exit_code_meaning":"the host could not be connected to"}"#,
+                "exit 7: the host could not be connected to",
             ),
             (
                 "{\"exit_code\":-1,\"error\":\"refused\\nsay why\"}\n\n[a note]",
@@ -65,6 +68,7 @@ mod tests {
         }
         for content in [
             r#"{"output":"exit 3","exit_code":0,"error":null}"#,
+            r#"{"output":"","exit_code":1,"error":null,"exit_code_meaning":"nothing matched; this is not an error"}"#,
             r#"{"error":""}"#,
             "Errors are listed here",
             "text",

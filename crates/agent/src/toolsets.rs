@@ -148,7 +148,7 @@ pub fn server_of<'a>(config: &Config, set: &'a str) -> Option<&'a str> {
 /// The sets of which a tool is there.
 pub(crate) fn present(tools: &[&str]) -> Vec<&'static str> {
     let sets = toolsets().iter();
-    sets.filter(|set| set.tools.iter().any(|tool| tools.contains(tool)))
+    sets.filter(|set| set.own().any(|tool| tools.contains(&tool)))
         .map(|set| set.name)
         .collect()
 }

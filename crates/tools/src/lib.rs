@@ -30,6 +30,8 @@ mod write_file;
 use hermes_core::{Origin, Tool, ToolContext, ToolSpec};
 use hermes_store::JournalOrigin;
 
+pub use hermes_exec::guidance::NOT_AN_ERROR;
+
 pub use checkpoints::{
     CheckpointError, CheckpointSettings, Checkpoints, ProjectStatus, Pruned, Restored, Snapshot,
     Status,

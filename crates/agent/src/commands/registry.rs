@@ -55,11 +55,11 @@ const SESSION: &[CommandInfo] = &[
     .takes(&["diff"]),
     terminal(
         "snapshot",
-        "[list|create [label]]",
-        "copy settings, memory and conversations, or list the copies",
+        "[list|create [label]|restore [id]|prune [n]]",
+        "copy settings, memory and conversations, or go back to a copy",
     )
     .also(&["snap"])
-    .takes(&["create", "list"]),
+    .takes(&["create", "list", "restore", "prune"]),
     both("stop", "", "end everything that runs in the background"),
     both(
         "background",

@@ -11,6 +11,15 @@ pub struct Toolset {
     pub tools: &'static [&'static str],
 }
 
+impl Toolset {
+    /// The tools it is there for. What it only brings along to work with is not enough to have it.
+    pub fn own(&self) -> impl Iterator<Item = &'static str> {
+        let (name, tools) = (self.name, self.tools);
+        let all = tools.iter().copied();
+        all.filter(move |tool| !LENT.contains(&(name, *tool)))
+    }
+}
+
 const WEB: &[&str] = &["web_search", "web_extract"];
 const FILES: &[&str] = &["read_file", "write_file", "patch", "search_files"];
 const BROWSER: &[&str] = &[
@@ -155,6 +164,9 @@ const SETS: &[Toolset] = sets! {
     "project", "keep projects", &["project_create", "project_list", "project_switch"];
     "context_engine", "tools of the context engine", &[];
 };
+
+/// Tools that a set has from another one.
+const LENT: &[(&str, &str)] = &[("browser", "web_search")];
 
 /// Sets made of other sets.
 const COMPOSITES: &[(&str, &[&str])] = &[

@@ -22,9 +22,9 @@ pub(crate) struct BackupArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// A zip file written by hermes backup
-    #[arg(value_name = "ZIP")]
-    pub(crate) zipfile: PathBuf,
+    /// A zip file written by hermes backup, or the name of a quick snapshot of this home
+    #[arg(value_name = "ZIP|SNAPSHOT")]
+    pub(crate) from: PathBuf,
     /// Replace files that are there; a snapshot of the state is taken first
     #[arg(short, long)]
     pub(crate) force: bool,

@@ -28,6 +28,8 @@ use std::path::PathBuf;
 
 use hermes_config::Loaded;
 use hermes_core::{FailureKind, Op, TurnEnd};
+use hermes_store::KeptSnapshot;
+use tokio::runtime::Runtime;
 
 use crate::args::chat::{ChatArgs, RunArgs};
 use crate::args::sessions::BrowseArgs;
@@ -169,6 +171,20 @@ fn talk(run: &RunArgs, first: Option<&str>, context: &Context, output: &mut Outp
     }
 }
 
+/// Goes back to a snapshot, if that was wished, once nobody of this process has anything open.
+fn put_back(
+    wished: Option<KeptSnapshot>,
+    runtime: Runtime,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
+    drop(runtime);
+    match wished {
+        Some(kept) => super::restore::go_back(&kept, context, output),
+        None => Ok(()),
+    }
+}
+
 /// What stands on the command line.
 struct Words<'a> {
     text: &'a str,
@@ -221,7 +237,7 @@ fn settings(run: &RunArgs, context: &Context) -> Outcome<Loaded> {
     Ok(loaded)
 }
 
-pub(super) fn runtime() -> Outcome<tokio::runtime::Runtime> {
+pub(super) fn runtime() -> Outcome<Runtime> {
     Ok(tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?)

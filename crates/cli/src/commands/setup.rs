@@ -2,9 +2,11 @@
 //! leaves everything as it was.
 
 mod agent;
+mod blank;
 mod by_hand;
 mod draft;
 mod first_run;
+mod missing;
 mod question;
 mod reset;
 mod terminal;
@@ -26,8 +28,6 @@ use draft::Draft;
 
 /// The surface whose tools are set up.
 const HERE: &str = "cli";
-/// What a blank slate leaves on: the least an agent can work with.
-const BARE: [&str; 2] = ["terminal", "file"];
 
 /// A way through the questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -179,7 +179,7 @@ fn walk(path: Path, draft: &mut Draft, context: &Context, output: &mut Output) -
         Path::Blank => {
             one(Section::Model, draft, context, output)?;
             one(Section::Terminal, draft, context, output)?;
-            bare(draft, context, output)
+            blank::ask(draft, context, output)
         }
         Path::Portal => {
             if let Answered::With(decision) = model::decide(Some("nous"), context, output)? {
@@ -236,25 +236,6 @@ fn one(section: Section, draft: &mut Draft, context: &Context, output: &mut Outp
         Section::Gateway => absent("Messaging platforms", output),
         Section::Tts => absent("Speech", output),
     }
-}
-
-/// Everything off but what an agent cannot do without; the rest on request.
-fn bare(draft: &mut Draft, context: &Context, output: &mut Output) -> Outcome {
-    let mut names: Vec<String> = BARE.map(str::to_owned).to_vec();
-    if !draft.config().mcp_servers.is_empty() {
-        names.push("no_mcp".to_owned());
-    }
-    draft.set_to(Some(tools::setting(HERE, &names)));
-    output.line("")?;
-    output.item(
-        "",
-        "Tools: commands and files are on, everything else is off.",
-    )?;
-    if ask::wished("Go through the tools now?", output)? {
-        let picked = tools::pick(HERE, names, draft.config(), context, output)?;
-        draft.set_to(picked);
-    }
-    Ok(())
 }
 
 fn absent(what: &str, output: &mut Output) -> Outcome {

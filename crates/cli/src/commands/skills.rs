@@ -26,6 +26,8 @@ use crate::output::Output;
 use ground::{Ground, Reaching};
 use pending::Decision;
 
+pub(super) use program::{accept, refuse};
+
 /// Who can be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asking {

@@ -5,6 +5,7 @@ mod pick;
 mod sets;
 mod switch;
 
+pub(super) use list::{is_built_in, lacking};
 pub(super) use pick::pick;
 pub(super) use sets::{check_platform, listed, meant, missing, unheeded};
 pub(super) use switch::setting;

@@ -156,22 +156,57 @@ fn a_line_of_facts_stands_below_answers_while_it_is_wanted() {
     server.assert_done();
 }
 
+// CL-21
+#[test]
+fn what_is_printed_of_calls_is_chosen_a_line_at_a_time_too() {
+    let call = || tool_call("terminal", json!({ "command": "echo printed-$((40 + 2))" }));
+    let scenario = (0..2).fold(Scenario::new(), |scenario, number| {
+        scenario
+            .reply(call())
+            .reply(text(format!("Answer {number}.")))
+    });
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "");
+    let command = program.command(&["chat", "--plain"]);
+    let lines = "/verbose\none\n/verbose\ntwo\n/verbose\n/verbose\n";
+    let output = command.stdin(lines).run().unwrap().ok();
+    let said = &output.stdout;
+    for shown in [
+        "every call with arguments",
+        "no calls",
+        "another tool",
+        "every call\n",
+    ] {
+        assert!(said.contains(shown), "{shown}: {said}");
+    }
+    let (one, rest) = said.split_once("Answer 0.").unwrap();
+    assert!(one.contains("\nprinted-42\n"), "{said}");
+    let (used, two) = rest.split_once("shown: no calls").unwrap();
+    assert!(used.contains(" tokens in, "), "{said}");
+    let (two, _) = two.split_once("Answer 1.").unwrap();
+    assert!(!two.contains("printed-42") && !two.contains('┊'), "{said}");
+    server.assert_done();
+}
+
 // CL-21 CL-25
 #[test]
 fn a_copy_of_the_state_is_taken_and_listed_in_a_conversation() {
     let server = answering(1);
     let program = quiet(&server, "");
     let command = program.command(&["chat", "--plain"]);
-    let lines = "hello\n/snapshot\n/snapshot create before-it\n/snapshot list\n/snap restore x\n/snapshot creat\n";
+    let lines = "hello\n/snapshot\n/snapshot restore\n/snapshot create before-it\n/snapshot list\n/snap restore x\n/snapshot creat\n/snapshot prune some\n/snapshot prune 1\n";
     let output = command.stdin(lines).run().unwrap().ok();
     let mut rest = output.stdout.as_str();
     for shown in [
         "There are no snapshots",
+        "There are no snapshots",
         "Copied ",
         "SNAPSHOT",
         "-before-it",
-        "error: /snapshot restore is not part of this version",
+        "error: there is no snapshot x",
         "error: /snapshot knows no creat",
+        "error: some is no number of snapshots to keep",
+        "Removed 0 snapshots; 1 snapshot left.",
     ] {
         let found = rest.split_once(shown);
         rest = found
@@ -182,6 +217,58 @@ fn a_copy_of_the_state_is_taken_and_listed_in_a_conversation() {
     let copied =
         |name: &String| name.starts_with("state-snapshots/") && name.ends_with("/hermes.db");
     assert_eq!(tree.keys().filter(|name| copied(name)).count(), 1);
+    server.assert_done();
+}
+
+fn conversations(program: &Program) -> usize {
+    let list = program.run(&["sessions", "list", "--json"]).ok().json();
+    list.as_array().unwrap().len()
+}
+
+// CL-21 CL-25
+#[test]
+fn going_back_to_a_copy_of_the_state_is_asked_about_and_ends_the_program() {
+    let server = answering(2);
+    let program = quiet(&server, "");
+    let terminal = talk(&program);
+    say(&terminal, "the first one", "Answer 0.");
+    say(&terminal, "/snapshot create before-it", "Copied ");
+    bye(&terminal);
+    let settings = program.home.read("config.yaml").unwrap();
+    let changed = format!("{settings}timezone: Europe/Berlin\n");
+    program.home.write("config.yaml", &changed).unwrap();
+
+    // A number picks it, and a no leaves everything as it is.
+    let terminal = talk(&program);
+    say(&terminal, "the second one", "Answer 1.");
+    say(&terminal, "/snapshot restore", "Go back to");
+    say(&terminal, "1", "Go back to this snapshot?");
+    say(&terminal, "n", "Nothing was changed.");
+    bye(&terminal);
+    assert_eq!(program.home.read("config.yaml").unwrap(), changed);
+    assert_eq!(conversations(&program), 2);
+
+    let terminal = talk(&program);
+    say(&terminal, "/snapshot restore", "Go back to");
+    say(&terminal, "1", "Go back to this snapshot?");
+    say(&terminal, "y", "Start hermes again to go on from there.");
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+    assert!(terminal.screen().contains("What was there is in "));
+    assert_eq!(program.home.read("config.yaml").unwrap(), settings);
+    assert_eq!(conversations(&program), 1);
+
+    // What there was before can be had back too, without a conversation.
+    let kept = std::fs::read_dir(program.home.path().join("state-snapshots")).unwrap();
+    let mut kept = kept.map(|one| one.unwrap().file_name().into_string().unwrap());
+    let before = kept.find(|name| name.ends_with("-before-restore")).unwrap();
+    program.stdout(&["import", "--force", &before]);
+    assert_eq!(program.home.read("config.yaml").unwrap(), changed);
+    assert_eq!(conversations(&program), 2);
+
+    let terminal = talk(&program);
+    say(&terminal, "/snapshot prune 1", "Remove 2 old snapshots?");
+    say(&terminal, "y", "Removed 2 snapshots; 1 snapshot left.");
+    bye(&terminal);
     server.assert_done();
 }
 

@@ -315,7 +315,7 @@ fn arguments_and_files_of_the_project_are_offered() {
     for (typed, shown) in [
         ("/personality shak", "in the manner of the stage"),
         ("/skin posei", "poseidon"),
-        ("/tools disable brow", "browser"),
+        ("/tools disable code", "run a program that calls tools"),
         ("look at @deng", "@file:src/deep/engine.rs"),
     ] {
         terminal.send(typed).unwrap();

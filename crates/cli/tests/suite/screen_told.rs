@@ -4,9 +4,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 
 use hermes_testkit::eventually;
-use hermes_testkit::model_server::{ModelServer, Scenario, Step, text};
+use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
 use hermes_testkit::process;
 use hermes_testkit::pty::Terminal;
+use serde_json::json;
 
 use super::program::Program;
 use super::screen::{LIMIT, READY, last_said, leave, open, quiet};
@@ -36,6 +37,31 @@ fn spawn(program: &Program, name: &str, value: &str) -> Terminal {
     let terminal = Terminal::spawn(&command, 110, 40).unwrap();
     terminal.wait_for_text(READY, LIMIT).unwrap();
     terminal
+}
+
+// EX-10
+#[test]
+fn a_search_that_finds_nothing_is_no_failure() {
+    let call = |command: &str| Step::new(tool_call("terminal", json!({ "command": command })));
+    let scenario = Scenario::new()
+        .reply(call("grep -r nowhere-to-be-found ."))
+        .reply(call("cat nowhere-to-be-found"))
+        .reply(text("Nothing there."));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "");
+    let terminal = open(&program, 110, 40);
+    terminal.send("look for it\r").unwrap();
+    let screen = terminal.wait_for_text("Nothing there.", LIMIT).unwrap();
+    let card = |words: &str| {
+        let rows = screen.rows();
+        let row = rows
+            .iter()
+            .find(|row| row.contains('┊') && row.contains(words));
+        row.unwrap_or_else(|| panic!("{}", screen.text())).clone()
+    };
+    assert!(!card("grep").contains('✗'), "{}", screen.text());
+    assert!(card("cat").contains("✗ exit 1"), "{}", screen.text());
+    leave(&terminal);
 }
 
 // CL-17

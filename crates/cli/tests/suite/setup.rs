@@ -251,11 +251,23 @@ fn a_blank_slate_has_a_model_commands_and_files() {
     pick(&terminal, "Which way?", "Blank slate");
     pick(&terminal, "Which model shall answer?", "DEEPSEEK_API_KEY");
     reply(&terminal, "Where shall commands run?", "");
-    reply(&terminal, "Go through the tools now?", "y");
+    reply(
+        &terminal,
+        "Go through skills, MCP servers and tools now?",
+        "y",
+    );
+    reply(&terminal, "Bring in the skills", "");
     reply(&terminal, "Switch which?", "todo");
     reply(&terminal, "Switch which?", "");
-    reply(&terminal, "Write it? [Y/n]", "");
+    let screen = waits(&terminal, "Write it? [Y/n]").text();
+    assert!(
+        screen.contains("skills that come with the program: stay out"),
+        "{screen}"
+    );
+    terminal.send("\r").unwrap();
     ends(&terminal, 0);
+    assert!(!terminal.screen().contains("Still missing"));
+    assert!(program.home.path().join(".no-bundled-skills").exists());
     let config = program.home.read("config.yaml").unwrap();
     let model = "model:\n  provider: deepseek\n  default: deepseek-chat\n";
     assert_eq!(
@@ -271,6 +283,72 @@ fn a_blank_slate_has_a_model_commands_and_files() {
         .map(|set| set["name"].as_str().unwrap())
         .collect();
     assert_eq!(on, ["terminal", "file", "todo"]);
+}
+
+// CL-12
+#[test]
+fn a_blank_slate_leaves_servers_and_skills_out_until_they_are_wanted() {
+    let program = Program::new();
+    let keys = format!("DEEPSEEK_API_KEY={KEY}\n");
+    program.home.write_env(&keys).unwrap();
+    let server = |token: &str| format!("{{command: none, env: {{TOKEN: '{token}'}}}}");
+    let servers = format!(
+        "mcp_servers: {{left: {}, notes: {}}}\n",
+        server("x"),
+        server("${NOTES_TOKEN}")
+    );
+    let before = format!("{servers}web: {{search_backend: tavily}}\n");
+    let bare = |program: &Program| {
+        program.home.write_config(&before).unwrap();
+        let terminal = open(program, &["setup"]);
+        pick(&terminal, "Which way?", "Blank slate");
+        pick(&terminal, "Which model shall answer?", "DEEPSEEK_API_KEY");
+        reply(&terminal, "Where shall commands run?", "");
+        waits(&terminal, "Go through skills, MCP servers and tools now?");
+        terminal
+    };
+    let terminal = bare(&program);
+    let screen = terminal.screen();
+    assert!(
+        screen.contains("MCP: 2 servers in the settings, all off."),
+        "{}",
+        screen.text()
+    );
+    terminal.send("\r").unwrap();
+    reply(&terminal, "Write it? [Y/n]", "");
+    ends(&terminal, 0);
+    let config = program.home.read("config.yaml").unwrap();
+    let list = "platform_toolsets:\n  cli:\n  - terminal\n  - file\n";
+    assert!(config.ends_with(&format!("{list}  - no_mcp\n")), "{config}");
+    assert!(program.home.path().join(".no-bundled-skills").exists());
+
+    let terminal = bare(&program);
+    terminal.send("y\r").unwrap();
+    reply(&terminal, "Bring in the skills", "y");
+    reply(&terminal, "Use the MCP server left?", "n");
+    reply(&terminal, "Use the MCP server notes?", "y");
+    reply(&terminal, "Switch which?", "web");
+    reply(&terminal, "Switch which?", "");
+    reply(&terminal, "Write it? [Y/n]", "");
+    ends(&terminal, 0);
+    let config = program.home.read("config.yaml").unwrap();
+    assert!(
+        config.contains(&format!("{list}  - skills\n  - mcp-notes\n  - web\n")),
+        "{config}"
+    );
+    assert!(!program.home.path().join(".no-bundled-skills").exists());
+    // What is on and cannot be used yet is said where it can still be seen to.
+    let screen = terminal.screen().text();
+    let (_, missing) = screen.split_once("Still missing").unwrap();
+    assert!(
+        missing.contains("web_search: ") && missing.contains("TAVILY_API_KEY"),
+        "{missing}"
+    );
+    assert!(
+        missing.contains("MCP server notes: NOTES_TOKEN is not set"),
+        "{missing}"
+    );
+    assert!(!missing.contains("left"), "{missing}");
 }
 
 // CL-12

@@ -18,6 +18,19 @@ fn enabled(program: &Program, platform: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_toolset_without_a_tool_of_its_own_is_not_offered() {
+    let program = Program::new();
+    let list = program.run(&["tools", "list", "--json"]).ok().json();
+    let sets = list["toolsets"].as_array().unwrap();
+    let named = |name: &str| sets.iter().find(|set| set["name"] == name).unwrap();
+    // It only brings the search along, which is there.
+    assert_eq!(named("browser")["available"], false);
+    assert_eq!(named("browser")["reason"], "it is not part of this version");
+    assert_eq!(named("search")["available"], true);
+    assert_eq!(named("web")["available"], true);
+}
+
+#[test]
 fn a_preset_is_taken_apart_before_a_set_is_switched_off() {
     let program = Program::new();
     let before = enabled(&program, "cli");

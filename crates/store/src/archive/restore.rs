@@ -1,4 +1,4 @@
-//! Putting an archive back into a home.
+//! Putting an archive or a snapshot back into a home.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,12 +12,12 @@ use super::claim::Claim;
 use super::error::{ArchiveError, Obstacle};
 use super::held::{self, Held};
 use super::note::{NoteKind, Notes};
-use super::open::{Archive, Entry};
+use super::open::Archive;
 use super::rules;
-use super::snapshot::{Label, Snapshot, TakeSnapshot};
+use super::snapshot::{KeptSnapshot, Label, Snapshot, TakeSnapshot};
 use super::stage::{Stage, Staged};
 
-/// An archive to be put back.
+/// An archive or a snapshot to be put back.
 #[derive(Debug, Clone, Copy)]
 pub struct Restore<'a> {
     pub home: &'a Path,
@@ -49,12 +49,33 @@ impl Restore<'_> {
         held::create_private(self.home)?;
         let held = Held::take(self.home)?;
         let mut notes = Notes::default();
-        let chosen = self.choose(archive, &mut notes);
-        self.check_way(&chosen)?;
+        for entry in &archive.external {
+            notes.add(&**entry, NoteKind::External);
+        }
+        let mut chosen = archive.entries.clone();
+        chosen.retain(|entry| self.takes(&entry.relative, &mut notes));
+        self.check_way(chosen.iter().map(|entry| entry.relative.as_str()))?;
         let stage = Stage::fill(self.home, archive, &chosen, &mut notes, progress)?;
+        self.replace(&stage, notes, held)
+    }
+
+    /// The same with a snapshot of this home.
+    pub fn run_snapshot(&self, snapshot: &KeptSnapshot) -> Result<Restored, ArchiveError> {
+        let held = Held::take(self.home)?;
+        let mut notes = Notes::default();
+        let mut chosen = snapshot.files(self.home, &mut notes)?;
+        chosen.retain(|file| self.takes(&file.relative, &mut notes));
+        self.check_way(chosen.iter().map(|file| file.relative.as_str()))?;
+        let folder = snapshot.folder(self.home);
+        let stage = Stage::copy(self.home, &folder, &chosen, &mut notes)?;
+        self.replace(&stage, notes, held)
+    }
+
+    /// Puts what was unpacked and checked in the place of what is there.
+    fn replace(&self, stage: &Stage, notes: Notes, held: Held) -> Result<Restored, ArchiveError> {
         // Taken twice: first to know that nobody is in the way, then for the swap, because the
         // snapshot in between has to read the databases.
-        drop(self.claim(&stage)?);
+        drop(self.claim(stage)?);
         let snapshot = self
             .snapshot
             .map(|label| {
@@ -66,8 +87,8 @@ impl Restore<'_> {
                 snapshot.run_held()
             })
             .transpose()?;
-        let claims = self.claim(&stage)?;
-        self.swap(&stage)?;
+        let claims = self.claim(stage)?;
+        self.swap(stage)?;
         drop(claims);
         let databases = stage
             .files
@@ -84,37 +105,33 @@ impl Restore<'_> {
         })
     }
 
-    fn choose(&self, archive: &Archive, notes: &mut Notes) -> Vec<Entry> {
-        for entry in &archive.external {
-            notes.add(&**entry, NoteKind::External);
-        }
-        let mut chosen = Vec::with_capacity(archive.entries.len());
-        for entry in &archive.entries {
-            if rules::is_runtime_file(&entry.relative) || rules::is_side_file(&entry.relative) {
-                notes.add(&*entry.relative, NoteKind::Runtime);
-            } else if rules::is_log(&entry.relative) {
-                notes.add(&*entry.relative, NoteKind::Log);
-            } else if !self.is_root && rules::is_of_root(&entry.relative) {
-                notes.add(&*entry.relative, NoteKind::OtherProfile);
-            } else {
-                chosen.push(entry.clone());
-            }
-        }
-        chosen
+    /// Whether a file is put back; why not is noted.
+    fn takes(&self, relative: &str, notes: &mut Notes) -> bool {
+        let why_not = if rules::is_runtime_file(relative) || rules::is_side_file(relative) {
+            NoteKind::Runtime
+        } else if rules::is_log(relative) {
+            NoteKind::Log
+        } else if !self.is_root && rules::is_of_root(relative) {
+            NoteKind::OtherProfile
+        } else {
+            return true;
+        };
+        notes.add(relative, why_not);
+        false
     }
 
     /// Refuses links and wrong kinds on the way, so that nothing is written outside the home and the
     /// swap cannot stop half way because of them.
-    fn check_way(&self, chosen: &[Entry]) -> Result<(), ArchiveError> {
+    fn check_way<'p>(&self, chosen: impl Iterator<Item = &'p str>) -> Result<(), ArchiveError> {
         let mut known = BTreeSet::new();
-        for entry in chosen {
-            for (at, _) in entry.relative.match_indices('/') {
-                let parent = entry.relative.get(..at).unwrap_or_default();
+        for relative in chosen {
+            for (at, _) in relative.match_indices('/') {
+                let parent = relative.get(..at).unwrap_or_default();
                 if known.insert(parent) {
                     check_directory(&self.home.join(parent))?;
                 }
             }
-            let path = self.home.join(&entry.relative);
+            let path = self.home.join(relative);
             if fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
                 let obstacle = Obstacle::Directory;
                 return Err(ArchiveError::InTheWay { path, obstacle });

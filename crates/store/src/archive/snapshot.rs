@@ -131,10 +131,35 @@ impl KeptSnapshot {
         });
         let kept = ids.into_iter().take(MOST_LISTED);
         kept.filter_map(|id| {
-            let file = fs::File::open(folder.join(id).join(MANIFEST)).ok()?;
-            serde_json::from_reader(io::BufReader::new(file.take(LARGEST_MANIFEST))).ok()
+            let file = fs::File::open(folder.join(&id).join(MANIFEST)).ok()?;
+            let file = io::BufReader::new(file.take(LARGEST_MANIFEST));
+            let kept: Self = serde_json::from_reader(file).ok()?;
+            // It is where it is, whatever it says.
+            Some(Self { id, ..kept })
         })
         .collect()
+    }
+
+    /// Where its files are.
+    pub fn folder(&self, home: &Path) -> PathBuf {
+        home.join(FOLDER).join(&self.id)
+    }
+
+    /// Removes all but the latest so many. The answer is what is gone.
+    pub fn prune(home: &Path, keep: usize) -> Result<Vec<String>, ArchiveError> {
+        let _held = Held::take(home)?;
+        Ok(remove_old(&home.join(FOLDER), None, keep))
+    }
+
+    /// The files in it that can be put back.
+    pub(super) fn files(
+        &self,
+        home: &Path,
+        notes: &mut Notes,
+    ) -> Result<Vec<Listed>, ArchiveError> {
+        let mut files = list::files_of(&self.folder(home), notes)?;
+        files.retain(|file| file.relative != MANIFEST);
+        Ok(files)
     }
 }
 
@@ -168,7 +193,7 @@ impl TakeSnapshot<'_> {
         drop(scratch.keep());
         held::sync_folder(&folder);
         Ok(Snapshot {
-            removed: remove_old(&folder, &id),
+            removed: remove_old(&folder, Some(&id), KEPT_SNAPSHOTS),
             files: copied.len() as u64,
             id,
             path,
@@ -283,15 +308,22 @@ fn make_private(path: &Path) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Removes the oldest snapshots beyond the ones that are kept; directories with other names stay.
-fn remove_old(folder: &Path, newest: &str) -> Vec<String> {
+/// Removes the oldest snapshots beyond the ones that are kept, the newest of all among these; directories with other
+/// names stay.
+fn remove_old(folder: &Path, newest: Option<&str>, keep: usize) -> Vec<String> {
     let mut ids = ids(folder);
-    ids.retain(|id| id != newest);
+    let keep = match newest {
+        Some(newest) => {
+            ids.retain(|id| id != newest);
+            keep.saturating_sub(1)
+        }
+        None => keep,
+    };
     ids.sort_by_cached_key(|id| {
         let stamp = id.get(..STAMP).map(ToOwned::to_owned);
         (stamp, number_of(id), id.clone())
     });
-    let surplus = (ids.len() + 1).saturating_sub(KEPT_SNAPSHOTS);
+    let surplus = ids.len().saturating_sub(keep);
     ids.truncate(surplus);
     // One that cannot be removed now is tried again at the next snapshot.
     ids.retain(|id| fs::remove_dir_all(folder.join(id)).is_ok());

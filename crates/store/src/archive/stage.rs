@@ -1,4 +1,4 @@
-//! Unpacking an archive beside the home, and checking what came out.
+//! Unpacking an archive or copying a snapshot beside the home, and checking what came out.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::database;
 use super::error::{ArchiveError, Refusal};
 use super::held;
+use super::list::Listed;
 use super::note::{NoteKind, Notes};
 use super::open::{Archive, Entry};
 use super::rules::{self, STAGING};
@@ -30,6 +31,8 @@ const VITAL: [&str; 2] = [OWN_DATABASE, "state.db"];
 pub(super) struct Stage {
     folder: PathBuf,
     pub(super) files: Vec<Staged>,
+    /// Names that were given.
+    taken: usize,
 }
 
 /// One unpacked file.
@@ -49,43 +52,83 @@ impl Stage {
         notes: &mut Notes,
         progress: OnProgress<'_>,
     ) -> Result<Self, ArchiveError> {
-        let folder = home.join(STAGING);
-        remove(&folder)?;
-        held::create_private(&folder)?;
-        let mut stage = Self {
-            folder,
-            files: Vec::with_capacity(chosen.len()),
-        };
+        let mut stage = Self::empty(home)?;
         let mut state = Progress {
             done: 0,
             total: chosen.iter().map(|entry| entry.size).sum(),
         };
-        for (number, entry) in chosen.iter().enumerate() {
-            let path = stage.folder.join(number.to_string());
+        for entry in chosen {
+            let path = stage.next();
             unpack(archive, entry, &path)?;
-            let is_database = match judge(entry, &path)? {
-                Verdict::Plain => Some(false),
-                Verdict::Database => Some(true),
-                Verdict::LeftOut => None,
-            };
-            match is_database {
-                Some(is_database) => stage.files.push(Staged {
-                    relative: entry.relative.clone(),
-                    path,
-                    is_database,
-                }),
-                None => notes.add(&*entry.relative, NoteKind::DamagedCopy),
-            }
+            stage.judge(&entry.relative, path, notes)?;
             state.done += entry.size;
             progress(state);
         }
-        // Once all are written, so that the file system can put them on the disk together.
-        for file in &stage.files {
+        stage.written()
+    }
+
+    /// Copies chosen files of a directory. Everything is checked and on the disk when this returns.
+    pub(super) fn copy(
+        home: &Path,
+        from: &Path,
+        chosen: &[Listed],
+        notes: &mut Notes,
+    ) -> Result<Self, ArchiveError> {
+        let mut stage = Self::empty(home)?;
+        for file in chosen {
+            let path = stage.next();
+            copy(&from.join(&file.relative), &path).map_err(ArchiveError::file(&path))?;
+            stage.judge(&file.relative, path, notes)?;
+        }
+        stage.written()
+    }
+
+    fn empty(home: &Path) -> Result<Self, ArchiveError> {
+        let folder = home.join(STAGING);
+        remove(&folder)?;
+        held::create_private(&folder)?;
+        Ok(Self {
+            folder,
+            files: Vec::new(),
+            taken: 0,
+        })
+    }
+
+    fn next(&mut self) -> PathBuf {
+        self.taken += 1;
+        self.folder.join(self.taken.to_string())
+    }
+
+    fn judge(
+        &mut self,
+        relative: &str,
+        path: PathBuf,
+        notes: &mut Notes,
+    ) -> Result<(), ArchiveError> {
+        let is_database = match judge(relative, &path)? {
+            Verdict::Plain => false,
+            Verdict::Database => true,
+            Verdict::LeftOut => {
+                notes.add(relative, NoteKind::DamagedCopy);
+                return Ok(());
+            }
+        };
+        self.files.push(Staged {
+            relative: relative.to_owned(),
+            path,
+            is_database,
+        });
+        Ok(())
+    }
+
+    /// Once all are written, so that the file system can put them on the disk together.
+    fn written(self) -> Result<Self, ArchiveError> {
+        for file in &self.files {
             File::open(&file.path)
                 .and_then(|opened| opened.sync_all())
                 .map_err(ArchiveError::file(&file.path))?;
         }
-        Ok(stage)
+        Ok(self)
     }
 }
 
@@ -144,6 +187,17 @@ fn unpack(archive: &mut Archive, entry: &Entry, to: &Path) -> Result<(), Archive
     Ok(())
 }
 
+/// Copies a file for its owner's eyes only.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut file = File::open(from)?;
+    let mut copy = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(PRIVATE)
+        .open(to)?;
+    io::copy(&mut file, &mut copy).map(drop)
+}
+
 /// What an unpacked file turned out to be.
 enum Verdict {
     Plain,
@@ -151,14 +205,14 @@ enum Verdict {
     LeftOut,
 }
 
-fn judge(entry: &Entry, path: &Path) -> Result<Verdict, ArchiveError> {
+fn judge(relative: &str, path: &Path) -> Result<Verdict, ArchiveError> {
     if !database::has_header(path).map_err(ArchiveError::file(path))? {
         return Ok(Verdict::Plain);
     }
-    let name = entry.relative.rsplit('/').next().unwrap_or_default();
+    let name = relative.rsplit('/').next().unwrap_or_default();
     if !is_sound(path)? {
         if VITAL.contains(&name) {
-            let entry = entry.relative.clone();
+            let entry = relative.to_owned();
             return Err(ArchiveError::DamagedEntry { entry });
         }
         // A copy of a damaged file that somebody kept has another ending, and nothing opens it.
@@ -172,7 +226,7 @@ fn judge(entry: &Entry, path: &Path) -> Result<Verdict, ArchiveError> {
         let found = database::schema(path)?;
         if found > NEWEST {
             return Err(ArchiveError::Database(StoreError::TooNew {
-                path: PathBuf::from(&entry.relative),
+                path: PathBuf::from(relative),
                 found,
                 known: NEWEST,
             }));

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use hermes_store::{
-    Archive, ArchiveCaps, ArchiveError, BackUp, BackedUp, Cap, KEPT_SNAPSHOTS, Label, NoteKind,
-    Notes, Options, Progress, Restore, Restored, Store, TakeSnapshot, is_occupied,
+    Archive, ArchiveCaps, ArchiveError, BackUp, BackedUp, Cap, KEPT_SNAPSHOTS, KeptSnapshot, Label,
+    NoteKind, Notes, Options, Progress, Restore, Restored, Store, TakeSnapshot, is_occupied,
 };
 use jiff::Timestamp;
 use tempfile::TempDir;
@@ -599,6 +599,66 @@ fn no_snapshot_id_is_given_twice_in_a_second() {
         ids[..ids.len() - KEPT_SNAPSHOTS],
         "the oldest went first"
     );
+}
+
+// CL-21
+#[test]
+fn a_snapshot_is_put_back_and_older_ones_go_when_asked() {
+    let home = Home::new();
+    let path = home.path();
+    home.write("config.yaml", "a: 1");
+    home.write("pairing/telegram.json", "{}");
+    database(&path.join("state.db"), &["one"]);
+    let take = |second| TakeSnapshot {
+        home: &path,
+        label: None,
+        at: at(second),
+    };
+    let first = take(0).run().unwrap();
+    home.write("config.yaml", "a: 2");
+    home.write("later.yaml", "stays");
+    home.write("pairing/telegram.json", "{\"later\": 1}");
+    fs::write(first.path.join("agent.lock"), "of a program that ran").unwrap();
+    let writing = rusqlite::Connection::open(path.join("state.db")).unwrap();
+    writing
+        .execute_batch("INSERT INTO t VALUES ('two'); BEGIN; SELECT * FROM t;")
+        .unwrap();
+
+    let label = Label::new("before-it").unwrap();
+    let kept = KeptSnapshot::all(&path);
+    let request = Restore {
+        home: &path,
+        is_root: true,
+        snapshot: Some(&label),
+        at: at(1),
+    };
+    let refused = request.run_snapshot(&kept[0]).unwrap_err();
+    assert!(matches!(refused, ArchiveError::InUse { .. }), "{refused}");
+    assert_eq!(home.read("config.yaml"), "a: 2", "nothing was touched");
+    drop(writing);
+
+    let restored = request.run_snapshot(&kept[0]).unwrap();
+    assert_eq!((restored.files, restored.databases.len()), (3, 1));
+    assert_eq!(home.read("config.yaml"), "a: 1");
+    assert_eq!(home.read("pairing/telegram.json"), "{}");
+    assert_eq!(home.read("later.yaml"), "stays");
+    assert_eq!(words(&path.join("state.db")), ["one"]);
+    assert!(!home.has("manifest.json") && !home.has("agent.lock"));
+    assert_eq!(home.mode("config.yaml"), 0o600);
+    // The way back from the way back.
+    let before = restored.snapshot.unwrap();
+    assert_eq!(words(&before.path.join("state.db")), ["one", "two"]);
+
+    let latest = take(2).run().unwrap();
+    assert_eq!(
+        KeptSnapshot::prune(&path, 1).unwrap(),
+        [first.id, before.id]
+    );
+    let left: Vec<String> = KeptSnapshot::all(&path)
+        .into_iter()
+        .map(|one| one.id)
+        .collect();
+    assert_eq!(left, [latest.id]);
 }
 
 #[test]

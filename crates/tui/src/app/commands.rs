@@ -87,18 +87,9 @@ impl App {
             "timestamps" => self.show_times(rest),
             "reasoning" => self.show_thoughts(rest),
             "verbose" => {
-                let (tools, said) = match self.settings.tools {
-                    ToolLines::Off => (ToolLines::New, "calls of another tool than before"),
-                    ToolLines::New => (ToolLines::All, "every call"),
-                    ToolLines::All => (
-                        ToolLines::Verbose,
-                        "every call with arguments and output, and what a turn used",
-                    ),
-                    ToolLines::Verbose => (ToolLines::Off, "no calls"),
-                };
-                self.settings.tools = tools;
-                self.settings.show_usage = tools == ToolLines::Verbose;
-                self.notice(Level::Good, format!("shown: {said}"));
+                self.settings.tools = self.settings.tools.next();
+                self.settings.show_usage = self.settings.tools == ToolLines::Verbose;
+                self.notice(Level::Good, self.settings.tools.told());
             }
             _ => self.notice(
                 Level::Info,

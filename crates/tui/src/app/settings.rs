@@ -63,6 +63,28 @@ pub enum ToolLines {
     Verbose,
 }
 
+impl ToolLines {
+    /// The one after it, round and round.
+    pub fn next(self) -> Self {
+        match self {
+            Self::Off => Self::New,
+            Self::New => Self::All,
+            Self::All => Self::Verbose,
+            Self::Verbose => Self::Off,
+        }
+    }
+
+    /// What is shown, for people.
+    pub fn told(self) -> &'static str {
+        match self {
+            Self::Off => "shown: no calls",
+            Self::New => "shown: calls of another tool than before",
+            Self::All => "shown: every call",
+            Self::Verbose => "shown: every call with arguments and output, and what a turn used",
+        }
+    }
+}
+
 /// What a call is called.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Labels {

@@ -58,7 +58,7 @@ const ON_SCREEN: &[&str] = &[
     "verbose",
 ];
 /// Those of them that mean something at the prompt too.
-const AT_PROMPT_TOO: &[&str] = &["queue", "steer"];
+const AT_PROMPT_TOO: &[&str] = &["queue", "steer", "verbose"];
 /// A command of the user's may stand for another one so often.
 const MOST_ALIASES: usize = 5;
 
@@ -297,7 +297,9 @@ async fn serve(order: &Order<'_>, agreed: bool, output: &mut Output) -> Outcome<
         "reload-mcp" => return servers::reload(order, output).await,
         "personality" => return speech::personality(order, output),
         "reasoning" => return speech::reasoning(order, output),
-        "reload" | "fast" | "footer" | "snapshot" => return kept_up(order, output).await,
+        "reload" | "fast" | "footer" | "snapshot" | "verbose" => {
+            return kept_up(order, output).await;
+        }
         "yolo" => hands::yolo(conversation, output)?,
         "rollback" => {
             let asked = Rollback::parse(argument);
@@ -321,12 +323,17 @@ async fn serve(order: &Order<'_>, agreed: bool, output: &mut Output) -> Outcome<
     Ok(Next::Nothing)
 }
 
-/// What concerns the program more than the conversation.
+/// What concerns the program, or what is seen of it, more than the conversation.
 async fn kept_up(order: &Order<'_>, output: &mut Output) -> Outcome<Next> {
     match order.command.name {
         "fast" => return renew::fast(order, output).await,
         "reload" => return renew::reload(order, output).await,
-        "snapshot" => snapshot::snapshot(order, output).await?,
+        "snapshot" => return snapshot::snapshot(order, output).await,
+        "verbose" => {
+            let tools = &order.conversation.tools;
+            tools.set(tools.get().next());
+            output.line(tools.get().told())?;
+        }
         _ => footer(order, output)?,
     }
     Ok(Next::Nothing)

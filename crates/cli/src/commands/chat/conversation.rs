@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use hermes_config::Loaded;
 use hermes_core::{Event, Op, QuestionId, SessionId, TurnEnd, local_zone};
-use hermes_store::NewSession;
-use hermes_tui::app::UnderWay;
+use hermes_store::{KeptSnapshot, NewSession};
+use hermes_tui::app::{ToolLines, UnderWay};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
@@ -21,6 +21,7 @@ use super::notes;
 use super::prompts::{Aside, Prompt, Prompts};
 use super::questions::{self, Questions};
 use super::recap::{self, Recap};
+use super::screen::tool_lines;
 use super::standing::RouteInUse;
 use super::waiting::{Waited, Waiting};
 use crate::args::chat::RunArgs;
@@ -62,6 +63,10 @@ pub(super) struct Conversation {
     pub(super) began: Timestamp,
     /// Whether the session in front is deleted at the end.
     pub(super) forgotten: Cell<bool>,
+    /// What is printed of calls, a line at a time.
+    pub(super) tools: Cell<ToolLines>,
+    /// What is put back once everything is closed.
+    pub(super) put_back: RefCell<Option<KeptSnapshot>>,
     /// Whether destructive commands ask first.
     pub(super) careful: Cell<bool>,
     /// Whether a line of facts stands below answers.
@@ -96,6 +101,7 @@ impl Conversation {
     ) -> Outcome<Self> {
         let careful = loaded.config.approvals.destructive_slash_confirm;
         let footer = loaded.config.display.runtime_footer.enabled;
+        let tools = tool_lines(loaded.config.display.tool_progress);
         let Start {
             house,
             manner,
@@ -154,6 +160,8 @@ impl Conversation {
             waited,
             began: house.clock.now(),
             forgotten: Cell::new(false),
+            put_back: RefCell::default(),
+            tools: Cell::new(tools),
             careful: Cell::new(careful),
             footer: Cell::new(footer),
             house,

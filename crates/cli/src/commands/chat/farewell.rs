@@ -28,6 +28,10 @@ pub(super) async fn of(
         store.delete_session(&id).await?;
         return Ok(None);
     }
+    if conversation.put_back.borrow().is_some() {
+        // Whether it will be there is not known yet.
+        return Ok(None);
+    }
     let row = match front.has_talked() {
         true => store.session(&id).await?,
         false => None,

@@ -47,22 +47,26 @@ pub(super) fn run(
     if let Some(recap) = &conversation.recap {
         recap.print(output)?;
     }
-    runtime.block_on(async {
+    let talked: Outcome<_> = runtime.block_on(async {
         conversation.house.hands.recover().await;
         let talked = talk(&conversation, first, context, output).await;
         conversation.house.settle(LAST_MOMENT).await;
         let farewell = farewell::of(&conversation, context).await;
+        let wished = conversation.put_back.take();
         conversation.close().await;
         let fared = talked?;
         if let Some(farewell) = farewell? {
             farewell.print(output)?;
         }
-        match fared {
-            Fared::Well => Ok(()),
-            // What was said about it is further up; a script looks at the code.
-            Fared::Badly => Err(Complaint::Code(1)),
-        }
-    })
+        Ok((fared, wished))
+    });
+    let (fared, wished) = talked?;
+    super::put_back(wished, runtime, context, output)?;
+    match fared {
+        Fared::Well => Ok(()),
+        // What was said about it is further up; a script looks at the code.
+        Fared::Badly => Err(Complaint::Code(1)),
+    }
 }
 
 fn greet(conversation: &Conversation, output: &mut Output) -> Outcome {

@@ -36,6 +36,7 @@ use desk::Desk;
 use look::Look;
 
 pub(super) use files::to_clipboard;
+pub(super) use settings::tool_lines;
 
 /// How long the end of a conversation waits for its title.
 const LAST_MOMENT: Duration = Duration::from_secs(5);
@@ -77,7 +78,7 @@ pub(super) fn run(
             return Err(complaint);
         }
     };
-    runtime.block_on(async {
+    let left: Outcome<_> = runtime.block_on(async {
         conversation.house.hands.recover().await;
         if let Some(background) = screen.background().await
             && look.stand_on(background)
@@ -100,15 +101,18 @@ pub(super) fn run(
             _ = tokio::signal::ctrl_c() => {}
         }
         let farewell = farewell::of(&conversation, context).await;
+        let wished = conversation.put_back.take();
         conversation.close().await;
         if let Some(farewell) = farewell? {
             farewell.print(output)?;
         }
         match ended? {
-            Ended::Left => Ok(output.line(goodbye)?),
-            Ended::Terminated(code) => Err(Complaint::Code(code)),
+            Ended::Left => output.line(goodbye)?,
+            Ended::Terminated(code) => return Err(Complaint::Code(code)),
         }
-    })
+        Ok(wished)
+    });
+    super::put_back(left?, runtime, context, output)
 }
 
 /// Ends the process before there is a conversation: what is being opened cannot be left halfway, and nothing is lost.

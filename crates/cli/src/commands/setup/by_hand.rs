@@ -38,10 +38,15 @@ const MODEL: [(&str, &str); 6] = [
 /// Columns a command and what it is good for need on one line.
 const SIDE_BY_SIDE: usize = 106;
 
-const TOOLS: [(&str, &str); 3] = [
+const TOOLS: [(&str, &str); 5] = [
     ("hermes tools list", "the toolsets, and which are on"),
     ("hermes tools enable NAME", "one more"),
     ("hermes tools disable NAME", "one less"),
+    (
+        "hermes skills opt-out",
+        "none of the skills that come with the program; opt-in brings them back",
+    ),
+    ("hermes mcp list", "the MCP servers"),
 ];
 
 /// Prints the commands of one part, or of all.

@@ -5,19 +5,29 @@ use hermes_config::{
     Config, Edit, KeyPath, Layer, Loaded, Node, Setting as _, Settings, read_file,
 };
 
-use super::{HERE, heading, terminal};
+use super::{HERE, heading, missing, terminal};
 use crate::commands::ask;
 use crate::commands::edit::edit;
 use crate::commands::model::Decision;
+use crate::commands::skills::{accept, refuse};
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::output::{Output, one_line};
+
+/// What becomes of the skills that come with the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Along {
+    Come,
+    StayOut,
+}
 
 /// Changes that nobody has written yet.
 pub(super) struct Draft {
     loaded: Loaded,
     pub(super) model: Option<Decision>,
     edits: Vec<(String, String)>,
+    /// Whether the skills that come along shall come into this home.
+    pub(super) skills: Option<Along>,
     /// Whether it only fills in what nobody has set: that is written without another question.
     pub(super) fills: bool,
 }
@@ -28,6 +38,7 @@ impl Draft {
             loaded: context.settings()?,
             model: None,
             edits: Vec::new(),
+            skills: None,
             fills: false,
         })
     }
@@ -62,7 +73,7 @@ impl Draft {
     /// Shows what will be written, asks once more where something is replaced, and writes it: all of it or nothing. Says
     /// whether it did.
     pub(super) fn finish(self, context: &Context, output: &mut Output) -> Outcome<bool> {
-        if self.model.is_none() && self.edits.is_empty() {
+        if self.model.is_none() && self.edits.is_empty() && self.skills.is_none() {
             output.line("Nothing was changed.")?;
             return Ok(false);
         }
@@ -72,6 +83,11 @@ impl Draft {
         }
         for (key, value) in &self.edits {
             output.line(format!("  {key}: {}", one_line(value)))?;
+        }
+        match self.skills {
+            Some(Along::Come) => output.line("  skills that come with the program: come along")?,
+            Some(Along::StayOut) => output.line("  skills that come with the program: stay out")?,
+            None => {}
         }
         if !self.fills && !ask::agreed("Write it?", output)? {
             output.line("Nothing was changed.")?;
@@ -84,6 +100,7 @@ impl Draft {
         }
         match &self.model {
             Some(decision) => decision.carry_out(&self.edits, context, output)?,
+            None if self.edits.is_empty() => {}
             None => {
                 let edits = self.edits.iter();
                 let edits: Vec<(&str, Edit<'_>)> = edits
@@ -91,6 +108,11 @@ impl Draft {
                     .collect();
                 edit(context, |settings| settings.change(&edits))?;
             }
+        }
+        match self.skills {
+            Some(Along::Come) => accept(context.home()?)?,
+            Some(Along::StayOut) => refuse(context.home()?)?,
+            None => {}
         }
         summary(context, output)?;
         Ok(true)
@@ -128,5 +150,5 @@ fn summary(context: &Context, output: &mut Output) -> Outcome {
     ] {
         output.item(&format!("  {label:<9} "), &text)?;
     }
-    Ok(())
+    missing::tell(context, output)
 }

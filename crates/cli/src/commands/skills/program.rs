@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use hermes_config::Home;
 use hermes_core::FailureKind;
 use hermes_skills::{Found, Library, ShippedSkill};
 use serde_json::json;
@@ -159,6 +160,30 @@ pub(super) fn repair(
     put_back(name, yes || !lies_somewhere, ground, output)
 }
 
+/// Keeps them out of a home from now on.
+pub(in crate::commands) fn refuse(home: &Home) -> Outcome {
+    home.create(home.path())?;
+    Ok(hermes_config::replace_file(
+        &home.path().join(REFUSED),
+        b"",
+    )?)
+}
+
+/// Lets them come into a home again.
+pub(in crate::commands) fn accept(home: &Home) -> Outcome {
+    let marker = home.path().join(REFUSED);
+    match std::fs::remove_file(&marker) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            let message = format!("{} cannot be removed", marker.display());
+            Err(Complaint::new(
+                FailureKind::Unavailable,
+                format!("{message}: {error}"),
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn opt_out(
     remove: bool,
     yes: bool,
@@ -175,8 +200,7 @@ pub(super) fn opt_out(
         output.line("The skills of the program would be removed.")?;
         return Ok(Ended::NeedsYes);
     }
-    home.create(home.path())?;
-    hermes_config::replace_file(&home.path().join(REFUSED), b"")?;
+    refuse(home)?;
     output.line("Skills of the program stay out of this home from now on.")?;
     if remove {
         let library = ground.library()?;
@@ -187,17 +211,7 @@ pub(super) fn opt_out(
 }
 
 pub(super) fn opt_in(sync: bool, ground: &Ground<'_>, output: &mut Output) -> Outcome {
-    let marker = ground.context.home()?.path().join(REFUSED);
-    match std::fs::remove_file(&marker) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            let message = format!("{} cannot be removed", marker.display());
-            return Err(Complaint::new(
-                FailureKind::Unavailable,
-                format!("{message}: {error}"),
-            ));
-        }
-        _ => {}
-    }
+    accept(ground.context.home()?)?;
     output.line("Skills of the program may come into this home again.")?;
     if sync {
         let report = ground.library()?.sync()?;

@@ -1,6 +1,7 @@
 //! `hermes tools list`
 
 use hermes_agent::toolsets::{self, Toolset};
+use hermes_config::Loaded;
 use serde_json::{Value as Json, json};
 
 use super::check_platform;
@@ -83,14 +84,34 @@ fn lack(set: &Toolset, absent: &[Absent]) -> Option<String> {
         return Some("it is not part of this version".to_owned());
     }
     let known = hermes_tools::names();
-    let tools = set.tools.iter().filter(|name| known.contains(name));
-    let why = |name: &&str| absent.iter().find(|one| one.tool == *name);
+    let tools = set.own().filter(|name| known.contains(name));
+    let why = |name: &str| absent.iter().find(|one| one.tool == name);
     let lacks: Option<Vec<&Absent>> = tools.map(why).collect();
     Some(lacks?.first()?.why.clone())
 }
 
 /// Whether any of the tools of a set is part of this version.
-pub(super) fn is_built_in(set: &Toolset) -> bool {
+pub(in crate::commands) fn is_built_in(set: &Toolset) -> bool {
     let known = hermes_tools::names();
-    set.tools.iter().any(|name| known.contains(name))
+    set.own().any(|name| known.contains(&name))
+}
+
+/// The tools that are on and cannot be used, and why: those with one reason together.
+pub(in crate::commands) fn lacking(
+    surface: &str,
+    context: &Context,
+    loaded: &Loaded,
+) -> Outcome<Vec<(Vec<String>, String)>> {
+    let chosen = toolsets::chosen(&loaded.config, surface, None);
+    let mut lacks: Vec<(Vec<String>, String)> = Vec::new();
+    for one in absent(context, loaded)? {
+        if !chosen.has(&one.tool) {
+            continue;
+        }
+        match lacks.iter_mut().find(|(_, why)| *why == one.why) {
+            Some((tools, _)) => tools.push(one.tool),
+            None => lacks.push((vec![one.tool], one.why)),
+        }
+    }
+    Ok(lacks)
 }

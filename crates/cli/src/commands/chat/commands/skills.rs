@@ -223,7 +223,11 @@ async fn list(
             shown = best(&shown, query);
         }
         if shown.is_empty() {
-            return Ok(output.line("There is no such skill.")?);
+            let none = match (&category, &query) {
+                (None, None) => "There are no skills; /skills search WORDS looks for some.",
+                (Some(_), _) | (None, Some(_)) => "There is no such skill.",
+            };
+            return Ok(output.line(none)?);
         }
         let mut last = "";
         for entry in shown.iter().take(MOST_LISTED) {

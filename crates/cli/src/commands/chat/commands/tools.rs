@@ -6,6 +6,7 @@ use hermes_core::Op;
 use super::{Next, Order, aside};
 use crate::args::tools::{SwitchArgs, ToolsArgs, ToolsCommand};
 use crate::commands::chat::ask::{Ask, Entry, List};
+use crate::commands::tools::is_built_in;
 use crate::complaint::{Complaint, Outcome};
 use crate::output::Output;
 
@@ -75,7 +76,7 @@ fn offered(order: &Order<'_>) -> Outcome<Vec<(String, bool, &'static str)>> {
     let exists = |name: &&str| tools.iter().any(|spec| spec.name == *name);
     Ok(toolsets::toolsets()
         .iter()
-        .filter(|set| set.tools.iter().any(exists))
+        .filter(|set| is_built_in(set))
         .map(|set| {
             let mut tools = set.tools.iter().filter(|tool| exists(tool));
             let on = tools.all(|tool| chosen.has(tool));

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use hermes_config::{Config, ToolProgress};
+use hermes_config::Config;
 use hermes_core::{CallId, Event};
 use hermes_tui::app::{Labels, Settings, ToolLines, tool_cell};
 use hermes_tui::{Cleaner, clean_line};
@@ -42,16 +42,11 @@ struct Call {
 }
 
 impl Calls {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config, tools: ToolLines) -> Self {
         let display = &config.display;
         Self {
             settings: Settings {
-                tools: match display.tool_progress {
-                    ToolProgress::All => ToolLines::All,
-                    ToolProgress::New => ToolLines::New,
-                    ToolProgress::Verbose => ToolLines::Verbose,
-                    ToolProgress::Log | ToolProgress::Off => ToolLines::Off,
-                },
+                tools,
                 labels: match display.friendly_tool_labels {
                     true => Labels::Friendly,
                     false => Labels::Names,
@@ -221,15 +216,9 @@ mod tests {
 
     use super::*;
 
-    fn told(config: &str, events: &[Event]) -> String {
-        let mut settings = Config::default();
-        settings.display.tool_progress = match config {
-            "off" => ToolProgress::Off,
-            "new" => ToolProgress::New,
-            "verbose" => ToolProgress::Verbose,
-            _ => ToolProgress::All,
-        };
-        let (mut calls, mut output) = (Calls::new(&settings), Output::kept());
+    fn told(tools: ToolLines, events: &[Event]) -> String {
+        let mut calls = Calls::new(&Config::default(), tools);
+        let mut output = Output::kept();
         for event in events {
             calls.tell(event, &mut output).unwrap();
         }
@@ -264,15 +253,15 @@ mod tests {
             call("2", "terminal", "pwd"),
         ]
         .concat();
-        let all = told("all", &events);
+        let all = told(ToolLines::All, &events);
         assert!(
             all.starts_with("┊ run ls\n┊ done: run, 0.0s\n┊ run pwd\n"),
             "{all}"
         );
-        assert_eq!(told("off", &events), "");
-        let new = told("new", &events);
+        assert_eq!(told(ToolLines::Off, &events), "");
+        let new = told(ToolLines::New, &events);
         assert!(new.contains("ls") && !new.contains("pwd"), "{new}");
-        let verbose = told("verbose", &events);
+        let verbose = told(ToolLines::Verbose, &events);
         assert_eq!(verbose.matches("printed").count(), 2, "{verbose}");
     }
 
@@ -294,7 +283,7 @@ mod tests {
             printed(&"z".repeat(1_000_000)),
             over,
         ];
-        let out = told("verbose", &events);
+        let out = told(ToolLines::Verbose, &events);
         assert!(out.contains("\n100 %done\ny\n"), "{}", cut(&out, 200));
         assert_eq!(out.matches("y\n").count(), MOST_LINES - 1);
         assert!(

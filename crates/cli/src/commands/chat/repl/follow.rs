@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use hermes_agent::commands::find;
-use hermes_core::{Answer, Event, Op, Question, QuestionKind, TurnEnd};
+use hermes_core::{Answer, Event, Op, Question, QuestionKind, TurnEnd, Usage};
 use hermes_tui::Cleaner;
+use hermes_tui::app::ToolLines;
 
 use super::calls::Calls;
 use super::{command as command_now, complain, message, tell_pictures};
@@ -83,9 +84,13 @@ pub(super) async fn follow(
     output.line("")?;
     let mut shown = Shown {
         cleaner: Cleaner::prose(),
-        calls: Calls::new(&conversation.house.models.loaded.config),
+        calls: Calls::new(
+            &conversation.house.models.loaded.config,
+            conversation.tools.get(),
+        ),
         mid_line: false,
     };
+    let mut used = Usage::default();
     loop {
         let heard = tokio::select! {
             heard = conversation.next() => heard,
@@ -109,8 +114,17 @@ pub(super) async fn follow(
         };
         match event {
             Event::Ask(question) => ask(question, conversation, lines, output).await?,
+            Event::Usage { turn, .. } => used = turn,
             Event::TurnFinished { why, .. } => {
                 finish(&why, output)?;
+                if conversation.tools.get() == ToolLines::Verbose && used.total() > 0 {
+                    let line = format!(
+                        "{} tokens in, {} out",
+                        used.total() - used.output_tokens,
+                        used.output_tokens
+                    );
+                    output.line(output.paint(Style::Faint, &line))?;
+                }
                 if let Some(line) = footer::below(&why, conversation, context) {
                     output.line(output.paint(Style::Faint, &line))?;
                 }

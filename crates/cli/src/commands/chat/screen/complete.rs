@@ -13,6 +13,7 @@ use super::look::Look;
 use crate::commands::chat::commands::skills::Callable;
 use crate::commands::chat::commands::{Place, list, offers};
 use crate::commands::chat::conversation::Conversation;
+use crate::commands::tools::is_built_in;
 use crate::context::Context;
 use project::Project;
 
@@ -184,6 +185,7 @@ async fn arguments(
         }
         (Some("tools"), 1..) => toolsets::toolsets()
             .iter()
+            .filter(|set| is_built_in(set))
             .map(|set| Candidate::new(set.name, set.about))
             .collect(),
         _ => Vec::new(),

@@ -50,12 +50,7 @@ pub(super) fn of(run: &RunArgs, config: &Config, context: &Context) -> Settings 
             None => Mouse::default(),
         },
         marks: marks(config),
-        tools: match display.tool_progress {
-            ToolProgress::All => ToolLines::All,
-            ToolProgress::New => ToolLines::New,
-            ToolProgress::Verbose => ToolLines::Verbose,
-            ToolProgress::Log | ToolProgress::Off => ToolLines::Off,
-        },
+        tools: tool_lines(display.tool_progress),
         labels: match display.friendly_tool_labels {
             true => Labels::Friendly,
             false => Labels::Names,
@@ -162,4 +157,14 @@ fn stamps(clock: &Arc<dyn Clock>, form: &str) -> Stamps {
         // A form that cannot be written is a setting with a fault, not a reason to stop.
         jiff::fmt::strtime::format(&form, &time.to_zoned(local_zone())).unwrap_or_default()
     })
+}
+
+/// What is shown of calls.
+pub(in crate::commands::chat) fn tool_lines(progress: ToolProgress) -> ToolLines {
+    match progress {
+        ToolProgress::All => ToolLines::All,
+        ToolProgress::New => ToolLines::New,
+        ToolProgress::Verbose => ToolLines::Verbose,
+        ToolProgress::Log | ToolProgress::Off => ToolLines::Off,
+    }
 }
