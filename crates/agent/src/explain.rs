@@ -70,6 +70,10 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
             "more output was asked for than the model gives",
             "lower model.max_tokens".to_owned(),
         ),
+        Reason::Misconfigured if failure.fault.status.is_some() => (
+            "no API answers at this address",
+            "check the address with `hermes model --why`; many end in /v1".to_owned(),
+        ),
         Reason::Misconfigured => (
             "the settings do not allow this call",
             "see `hermes model --why`".to_owned(),

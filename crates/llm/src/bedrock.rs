@@ -28,8 +28,8 @@ pub struct BedrockModel {
 /// Where the models are listed that run at this address; `None` when it is the same place, as behind a proxy.
 pub fn listed_at(address: &Address) -> Option<String> {
     let mut url = address.base.join("");
-    let host = url.host_str()?.strip_prefix("bedrock-runtime.")?;
-    let host = format!("bedrock.{host}");
+    let host = url.host_str()?.strip_prefix("bedrock-runtime")?;
+    let host = format!("bedrock{host}");
     url.set_host(Some(&host)).ok()?;
     url.set_path("");
     Some(url.to_string())

@@ -158,6 +158,8 @@ pub struct Fault {
     pub stated_beta: Option<Beta>,
     /// How the waits between attempts grow.
     pub pace: Pace,
+    /// Whether it was answering when the connection was lost, so that there is somebody to answer.
+    pub broke_off: bool,
 }
 
 /// How the waits between attempts grow.
@@ -203,6 +205,14 @@ impl Fault {
             } else {
                 Pace::Usual
             },
+            broke_off: false,
+        }
+    }
+
+    fn broken_off(self) -> Self {
+        Self {
+            broke_off: true,
+            ..self
         }
     }
 }
@@ -213,9 +223,12 @@ pub fn classify(error: &ModelError, facts: &Facts<'_>) -> Fault {
         ModelError::Vendor(said) => vendor::classify(said, facts),
         ModelError::Http(failed) => http(failed, facts),
         ModelError::Wire(WireError::Vendor(said)) => vendor::classify(said, facts),
-        ModelError::Wire(WireError::Cut { .. })
-        | ModelError::Stalled(_)
-        | ModelError::GivenUp(_) => Fault::new(Reason::Timeout, error.to_string()),
+        ModelError::Wire(WireError::Cut { .. }) => {
+            Fault::new(Reason::Timeout, error.to_string()).broken_off()
+        }
+        ModelError::Stalled(_) | ModelError::GivenUp(_) => {
+            Fault::new(Reason::Timeout, error.to_string())
+        }
         ModelError::Wire(WireError::Empty | WireError::Malformed(_)) => {
             Fault::new(Reason::InvalidAnswer, error.to_string())
         }
@@ -239,7 +252,9 @@ fn http(error: &HttpError, facts: &Facts<'_>) -> Fault {
         {
             Reason::SslCert
         }
-        HttpError::Interrupted { .. } => disconnected(facts),
+        HttpError::Interrupted { .. } => {
+            return Fault::new(disconnected(facts), rooted(error)).broken_off();
+        }
         HttpError::Tls { .. }
         | HttpError::Dns { .. }
         | HttpError::Connect { .. }

@@ -15,7 +15,7 @@ use hermes_config::{Layer, Node};
 use hermes_core::WireProtocol;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
-use url::Url;
+use url::{Host, Url};
 
 use crate::oauth::Flow;
 use crate::quirks::Quirks;
@@ -51,7 +51,8 @@ pub struct Profile {
     pub base_url_env: Vec<String>,
     /// The path of an address on this machine that has none.
     pub default_path: Option<String>,
-    /// Domains that belong to it, sub-domains included. Its keys go nowhere else unless the user says so.
+    /// Domains that belong to it, sub-domains included; `{region}` stands for a region of AWS. Its keys go nowhere
+    /// else unless the user says so, and there by https at the usual port only.
     pub hosts: Vec<String>,
     /// How requests are authenticated.
     pub auth: AuthStyle,
@@ -228,8 +229,50 @@ impl Rule {
 /// Whether a host is this domain or below it.
 fn within(host: &str, domain: &str) -> bool {
     let host = host.to_ascii_lowercase();
+    let Some((service, rest)) = domain.split_once(REGION) else {
+        return is_below(&host, domain);
+    };
+    let Some((front, region)) = host
+        .strip_suffix(rest)
+        .and_then(|front| front.rsplit_once('.'))
+    else {
+        return false;
+    };
+    is_region(region) && is_below(front, service.trim_end_matches('.'))
+}
+
+/// Stands for a region in the domains of AWS, where names next to those of regions can be had by anybody.
+const REGION: &str = "{region}";
+
+fn is_below(host: &str, domain: &str) -> bool {
     host.strip_suffix(domain)
         .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// Whether a name is one of a region, such as `eu-west-1` or `us-gov-west-1`.
+fn is_region(name: &str) -> bool {
+    let labels: Vec<&str> = name.split('-').collect();
+    let [area, middle @ .., number] = labels.as_slice() else {
+        return false;
+    };
+    let letters = |label: &str| !label.is_empty() && label.bytes().all(|b| b.is_ascii_lowercase());
+    area.len() == 2
+        && letters(area)
+        && !middle.is_empty()
+        && middle.iter().all(|label| letters(label))
+        && !number.is_empty()
+        && number.bytes().all(|b| b.is_ascii_digit())
+}
+
+/// Whether nobody on the way can read what is sent there, and whoever listens is who the name says: https at its
+/// usual port. On this machine it does not matter.
+fn is_safe(url: &Url) -> bool {
+    let loopback = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        Some(Host::Domain(_)) | None => false,
+    };
+    loopback || (url.scheme() == "https" && url.port_or_known_default() == Some(443))
 }
 
 impl Profile {
@@ -291,11 +334,17 @@ impl Profile {
         self.hosts.iter().any(|own| within(host, own))
     }
 
-    /// Whether keys of its variables may go to a host, because it is its own or a rule names the variable
-    /// for it.
-    pub(crate) fn trusts(&self, host: &str) -> bool {
+    /// Whether an address is on a host that keys of its variables are for, because it is its own or a rule names the
+    /// variable for it.
+    pub(crate) fn expects(&self, url: &Url) -> bool {
+        let host = url.host_str().unwrap_or_default();
         let named = |rule: &Rule| !rule.key_env.is_empty() && rule.is_on(host);
         self.owns(host) || self.rules.iter().any(named)
+    }
+
+    /// Whether keys of its variables may go to an address.
+    pub(crate) fn trusts(&self, url: &Url) -> bool {
+        is_safe(url) && self.expects(url)
     }
 
     /// Whether a model of its list is one to choose.
@@ -313,5 +362,64 @@ impl Profile {
                 .models
                 .iter()
                 .any(|known| known.eq_ignore_ascii_case(model))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trusts(hosts: &[&str], url: &str) -> bool {
+        let profile = Profile {
+            hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+            ..Profile::default()
+        };
+        profile.trusts(&Url::parse(url).unwrap())
+    }
+
+    // PV-3
+    #[test]
+    fn keys_are_for_an_origin_not_for_a_host() {
+        for (url, trusted) in [
+            ("https://acme.test/v1", true),
+            ("https://API.acme.test:443/v1", true),
+            ("http://acme.test/v1", false),
+            ("http://api.acme.test:443/v1", false),
+            ("https://acme.test:8443/v1", false),
+            ("https://notacme.test/v1", false),
+            ("https://acme.test.evil.test/v1", false),
+        ] {
+            assert_eq!(trusts(&["acme.test"], url), trusted, "{url}");
+        }
+        assert!(trusts(&["127.0.0.1"], "http://127.0.0.1:8000/v1"));
+    }
+
+    // PV-3
+    #[test]
+    fn only_the_endpoints_of_bedrock_are_bedrock() {
+        let profile = include_str!("../profiles/bedrock.yaml");
+        let profile = Profile::parse(profile, "bedrock.yaml").unwrap();
+        for (host, trusted) in [
+            ("bedrock-runtime.us-east-1.amazonaws.com", true),
+            ("bedrock-runtime-fips.us-gov-west-1.amazonaws.com", true),
+            ("bedrock-runtime.ap-southeast-2.api.aws", true),
+            ("bedrock.eu-central-1.amazonaws.com", true),
+            (
+                "vpce-0a-1b.bedrock-runtime.eu-west-1.vpce.amazonaws.com",
+                true,
+            ),
+            ("amazonaws.com", false),
+            ("bedrock-runtime.amazonaws.com", false),
+            ("bedrock-runtime.s3.amazonaws.com", false),
+            ("bedrock-runtime.s3-us-west-2.amazonaws.com", false),
+            ("bedrock-runtime.s3.us-west-2.amazonaws.com", false),
+            ("ec2-1-2-3-4.compute.amazonaws.com", false),
+            ("abc.execute-api.us-east-1.amazonaws.com", false),
+            ("evil-bedrock-runtime.us-east-1.amazonaws.com", false),
+            ("bedrock-runtime.us-east-1.amazonaws.com.evil.test", false),
+        ] {
+            let url = Url::parse(&format!("https://{host}")).unwrap();
+            assert_eq!(profile.trusts(&url), trusted, "{host}");
+        }
     }
 }

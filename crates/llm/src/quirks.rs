@@ -34,7 +34,7 @@ pub struct Quirks {
     /// The user said whether the model sees, so nobody else is believed.
     #[serde(skip)]
     pub vision_set: bool,
-    /// The model cannot call tools, and is offered none (chat completions and Converse only).
+    /// The model cannot call tools, and is offered none; calls of others are told in words.
     pub no_tools: bool,
     /// Answers come in one piece.
     pub no_streaming: bool,

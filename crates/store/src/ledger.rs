@@ -62,15 +62,50 @@ pub struct CountedRequest {
     pub through: MessageId,
 }
 
+/// How little the cost can be trusted that a column or parameter names. What nobody has said is not known.
+macro_rules! doubt {
+    ($status:literal) => {
+        concat!(
+            "CASE ",
+            $status,
+            " WHEN 'included' THEN 0 WHEN 'actual' THEN 1 WHEN 'estimated' THEN 2 ELSE 3 END"
+        )
+    };
+}
+
 /// Of one call either what it cost is known or what it should have: both are part of the sum.
-const SPENT: &str = "WITH RECURSIVE line (id) AS ( \
+const SPENT: &str = concat!(
+    "WITH RECURSIVE line (id) AS ( \
        SELECT ?1 UNION SELECT s.parent_session_id FROM sessions s JOIN line ON s.id = line.id) \
      SELECT coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), \
        coalesce(sum(cache_read_tokens), 0), coalesce(sum(cache_write_tokens), 0), coalesce(sum(reasoning_tokens), 0), \
        sum(coalesce(actual_cost_usd, estimated_cost_usd)), \
-       coalesce(max(CASE cost_status WHEN 'included' THEN 0 WHEN 'actual' THEN 1 WHEN 'estimated' THEN 2 ELSE 3 END), 3), \
+       coalesce(max(",
+    doubt!("cost_status"),
+    "), 3), \
        coalesce(group_concat(DISTINCT nullif(cost_source, '')), '') \
-     FROM model_calls WHERE session_id IN line AND started_at >= ?2";
+     FROM model_calls WHERE session_id IN line AND started_at >= ?2"
+);
+
+/// Counts a call into its session. The cost of a session is as certain as its least certain call.
+const COUNT: &str = concat!(
+    "UPDATE sessions SET (cost_status, cost_source, pricing_version) = ( \
+       SELECT ?9, ?10, ?11 WHERE api_call_count = 0 OR ",
+    doubt!("?9"),
+    " >= ",
+    doubt!("cost_status"),
+    " UNION ALL SELECT coalesce(cost_status, 'unknown'), cost_source, pricing_version LIMIT 1), \
+       api_call_count = api_call_count + 1, \
+       input_tokens = input_tokens + ?2, output_tokens = output_tokens + ?3, \
+       cache_read_tokens = cache_read_tokens + ?4, cache_write_tokens = cache_write_tokens + ?5, \
+       reasoning_tokens = reasoning_tokens + ?6, \
+       estimated_cost_usd = CASE WHEN ?7 IS NULL THEN estimated_cost_usd \
+         ELSE coalesce(estimated_cost_usd, 0) + ?7 END, \
+       actual_cost_usd = CASE WHEN ?8 IS NULL THEN actual_cost_usd \
+         ELSE coalesce(actual_cost_usd, 0) + ?8 END, \
+       billing_provider = ?12, billing_base_url = ?13, billing_mode = ?14 \
+     WHERE id = ?1"
+);
 
 fn spent(row: &rusqlite::Row<'_>) -> rusqlite::Result<Spent> {
     let count = |at: usize| -> rusqlite::Result<u64> {
@@ -137,19 +172,7 @@ impl Store {
                 ])?;
             let Some(session) = &call.session else { return Ok(()) };
             connection
-                .prepare_cached(
-                    "UPDATE sessions SET api_call_count = api_call_count + 1, \
-                       input_tokens = input_tokens + ?2, output_tokens = output_tokens + ?3, \
-                       cache_read_tokens = cache_read_tokens + ?4, cache_write_tokens = cache_write_tokens + ?5, \
-                       reasoning_tokens = reasoning_tokens + ?6, \
-                       estimated_cost_usd = CASE WHEN ?7 IS NULL THEN estimated_cost_usd \
-                         ELSE coalesce(estimated_cost_usd, 0) + ?7 END, \
-                       actual_cost_usd = CASE WHEN ?8 IS NULL THEN actual_cost_usd \
-                         ELSE coalesce(actual_cost_usd, 0) + ?8 END, \
-                       cost_status = ?9, cost_source = ?10, pricing_version = ?11, \
-                       billing_provider = ?12, billing_base_url = ?13, billing_mode = ?14 \
-                     WHERE id = ?1",
-                )?
+                .prepare_cached(COUNT)?
                 .execute(rusqlite::params![
                     session.as_str(),
                     usage.input_tokens,

@@ -1,6 +1,6 @@
 //! Rows as the rest of the program sees them.
 
-use hermes_core::{MessageId, Role, SessionId, Usage};
+use hermes_core::{CostStatus, MessageId, Role, SessionId, Usage};
 use rusqlite::Row;
 use serde_json::Value as Json;
 
@@ -160,6 +160,20 @@ impl Session {
             extra: json(row.get(37)?, "sessions", &id)?,
             id: session_id(id, "sessions")?,
         })
+    }
+
+    /// What is known of the cost. A call has one of the two: what its provider said it cost, or what it should have by
+    /// the price list.
+    pub fn cost_usd(&self) -> Option<f64> {
+        match (self.actual_cost_usd, self.estimated_cost_usd) {
+            (Some(actual), Some(estimated)) => Some(actual + estimated),
+            (actual, estimated) => actual.or(estimated),
+        }
+    }
+
+    /// Whether the price of some call is not known, so that the whole cost more than what is known of it.
+    pub fn costs_more(&self) -> bool {
+        self.cost_status.as_deref() == Some(CostStatus::Unknown.word())
     }
 }
 

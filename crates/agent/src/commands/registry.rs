@@ -129,7 +129,7 @@ const SETTINGS: &[CommandInfo] = &[
     terminal("config", "", "show the settings in use"),
     both(
         "model",
-        "[name] [--provider p] [--global|--session|--once] [--refresh]",
+        "[name] [--provider p] [--global|--session|--once] [--refresh] [--remove]",
         "choose the model of this conversation",
     )
     .dynamic(),

@@ -10,7 +10,7 @@ use hermes_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
 use super::lease::Lease;
-use super::past::{Outcome, Past, Prepared};
+use super::past::{Past, Prepared};
 use super::plan::Plan;
 use super::summarise::{self, Job, Verdict};
 use crate::engine::{Services, Shared};
@@ -64,7 +64,6 @@ impl Ahead {
             cancel: &self.cancel,
             events: None,
         };
-        let now = services.clock.now();
         match lease.hold(job.write()).await {
             Ok(text) => {
                 // It is on disk from here on, maybe for long before it becomes a row.
@@ -82,8 +81,9 @@ impl Ahead {
             }
             Err(failure) => match summarise::verdict(&failure, false) {
                 Verdict::Stopped => {}
-                Verdict::Leave { outcome, .. } => past.record(outcome, now),
-                Verdict::Local => past.record(Outcome::Failed, now),
+                Verdict::Leave { .. } | Verdict::Local => {
+                    past.record(summarise::outcome(&failure), services.clock.now());
+                }
             },
         }
     }

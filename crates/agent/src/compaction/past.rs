@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 
 /// Seconds without another try, by how many timeouts came in a row.
 const AFTER_TIMEOUTS: [i64; 3] = [60, 300, 900];
+/// Seconds without another try after an answer that broke off or could not be read: the next one may be whole.
+const AFTER_BROKEN: i64 = 30;
+/// Seconds without another try when nobody could be asked: settings and keys do not mend themselves.
+const AFTER_NOBODY: i64 = 600;
 /// Seconds without another try after any other failure.
 const AFTER_FAILURE: i64 = 60;
 /// Compactions in a row that did not help, after which none is started any more.
@@ -49,6 +53,10 @@ pub(crate) enum Outcome {
     Fruitless,
     /// No summary came in time.
     TimedOut,
+    /// A summary broke off, or could not be read.
+    Broken,
+    /// There was nobody who could be asked for one.
+    Nobody,
     /// There was no summary.
     Failed,
 }
@@ -96,6 +104,8 @@ impl Past {
                 self.timeouts += 1;
                 self.rest_until = now.as_second() + rest.copied().unwrap_or(AFTER_FAILURE);
             }
+            Outcome::Broken => self.rest_until = now.as_second() + AFTER_BROKEN,
+            Outcome::Nobody => self.rest_until = now.as_second() + AFTER_NOBODY,
             Outcome::Failed => self.rest_until = now.as_second() + AFTER_FAILURE,
         }
     }
@@ -123,8 +133,16 @@ mod tests {
         }
         past.record(Outcome::Helped, at(now));
         assert!(past.allows(at(now)));
-        past.record(Outcome::Failed, at(now));
-        assert!(!past.allows(at(now + 59)) && past.allows(at(now + 60)));
+        for (outcome, rest) in [
+            (Outcome::Broken, 30),
+            (Outcome::Failed, 60),
+            (Outcome::Nobody, 600),
+        ] {
+            past.record(outcome, at(now));
+            assert!(!past.allows(at(now + rest - 1)), "{outcome:?}");
+            assert!(past.allows(at(now + rest)), "{outcome:?}");
+            now += rest;
+        }
     }
 
     // AG-23

@@ -53,11 +53,7 @@ pub(crate) enum Verdict {
     /// The user stopped it.
     Stopped,
     /// Leave the history alone: asking again later may work.
-    Leave {
-        outcome: Outcome,
-        message: String,
-        hint: String,
-    },
+    Leave { message: String, hint: String },
     /// Asking again would not help; a summary without a model has to do.
     Local,
 }
@@ -207,6 +203,20 @@ fn is_too_long(failure: &HelperFailure) -> bool {
     }
 }
 
+/// How a failure is noted, which decides when a summary is asked for again.
+pub(crate) fn outcome(failure: &HelperFailure) -> Outcome {
+    match failure {
+        HelperFailure::TimedOut => Outcome::TimedOut,
+        HelperFailure::Failed(failed) => match &failed.fault {
+            // Nothing was sent, or nothing that answers is at the address.
+            fault if failed.calls == 0 || fault.reason == Reason::Misconfigured => Outcome::Nobody,
+            fault if fault.broke_off || fault.reason == Reason::InvalidAnswer => Outcome::Broken,
+            _ => Outcome::Failed,
+        },
+        HelperFailure::Stopped | HelperFailure::TooLong | HelperFailure::Empty => Outcome::Failed,
+    }
+}
+
 /// What a failure means. `urgent` says that the conversation cannot go on as it is.
 pub(crate) fn verdict(failure: &HelperFailure, urgent: bool) -> Verdict {
     match failure {
@@ -214,7 +224,6 @@ pub(crate) fn verdict(failure: &HelperFailure, urgent: bool) -> Verdict {
         // Slow is not broken, but somebody is waiting for an answer.
         HelperFailure::TimedOut if urgent => Verdict::Local,
         HelperFailure::TimedOut => Verdict::Leave {
-            outcome: Outcome::TimedOut,
             message: "no summary came in time".to_owned(),
             hint:
                 "raise auxiliary.compression.timeout, or set a faster auxiliary.compression.model"
@@ -238,11 +247,7 @@ pub(crate) fn verdict(failure: &HelperFailure, urgent: bool) -> Verdict {
             | Reason::Timeout
             | Reason::SslCert => {
                 let (message, hint) = explain::failure(failed);
-                Verdict::Leave {
-                    outcome: Outcome::Failed,
-                    message,
-                    hint,
-                }
+                Verdict::Leave { message, hint }
             }
             Reason::ContentPolicyBlocked
             | Reason::ThinkingSignature
@@ -279,13 +284,8 @@ mod tests {
     #[test]
     fn a_slow_model_is_waited_for_unless_somebody_needs_the_room_now() {
         let patient = verdict(&HelperFailure::TimedOut, false);
-        assert!(matches!(
-            patient,
-            Verdict::Leave {
-                outcome: Outcome::TimedOut,
-                ..
-            }
-        ));
+        assert!(matches!(patient, Verdict::Leave { .. }));
+        assert_eq!(outcome(&HelperFailure::TimedOut), Outcome::TimedOut);
         assert_eq!(verdict(&HelperFailure::TimedOut, true), Verdict::Local);
         assert_eq!(verdict(&HelperFailure::TooLong, false), Verdict::Local);
         assert_eq!(verdict(&HelperFailure::Stopped, true), Verdict::Stopped);

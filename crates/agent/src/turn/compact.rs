@@ -320,26 +320,20 @@ impl Turn<'_> {
             Ok(text) => return Ok((text, false)),
             Err(failure) => failure,
         };
-        let now = services.clock.now();
-        match summarise::verdict(&failure, *why == CompactFor::Overflow) {
+        let verdict = summarise::verdict(&failure, *why == CompactFor::Overflow);
+        if verdict != Verdict::Stopped {
+            past.record(summarise::outcome(&failure), services.clock.now());
+        }
+        match verdict {
             Verdict::Stopped => Err(Obstacle::Stopped),
-            Verdict::Leave {
-                outcome,
-                message,
-                hint,
-            } => {
-                past.record(outcome, now);
-                Err(Obstacle::NoSummary { message, hint })
-            }
+            Verdict::Leave { message, hint } => Err(Obstacle::NoSummary { message, hint }),
             Verdict::Local if services.config.compression.abort_on_summary_failure => {
-                past.record(Outcome::Failed, now);
                 Err(Obstacle::NoSummary {
                     message: "no summary could be made".to_owned(),
                     hint: "set another auxiliary.compression.model".to_owned(),
                 })
             }
             Verdict::Local => {
-                past.record(Outcome::Failed, now);
                 let replaced: Vec<&Entry> = plan.entries(&self.history).collect();
                 Ok((compaction::local(&replaced), true))
             }

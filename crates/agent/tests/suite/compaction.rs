@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hermes_core::{Event, Message, Op, Role, TurnEnd};
 use hermes_store::{SearchFilter, SearchOrder, Visibility};
-use hermes_testkit::model_server::{Gate, Scenario, error, text};
+use hermes_testkit::model_server::{Gate, Scenario, Step, bytes, error, text};
 
 use super::fixture::{Fixture, finish, finish_watching, learn, notices, say};
 use long::{
@@ -178,6 +178,37 @@ async fn a_refused_key_leaves_the_history_alone_and_is_not_tried_again_at_once()
         asked(&fixture, SMALL).len() > tries,
         "and is tried again later"
     );
+}
+
+// AG-23
+#[tokio::test]
+async fn how_long_it_rests_depends_on_what_failed() {
+    let page = || {
+        let page = bytes("<!doctype html><html><body>Not here</body></html>");
+        page.status(404).content_type("text/html")
+    };
+    let cases: [(&dyn Fn(&str) -> Step, u64); 3] = [
+        (&|model| by(model, text(SUMMARY)).close_after(0), 30),
+        (&|model| by(model, error(401)), 60),
+        (&|model| by(model, page()), 600),
+    ];
+    for (failing, rest) in cases {
+        let scenario = Scenario::new()
+            .reply(failing(SMALL).repeat())
+            .reply(failing(MAIN).when_system(SUMS_UP).repeat())
+            .reply(by(MAIN, text("painted")).repeat());
+        let (fixture, clock) = long(scenario, 20);
+        let session = fixture.open();
+        assert_eq!(say(&session, "one").await.why, TurnEnd::Done);
+        let tries = asked(&fixture, SMALL).len();
+        assert!(tries > 0, "it was tried");
+        clock.advance(Duration::from_secs(rest - 1));
+        assert_eq!(say(&session, "two").await.why, TurnEnd::Done);
+        assert_eq!(asked(&fixture, SMALL).len(), tries, "after {rest} s");
+        clock.advance(Duration::from_secs(1));
+        assert_eq!(say(&session, "three").await.why, TurnEnd::Done);
+        assert!(asked(&fixture, SMALL).len() > tries, "after {rest} s");
+    }
 }
 
 // AG-23

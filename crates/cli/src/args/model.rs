@@ -49,6 +49,14 @@ pub(crate) enum ModelCommand {
         #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
         api_key: Option<String>,
     },
+    /// Remove an endpoint of your own, with the keys that are kept for it
+    Remove {
+        /// Its name, as `hermes model list` shows it
+        endpoint: String,
+        /// Do not ask
+        #[arg(short, long)]
+        yes: bool,
+    },
     /// Download a model that runs inside the program
     Pull {
         /// Which one

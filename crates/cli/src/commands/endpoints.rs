@@ -1,6 +1,6 @@
 //! Endpoints of the user's own, in both places the settings have for them.
 
-use hermes_config::{Config, Provider};
+use hermes_config::{Config, KeyPath, Provider};
 use hermes_llm::alias;
 
 /// One endpoint.
@@ -8,6 +8,8 @@ pub(super) struct Endpoint<'c> {
     /// What it is called: `lab` for `custom:lab`.
     pub(super) key: String,
     pub(super) entry: &'c Provider,
+    /// Where the settings have it.
+    pub(super) path: KeyPath,
 }
 
 impl Endpoint<'_> {
@@ -20,14 +22,24 @@ impl Endpoint<'_> {
 /// All that have an address.
 pub(super) fn all(config: &Config) -> impl Iterator<Item = Endpoint<'_>> {
     let map = config.providers.iter();
-    let map = map.map(|(key, entry)| (key.as_str(), entry));
-    let list = config.custom_providers.iter();
-    let list = list.map(|entry| (entry.name.as_str(), entry));
+    let map = map.map(|(key, entry)| {
+        (
+            key.as_str(),
+            entry,
+            KeyPath::of(["providers", key.as_str()]),
+        )
+    });
+    let list = config.custom_providers.iter().enumerate();
+    let list = list.map(|(index, entry)| {
+        let path = KeyPath::of(["custom_providers", index.to_string().as_str()]);
+        (entry.name.as_str(), entry, path)
+    });
     map.chain(list)
-        .filter(|(_, entry)| !entry.base_url.is_empty())
-        .map(|(key, entry)| Endpoint {
+        .filter(|(_, entry, _)| !entry.base_url.is_empty())
+        .map(|(key, entry, path)| Endpoint {
             key: alias::normal(key),
             entry,
+            path,
         })
 }
 

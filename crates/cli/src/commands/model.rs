@@ -7,6 +7,7 @@ mod live;
 mod offers;
 mod places;
 mod pull;
+mod remove;
 mod set;
 mod why;
 mod wizard;
@@ -14,6 +15,7 @@ mod wizard;
 pub(super) use wizard::{Answered, Asks, Decision, decide, suggest};
 
 pub(super) use offers::{Offer, offers, priced};
+pub(super) use remove::saved;
 
 use crate::args::model::{ModelArgs, ModelCommand};
 use crate::commands::ask;
@@ -52,6 +54,9 @@ pub(crate) fn run(args: ModelArgs, context: &Context, output: &mut Output) -> Ou
             context,
             output,
         ),
+        Some(ModelCommand::Remove { endpoint, yes }) => {
+            remove::run(&endpoint, yes, context, output)
+        }
         Some(ModelCommand::Pull { .. }) => pull::run(context, output),
         None if args.why => {
             let chosen = Chosen {

@@ -87,6 +87,85 @@ fn the_wizard_switches_and_switching_again_leaves_nothing_behind() {
 
 // PV-25
 #[test]
+fn a_saved_endpoint_can_be_removed_and_nothing_of_it_is_left() {
+    let config = "# mine\n\
+        model: {provider: 'custom:lab', default: m1, context_length: 9000}\n\
+        providers:\n  lab: {base_url: 'http://127.0.0.1:9/v1'}\n  shed: {base_url: 'http://127.0.0.1:8/v1'}\n\
+        custom_providers:\n  - {name: Attic, base_url: 'http://127.0.0.1:7/v1'}\n  \
+        - {name: cellar, base_url: 'http://127.0.0.1:6/v1'}\n";
+    let program = Program::new();
+    program.home.write_config(config).unwrap();
+    let add = ["auth", "add", "custom:lab", "--api-key", KEY];
+    program.run(&add).ok();
+    let wizard = || Terminal::spawn(&program.command(&["model"]), 100, 60).unwrap();
+    let number = |terminal: &Terminal| {
+        let screen = terminal
+            .wait_for_text("Who shall serve", LIMIT)
+            .unwrap()
+            .text();
+        let line = screen
+            .lines()
+            .find(|line| line.contains("Remove an endpoint"))
+            .unwrap();
+        line.split_whitespace().next().unwrap().to_owned()
+    };
+    // A no leaves it.
+    let terminal = wizard();
+    let removal = number(&terminal);
+    terminal.send(&format!("{removal}\r")).unwrap();
+    reply(&terminal, "Which one shall be removed?", "attic");
+    reply(&terminal, "Remove attic and the keys", "");
+    let again = |screen: &Screen| screen.text().matches("Who shall serve").count() == 2;
+    terminal.wait_for(again, LIMIT).unwrap();
+    assert_eq!(program.home.read("config.yaml").unwrap(), config);
+    terminal.send(&format!("{removal}\r")).unwrap();
+    let again = |screen: &Screen| screen.text().matches("Which one shall").count() == 2;
+    terminal.wait_for(again, LIMIT).unwrap();
+    terminal.send("attic\r").unwrap();
+    let again = |screen: &Screen| screen.text().matches("Remove attic").count() == 2;
+    terminal.wait_for(again, LIMIT).unwrap();
+    terminal.send("y\r").unwrap();
+    terminal.wait_for_text("attic is removed.", LIMIT).unwrap();
+    let again = |screen: &Screen| screen.text().matches("Who shall serve").count() == 3;
+    terminal.wait_for(again, LIMIT).unwrap();
+    terminal.send("\r").unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+    let kept = program.home.read("config.yaml").unwrap();
+    assert!(kept.starts_with("# mine\n"), "{kept}");
+    assert!(!kept.contains("Attic") && kept.contains("cellar"), "{kept}");
+    // The one in use takes its key and the route along.
+    let removed = program.run(&["model", "remove", "lab", "--yes"]).ok();
+    assert!(
+        removed.stdout.contains("lab is removed."),
+        "{}",
+        removed.stdout
+    );
+    assert!(removed.stdout.contains("Its key"), "{}", removed.stdout);
+    assert!(
+        removed.stdout.contains("No model is chosen any more"),
+        "{}",
+        removed.stdout
+    );
+    let kept = program.home.read("config.yaml").unwrap();
+    assert!(!kept.contains("lab") && !kept.contains("9000"), "{kept}");
+    assert!(kept.contains("shed") && kept.contains("cellar"), "{kept}");
+    assert!(!program.home.read("auth.json").unwrap().contains(KEY));
+    // Nobody can be asked here, and what is not there cannot go.
+    let asked = program.run(&["model", "remove", "shed"]).code(2);
+    assert!(asked.stderr.contains("--yes"), "{}", asked.stderr);
+    for name in ["lab", "deepseek"] {
+        let missing = program.run(&["model", "remove", name, "--yes"]);
+        assert_ne!(missing.code, Some(0), "{name}");
+        assert!(
+            missing.stderr.contains("hermes model list"),
+            "{}",
+            missing.stderr
+        );
+    }
+}
+
+// PV-25
+#[test]
 fn a_provider_without_a_key_is_asked_for_one_and_nothing_is_kept_before_the_end() {
     let server = ModelServer::start(Scenario::echo().models(["big", "small"])).unwrap();
     let program = Program::new();

@@ -164,6 +164,33 @@ fn a_change_of_model_is_kept_where_the_settings_want_it_so() {
     }
 }
 
+// PV-25
+#[test]
+fn the_list_of_models_leads_to_removing_an_endpoint() {
+    let program = Program::new();
+    let config = "model: {provider: 'custom:lab', default: one}\nproviders:\n  \
+         lab: {base_url: 'http://127.0.0.1:9/v1', model: one, context_length: 100000}\n  \
+         shed: {base_url: 'http://127.0.0.1:8/v1', model: two, context_length: 100000}\n";
+    program.home.write_config(config).unwrap();
+    let terminal = Terminal::spawn(&program.command(&["chat", "--plain"]), 100, 60).unwrap();
+    let choose = |question: &str, picked: &str| {
+        let screen = terminal.wait_for_text(question, LIMIT).unwrap().text();
+        let line = screen.lines().rfind(|line| line.contains(picked)).unwrap();
+        let number = line.trim().split('.').next().unwrap().to_owned();
+        terminal.send(&format!("{number}\r")).unwrap();
+    };
+    terminal.send("/model\r").unwrap();
+    choose("Answer with", "Remove an endpoint of your own");
+    choose("shed  http://", "shed  http://");
+    terminal.wait_for_text("Remove shed?", LIMIT).unwrap();
+    terminal.send("y\r").unwrap();
+    terminal.wait_for_text("shed is removed.", LIMIT).unwrap();
+    terminal.send("/exit\r").unwrap();
+    terminal.wait_exit(LIMIT).unwrap();
+    let kept = program.home.read("config.yaml").unwrap();
+    assert!(!kept.contains("shed") && kept.contains("lab"), "{kept}");
+}
+
 // AG-13, PV-22
 #[test]
 fn a_model_that_cannot_read_all_that_was_said_is_named_when_it_is_chosen() {

@@ -20,6 +20,60 @@ fn home(config: &str, variables: &str) -> Program {
     program
 }
 
+// PV-11
+#[test]
+fn a_model_that_turns_tools_down_is_asked_without_them_by_every_protocol() {
+    for (provider, variables, model) in [
+        (
+            "openai-api",
+            "OPENAI_API_KEY=key-of-many-1234\nOPENAI_BASE_URL={}/v1\n",
+            "gpt-5",
+        ),
+        (
+            "anthropic",
+            "ANTHROPIC_API_KEY=key-of-many-1234\nANTHROPIC_BASE_URL={}\n",
+            "claude-x",
+        ),
+        (
+            "gemini",
+            "GEMINI_API_KEY=key-of-many-1234\nGEMINI_BASE_URL={}/v1beta\n",
+            "gemma-3",
+        ),
+        (
+            "bedrock",
+            "AWS_BEARER_TOKEN_BEDROCK=key-of-many-1234\nBEDROCK_BASE_URL={}\n",
+            "meta.x",
+        ),
+        (
+            "openrouter",
+            "OPENROUTER_API_KEY=key-of-many-1234\nOPENROUTER_BASE_URL={}/v1\n",
+            "a/b",
+        ),
+    ] {
+        let said = "This model does not support tool use.";
+        let scenario = Scenario::new()
+            .reply(error(400).message(said))
+            .reply(text("fine"));
+        let server = ModelServer::start(scenario.lenient()).unwrap();
+        let program = home(
+            "agent: {api_max_retries: 1}\n",
+            &variables.replace("{}", &server.origin()),
+        );
+        let output = program
+            .run(&["-z", "hello", "--provider", provider, "-m", model])
+            .ok();
+        assert_eq!(output.stdout, "fine\n", "{provider}");
+        assert!(output.stderr.contains("without tools"), "{}", output.stderr);
+        let offered = |request: &RecordedRequest| {
+            let body = request.expect_json();
+            ["tools", "toolConfig"].map(|key| body.get(key).is_some())
+        };
+        let offered: Vec<_> = asked(&server).iter().map(offered).collect();
+        assert!(offered[0].contains(&true), "{provider}: {offered:?}");
+        assert_eq!(offered[1..], [[false, false]], "{provider}");
+    }
+}
+
 // PV-8 PV-10
 #[test]
 fn a_claude_at_bedrock_that_knows_no_preview_feature_answers() {

@@ -84,7 +84,7 @@ pub(super) fn find(
         let path = url.path().replace(PROJECT, &project);
         url.set_path(&path);
     }
-    let tied = tied || profile.trusts(url.host_str().unwrap_or_default());
+    let tied = tied || profile.trusts(&url);
     Ok(Base {
         url,
         from: said.from,

@@ -77,6 +77,16 @@ pub enum ResolveError {
         /// Which setting names that host.
         from: String,
     },
+    /// The address is on the right host, but not where a key is safe.
+    #[error("the key in {variable} does not go to {place}")]
+    UnsafePlace {
+        /// The variable, setting or file that holds the key.
+        variable: String,
+        /// The origin it would have gone to.
+        place: String,
+        /// Which setting names that place.
+        from: String,
+    },
     /// The provider has no address of its own, and none is set.
     #[error("{name} has no address")]
     MissingAddress {
@@ -174,6 +184,10 @@ impl ResolveError {
             Self::ForeignKey { provider, from, .. } => format!(
                 "remove {from}, or set `providers.{}.base_url` to say that the key may go there",
                 provider.strip_prefix("custom:").unwrap_or(provider)
+            ),
+            Self::UnsafePlace { from, .. } => format!(
+                "write the address from {from} with https:// and without a port, or write a key beside it \
+                 (`api_key`) if that key may go there"
             ),
             Self::MissingAddress {
                 provider,

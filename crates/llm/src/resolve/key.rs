@@ -209,11 +209,23 @@ fn stored_fits(
 
 /// A key of the provider must not go to the address in force.
 fn foreign(key: &str, server: &Server<'_>, base: &Base) -> ResolveError {
+    if server.profile.expects(&base.url) {
+        return unsafe_place(key, base);
+    }
     ResolveError::ForeignKey {
         variable: key.to_owned(),
         provider: server.id.clone(),
         name: server.name.clone(),
         host: base.host(),
+        from: base.from.clone(),
+    }
+}
+
+/// A key must not go where others may read it.
+fn unsafe_place(key: &str, base: &Base) -> ResolveError {
+    ResolveError::UnsafePlace {
+        variable: key.to_owned(),
+        place: base.url.origin().ascii_serialization(),
         from: base.from.clone(),
     }
 }

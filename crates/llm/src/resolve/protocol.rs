@@ -110,7 +110,7 @@ fn no_codex_program(instead: &'static str) -> ResolveError {
 pub fn of_address(url: &Url) -> Option<WireProtocol> {
     let host = url.host_str()?;
     let path = url.path().trim_end_matches('/');
-    let aws = host.starts_with("bedrock-runtime.") && host.ends_with(".amazonaws.com");
+    let aws = host.starts_with("bedrock-runtime") && host.ends_with(".amazonaws.com");
     match host {
         "api.x.ai" | "api.openai.com" => Some(WireProtocol::Responses),
         "chatgpt.com" if path.starts_with("/backend-api/codex") => Some(WireProtocol::Responses),

@@ -44,7 +44,7 @@ pub fn encode(request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
         &quirks.reasoning,
         &request.model,
     ));
-    if !request.tools.is_empty() && !quirks.no_tools {
+    if !request.tools.is_empty() {
         let choice = match settings.tool_choice {
             ToolChoice::Auto => None,
             ToolChoice::None => Some("none"),

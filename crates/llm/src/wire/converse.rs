@@ -92,14 +92,10 @@ fn inference(request: &ModelRequest, quirks: &Quirks, thinking: &Thinking) -> Js
 /// The tools. The service wants them named as soon as the history holds a call, even where none is on
 /// offer any more; it knows no way to forbid them.
 fn tool_config(request: &ModelRequest, turns: &[Turn<'_>], dialect: &Dialect<'_>) -> Option<Json> {
-    let offered = match dialect.quirks.no_tools {
-        true => &[][..],
-        false => &request.tools[..],
-    };
     let schemas = dialect.schemas.of(&request.tools, dialect.quirks.schema);
     let mut names = HashSet::new();
     let mut tools = Vec::new();
-    for (spec, schema) in offered.iter().zip(schemas.iter()) {
+    for (spec, schema) in request.tools.iter().zip(schemas.iter()) {
         let name = wire_name(&spec.name);
         if !names.insert(name.clone()) {
             continue;

@@ -3,7 +3,7 @@
 use hermes_core::{ModelRequest, WireProtocol};
 use serde_json::Value as Json;
 
-use super::{Decoder, Dialect, anthropic, chat, converse, gemini, responses};
+use super::{Decoder, Dialect, anthropic, chat, converse, gemini, responses, wordy};
 use crate::quirks::Quirks;
 
 /// How Amazon's frames call themselves.
@@ -14,6 +14,11 @@ const CLIENT: &str = concat!("hermes/", env!("CARGO_PKG_VERSION"));
 
 /// The body of a request.
 pub fn encode(protocol: WireProtocol, request: &ModelRequest, dialect: &Dialect<'_>) -> Json {
+    let without_tools = dialect
+        .quirks
+        .no_tools
+        .then(|| wordy::without_tools(request));
+    let request = without_tools.as_ref().unwrap_or(request);
     let mut body = match protocol {
         WireProtocol::ChatCompletions => {
             let body = chat::encode(request, dialect);

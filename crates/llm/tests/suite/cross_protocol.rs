@@ -248,7 +248,7 @@ proptest! {
         history in prop::collection::vec(any_row(), 0..10),
         settings in any_settings(),
         tools in any::<bool>(),
-        (text_only, cached, never) in any::<(bool, bool, bool)>(),
+        (text_only, cached, never, no_tools) in any::<(bool, bool, bool, bool)>(),
     ) {
         for protocol in PROTOCOLS {
             let mut request = request(Vec::new());
@@ -258,11 +258,103 @@ proptest! {
             if !tools {
                 request.tools = [].into();
             }
-            let quirks = quirks_of(protocol, text_only, cached, never);
+            let quirks = Quirks { no_tools, ..quirks_of(protocol, text_only, cached, never) };
             let dialect = Dialect { provider: "lab", quirks: &quirks, media: &OnePicture, schemas: &SCHEMAS };
             let body = wire::encode(protocol, &request, &dialect);
             let found = violations_allowing(strict(protocol), &body, &["cache_control".to_owned()]);
             prop_assert!(found.is_empty(), "{:?}: {:#?}\n{:#}", protocol, found, body);
+            prop_assert!(!no_tools || calls_of(&body).is_empty(), "{:#}", body);
+        }
+    }
+}
+
+/// The keys in which any protocol offers tools, calls them or answers calls.
+fn calls_of(body: &Json) -> Vec<&str> {
+    const KEYS: [&str; 11] = [
+        "tools",
+        "tool_choice",
+        "toolConfig",
+        "tool_calls",
+        "tool_call_id",
+        "tool_use_id",
+        "call_id",
+        "toolUse",
+        "toolResult",
+        "functionCall",
+        "functionResponse",
+    ];
+    match body {
+        Json::Object(fields) => {
+            let own = KEYS.into_iter().filter(|key| fields.contains_key(*key));
+            own.chain(fields.values().flat_map(calls_of)).collect()
+        }
+        Json::Array(items) => items.iter().flat_map(calls_of).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Vec::new(),
+    }
+}
+
+// PV-11, PV-19
+#[test]
+fn a_model_without_tools_is_told_in_words_what_others_called() {
+    let row = |role, parts| {
+        Arc::new(Message {
+            role,
+            parts,
+            raw: None,
+        })
+    };
+    let history = [
+        row(Role::User, vec![text("what is there?")]),
+        row(
+            Role::Assistant,
+            vec![
+                text("I look."),
+                Part::ToolCall(ToolCall {
+                    id: CallId("a".to_owned()),
+                    name: "look".to_owned(),
+                    arguments: json!({"path": "shed"}),
+                }),
+            ],
+        ),
+        row(
+            Role::Tool,
+            vec![Part::ToolResult {
+                call: CallId("a".to_owned()),
+                name: "look".to_owned(),
+                content: "a saw".to_owned(),
+                failed: false,
+            }],
+        ),
+        row(Role::User, vec![text("go on")]),
+    ];
+    for protocol in PROTOCOLS {
+        let mut request = request(Vec::new());
+        request.model = model_of(protocol).to_owned();
+        request.messages = history.to_vec();
+        let quirks = Quirks {
+            no_tools: true,
+            ..Quirks::default()
+        };
+        let dialect = Dialect {
+            provider: "lab",
+            quirks: &quirks,
+            media: &OnePicture,
+            schemas: &SCHEMAS,
+        };
+        let body = wire::encode(protocol, &request, &dialect);
+        let found = violations_allowing(strict(protocol), &body, &[]);
+        assert!(found.is_empty(), "{protocol:?}: {found:#?}\n{body:#}");
+        assert!(calls_of(&body).is_empty(), "{body:#}");
+        let body = body.to_string();
+        for words in [
+            "I look.",
+            "the tool look with",
+            "shed",
+            "The tool look answered",
+            "a saw",
+            "go on",
+        ] {
+            assert!(body.contains(words), "{protocol:?}: {words}: {body}");
         }
     }
 }

@@ -253,6 +253,49 @@ fn what_a_conversation_spent_is_added_up_from_a_moment_on() {
     );
 }
 
+// AG-25
+#[test]
+fn the_cost_of_a_session_is_as_certain_as_its_least_certain_call() {
+    use CostStatus::{Actual, Estimated, Included, Unknown};
+    for (calls, certain, sum) in [
+        (&[Included][..], "included", None),
+        (&[Actual, Included], "actual", Some(0.5)),
+        (&[Included, Actual], "actual", Some(0.5)),
+        (&[Estimated, Actual], "estimated", Some(0.75)),
+        (&[Actual, Estimated, Included], "estimated", Some(0.75)),
+        (&[Unknown, Actual], "unknown", Some(0.5)),
+        (&[Estimated, Unknown, Included], "unknown", Some(0.25)),
+    ] {
+        let fixture = Fixture::new();
+        let session = fixture.session("s");
+        for status in calls {
+            let mut call = call(Some(&session), "", *status);
+            call.estimated_cost_usd = (*status == Estimated).then_some(0.25);
+            call.actual_cost_usd = (*status == Actual).then_some(0.5);
+            call.cost_source = status.word().to_owned();
+            fixture.store.record_call(call).wait().unwrap();
+        }
+        let row = fixture.store.session(&session).wait().unwrap().unwrap();
+        assert_eq!(row.cost_status.as_deref(), Some(certain), "{calls:?}");
+        assert_eq!(row.cost_source.as_deref(), Some(certain), "{calls:?}");
+        assert_eq!(row.cost_usd(), sum, "{calls:?}");
+        assert_eq!(row.costs_more(), certain == "unknown");
+        assert_eq!(row.api_call_count, calls.len() as u64);
+    }
+}
+
+// AG-25
+#[test]
+fn an_imported_session_does_not_become_more_certain_by_a_call_of_ours() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    fixture.sql("UPDATE sessions SET api_call_count = 3, cost_status = NULL WHERE id = 's'");
+    let call = call(Some(&session), "", CostStatus::Estimated);
+    fixture.store.record_call(call).wait().unwrap();
+    let row = fixture.store.session(&session).wait().unwrap().unwrap();
+    assert_eq!(row.cost_status.as_deref(), Some("unknown"));
+}
+
 // AG-23
 #[test]
 fn the_last_request_that_a_model_counted_is_known_with_what_it_held() {

@@ -104,6 +104,27 @@ pub(super) fn run(
     say_what_is_left(&id, &model, lack, context)
 }
 
+/// The settings of the route that `config.yaml` itself has.
+pub(super) fn written_route(context: &Context) -> Outcome<Vec<String>> {
+    let mut found = Vec::new();
+    for key in ["provider", "default"]
+        .iter()
+        .chain(OF_PROVIDER)
+        .chain(OF_MODEL)
+    {
+        let path = KeyPath::of(["model", *key]);
+        if written(context, &path)?.is_some() {
+            found.push(path.to_string());
+        }
+    }
+    Ok(found)
+}
+
+/// Whom the settings let answer.
+pub(super) fn chosen_provider(models: &Models, context: &Context) -> Outcome<Option<String>> {
+    Ok(now(models, context)?.provider)
+}
+
 /// What the settings say before the change.
 struct Before {
     provider: Option<String>,

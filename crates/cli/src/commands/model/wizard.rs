@@ -10,6 +10,7 @@ mod suggest;
 use hermes_llm::resolve::{self, Flags, Request, ResolveError};
 
 use super::listing::Listed;
+use super::remove::{self, Saved};
 use super::{current, pull, set};
 use crate::commands::ask;
 use crate::commands::wish::Wish;
@@ -59,7 +60,7 @@ pub(super) fn run(context: &Context, output: &mut Output) -> Outcome {
 fn asked(context: &Context, output: &mut Output) -> Outcome {
     let models = Models::new(context, context.settings()?)?;
     current::headline(&models, output)?;
-    let Answered::With(decision) = decide(None, context, output)? else {
+    let Answered::With(decision) = decide_or_remove(context, output)? else {
         output.line("Nothing was changed.")?;
         return match models.route(&Chosen::default()) {
             Ok(_) => Ok(()),
@@ -73,6 +74,51 @@ fn asked(context: &Context, output: &mut Output) -> Outcome {
     decision.carry_out(&[], context, output)
 }
 
+/// As [`decide`], where endpoints that are not wanted any more can be removed on the way.
+fn decide_or_remove(context: &Context, output: &mut Output) -> Outcome<Answered<Decision>> {
+    loop {
+        let mut models = Models::new(context, context.settings()?)?;
+        let saved = remove::saved(context)?;
+        match choices::pick(&models, &saved, output)? {
+            Picked::Choice(choice) => {
+                return finish(choice, Asks::Everything, &mut models, context, output);
+            }
+            Picked::Nothing => return Ok(Answered::Left),
+            Picked::Removal => take_away(&saved, context, output)?,
+        }
+    }
+}
+
+/// Removes one of the endpoints, at once: it has nothing to do with what is chosen afterwards.
+fn take_away(saved: &[Saved], context: &Context, output: &mut Output) -> Outcome {
+    output.line("")?;
+    for (number, endpoint) in (1..).zip(saved) {
+        let text = format!("{} at {}", endpoint.key, endpoint.address);
+        output.item(&format!("{number:>4}  "), &one_line(&text))?;
+    }
+    let last = saved.len();
+    let question =
+        format!("Which one shall be removed? (1-{last} or a name; Enter leaves all of them) ");
+    loop {
+        let Some(typed) = ask::line(&question, output)?.filter(|typed| !typed.is_empty()) else {
+            return Ok(());
+        };
+        let named = || saved.iter().find(|endpoint| endpoint.key == typed);
+        let Some(endpoint) = ask::numbered(&typed, saved).or_else(named) else {
+            output.line(format!("There is no {}.", one_line(&typed)))?;
+            continue;
+        };
+        let question = format!(
+            "Remove {} and the keys kept for it?",
+            one_line(&endpoint.key)
+        );
+        if ask::wished(&question, output)? {
+            remove::run(&endpoint.key, true, context, output)?;
+        }
+        return Ok(());
+    }
+}
+
 /// Asks who serves and which model, one after the other. Somebody who was named already is not asked for.
 pub(in crate::commands) fn decide(
     provider: Option<&str>,
@@ -82,9 +128,9 @@ pub(in crate::commands) fn decide(
     let mut models = Models::new(context, context.settings()?)?;
     let choice = match provider {
         Some(provider) => Choice::of(provider),
-        None => match choices::pick(&models, output)? {
+        None => match choices::pick(&models, &[], output)? {
             Picked::Choice(choice) => choice,
-            Picked::Nothing => return Ok(Answered::Left),
+            Picked::Nothing | Picked::Removal => return Ok(Answered::Left),
         },
     };
     finish(choice, Asks::Everything, &mut models, context, output)

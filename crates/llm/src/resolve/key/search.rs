@@ -2,7 +2,7 @@
 
 use url::Host;
 
-use super::missing;
+use super::{missing, name_of, unsafe_place};
 use crate::resolve::address::Base;
 use crate::resolve::error::ResolveError;
 use crate::resolve::server::{self, Kind, Server};
@@ -148,14 +148,21 @@ fn scoped(
     base: &Base,
     variables: &[String],
 ) -> Result<Option<Found>, ResolveError> {
-    let (names, goes) = match server.kind {
-        Kind::BuiltIn => (variables.to_vec(), Goes::Home),
+    let (names, goes, safe) = match server.kind {
+        Kind::BuiltIn => (variables.to_vec(), Goes::Home, true),
         Kind::Named | Kind::Plain => match server::owner_of(request, base.url.as_str())? {
-            Some(owner) => (owner.key_env.clone(), Goes::Here),
-            None => (host_variable(base).into_iter().collect(), Goes::Here),
+            Some(owner) => (owner.key_env.clone(), Goes::Here, owner.trusts(&base.url)),
+            None => {
+                let hidden = base.url.scheme() == "https" || base.local();
+                (
+                    host_variable(base).into_iter().collect(),
+                    Goes::Here,
+                    hidden,
+                )
+            }
         },
     };
-    Ok(names.into_iter().find_map(|name| {
+    let found = names.into_iter().find_map(|name| {
         let value = usable(request.environment.get(&name)?)?;
         Some(Found {
             value: value.to_owned(),
@@ -163,7 +170,12 @@ fn scoped(
             source: KeySource::Variable(name),
             goes,
         })
-    }))
+    });
+    match found {
+        // Nobody said that this key is for this address: it was found by the name of the host.
+        Some(found) if !safe => Err(unsafe_place(&name_of(&found), base)),
+        found => Ok(found),
+    }
 }
 
 /// `GROQ_API_KEY` for `api.groq.com`; nothing for addresses in numbers.

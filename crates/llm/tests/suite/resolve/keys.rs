@@ -148,6 +148,40 @@ fn a_key_from_the_environment_does_not_follow_a_foreign_address() {
     }
 }
 
+// PV-3
+#[test]
+fn a_key_goes_to_the_origin_of_its_provider_not_to_its_host() {
+    let variables = &[
+        ("GROQ_API_KEY", "groq-0123456789"),
+        ("OPENAI_API_KEY", "oa-0123456789"),
+        ("AWS_BEARER_TOKEN_BEDROCK", "aws-0123456789"),
+    ];
+    for (provider, url) in [
+        ("openai-api", "http://api.openai.com/v1"),
+        ("openai-api", "https://api.openai.com:8443/v1"),
+        ("custom", "http://api.openai.com/v1"),
+        ("custom", "https://api.openai.com:8443/v1"),
+        ("custom", "http://api.groq.com/openai/v1"),
+        ("bedrock", "http://bedrock-runtime.eu-west-1.amazonaws.com"),
+    ] {
+        let config = format!("model: {{provider: {provider}, default: m1, base_url: '{url}'}}");
+        let setup = Setup::new(&config, variables);
+        let error = resolve(&setup.request()).expect_err(url);
+        let is_unsafe = matches!(error, ResolveError::UnsafePlace { .. });
+        assert!(is_unsafe, "{provider} {url}: {error}");
+        assert!(error.hint().contains("https://"), "{}", error.hint());
+        // Who says it beside the address has said it.
+        let config = config.replace('}', ", api_key: own-0123456789}");
+        let resolved = Setup::new(&config, variables).resolve();
+        let origin = url.parse().expect("an origin");
+        assert!(secret(&resolved).expose_for(&origin).is_ok(), "{url}");
+    }
+    let bucket = "https://bedrock-runtime.s3.amazonaws.com";
+    let config = format!("model: {{provider: bedrock, default: m1, base_url: '{bucket}'}}");
+    let error = resolve(&Setup::new(&config, variables).request()).expect_err("a bucket");
+    assert!(matches!(error, ResolveError::ForeignKey { .. }), "{error}");
+}
+
 #[test]
 fn variables_are_scoped_by_the_host_of_an_endpoint() {
     let variables = &[

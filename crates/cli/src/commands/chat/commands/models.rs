@@ -1,6 +1,7 @@
 //! Which model answers.
 
 mod dear;
+mod removal;
 mod room;
 mod wish;
 
@@ -18,10 +19,13 @@ use crate::context::Context;
 use crate::output::Output;
 use wish::{HowLong, Wish};
 
-/// `/model [name] [--provider p] [--global|--session|--once] [--refresh]`
+/// `/model [name] [--provider p] [--global|--session|--once] [--refresh] [--remove]`
 pub(super) async fn model(order: &Order<'_>, output: &mut Output) -> Outcome<Next> {
     let wish = Wish::parse(&order.arguments)?;
     let conversation = order.conversation;
+    if wish.remove {
+        return removal::remove(order, &wish, output).await;
+    }
     let Some(model) = wish.model.clone() else {
         let provider = conversation.front().route().provider.clone();
         if wish.refresh {
@@ -116,6 +120,10 @@ async fn pick(order: &Order<'_>, provider: Option<&str>, output: &mut Output) ->
         provider.is_none_or(|meant| id == meant || id.strip_prefix("custom:") == Some(meant))
     };
     found.retain(|offer| is_meant(&offer.provider));
+    let removal = match provider {
+        Some(_) => None,
+        None => removal::entry(order).await?,
+    };
     if found.is_empty() {
         if let Some(provider) = provider {
             return Err(
@@ -144,7 +152,7 @@ async fn pick(order: &Order<'_>, provider: Option<&str>, output: &mut Output) ->
             ("Window", true),
             ("$ in/out", true),
         ],
-        entries: entries.collect(),
+        entries: entries.chain(removal).collect(),
     })))
 }
 

@@ -2,6 +2,7 @@
 
 use hermes_agent::message_tokens;
 use hermes_core::Role;
+use hermes_store::Session;
 
 use super::{Order, aside};
 use crate::args::config::ConfigArgs;
@@ -142,17 +143,25 @@ async fn usage(order: &Order<'_>, output: &mut Output) -> Outcome {
     ] {
         table.row([part.to_owned(), amount.to_string()]);
     }
-    let cost = match row.actual_cost_usd.or(row.estimated_cost_usd) {
-        Some(usd) => format!("${usd:.4}"),
-        None if row.cost_status.as_deref() == Some("included") => "included".to_owned(),
-        None => "not known".to_owned(),
-    };
-    table.row(["cost".to_owned(), cost]);
+    table.row(["cost".to_owned(), cost(&row)]);
     let allowances = &conversation.house.models.allowances;
     for row in auth::allowed::rows(allowances, order.context.clock.now()) {
         table.row(row);
     }
     Ok(table.print(output)?)
+}
+
+/// What it cost, and how far that can be trusted.
+fn cost(row: &Session) -> String {
+    match (row.cost_usd(), row.cost_status.as_deref()) {
+        (Some(usd), _) if row.costs_more() => {
+            format!("at least ${usd:.4}; the price of some calls is not known")
+        }
+        (Some(usd), Some("estimated")) => format!("${usd:.4}, estimated"),
+        (Some(usd), _) => format!("${usd:.4}"),
+        (None, Some("included")) => "included".to_owned(),
+        (None, _) => "not known".to_owned(),
+    }
 }
 
 /// What the conversation adds to what every one begins with.

@@ -83,7 +83,8 @@ impl Bar {
         // Also for who does not see it in the bar: `/verbose` tells what a turn cost.
         let row = house.store.session(&conversation.front().id()).await;
         let row = row.ok().flatten();
-        let known = row.and_then(|row| row.actual_cost_usd.or(row.estimated_cost_usd));
+        let known = row.filter(|row| !row.costs_more());
+        let known = known.and_then(|row| row.cost_usd());
         let cost = known.map_or(Cost::Unknown, Cost::Known);
         let window = conversation.front().route().window(&house.models);
         let mut standing = self.standing.borrow_mut();

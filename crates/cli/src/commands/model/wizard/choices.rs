@@ -6,6 +6,7 @@ use hermes_llm::detect::{LocalServer, detect};
 
 use crate::commands::ask;
 use crate::commands::model::list;
+use crate::commands::model::remove::Saved;
 use crate::complaint::Outcome;
 use crate::models::{Chosen, Models};
 use crate::output::{Output, one_line};
@@ -55,39 +56,46 @@ impl Choice {
 
 pub(super) enum Picked {
     Choice(Choice),
+    /// One of the endpoints is to be removed.
+    Removal,
     Nothing,
 }
 
 /// What was typed at a list.
 enum Typed<'c> {
     Nothing,
-    /// The entry behind the last one.
-    More,
+    /// An entry behind the last one, counted from zero.
+    Behind(usize),
     Choice(&'c Choice),
 }
 
-/// Shows who is ready, and the others when they are asked for.
-pub(super) fn pick(models: &Models, output: &mut Output) -> Outcome<Picked> {
+/// Shows who is ready, and the others when they are asked for; with endpoints that were saved, removing one of them.
+pub(super) fn pick(models: &Models, saved: &[Saved], output: &mut Output) -> Outcome<Picked> {
     let (ready, others) = choices(models)?;
     let more = format!(
         "One of {} other providers, which need a key or a sign-in first",
         others.len()
     );
-    let picked = match read(&ready, Some(&more), &others, output)? {
-        Typed::More => read(&others, None, &ready, output)?,
+    let mut behind = vec![more.as_str()];
+    if !saved.is_empty() {
+        behind.push("Remove an endpoint of your own");
+    }
+    let picked = match read(&ready, &behind, &others, output)? {
+        Typed::Behind(0) => read(&others, &[], &ready, output)?,
         typed => typed,
     };
     Ok(match picked {
         Typed::Choice(choice) => Picked::Choice(choice.clone()),
-        Typed::Nothing | Typed::More => Picked::Nothing,
+        Typed::Behind(_) => Picked::Removal,
+        Typed::Nothing => Picked::Nothing,
     })
 }
 
 /// Shows some of them.
 pub(super) fn pick_of(choices: &[Choice], output: &mut Output) -> Outcome<Picked> {
-    Ok(match read(choices, None, &[], output)? {
+    Ok(match read(choices, &[], &[], output)? {
         Typed::Choice(choice) => Picked::Choice(choice.clone()),
-        Typed::Nothing | Typed::More => Picked::Nothing,
+        Typed::Nothing | Typed::Behind(_) => Picked::Nothing,
     })
 }
 
@@ -161,7 +169,7 @@ fn place(provider: &str, models: &Models) -> Option<BaseUrl> {
 /// Shows a list and reads who is meant: by number, or by name, also one that is not shown.
 fn read<'c>(
     shown: &'c [Choice],
-    more: Option<&str>,
+    behind: &[&str],
     hidden: &'c [Choice],
     output: &mut Output,
 ) -> Outcome<Typed<'c>> {
@@ -170,10 +178,10 @@ fn read<'c>(
         let text = format!("{} ({})", choice.name, choice.provider);
         output.item(&format!("{number:>4}  "), &text)?;
     }
-    let last = shown.len() + usize::from(more.is_some());
-    if let Some(more) = more {
-        output.item(&format!("{last:>4}  "), more)?;
+    for (number, text) in (shown.len() + 1..).zip(behind) {
+        output.item(&format!("{number:>4}  "), text)?;
     }
+    let last = shown.len() + behind.len();
     let question = format!(
         "Who shall serve the model? (1-{last} or a name; Enter leaves everything as it is) "
     );
@@ -181,8 +189,10 @@ fn read<'c>(
         let Some(typed) = ask::line(&question, output)?.filter(|typed| !typed.is_empty()) else {
             return Ok(Typed::Nothing);
         };
-        if more.is_some() && typed.parse() == Ok(last) {
-            return Ok(Typed::More);
+        let number = typed.parse::<usize>().ok();
+        let past = number.and_then(|number| number.checked_sub(shown.len() + 1));
+        if let Some(past) = past.filter(|past| *past < behind.len()) {
+            return Ok(Typed::Behind(past));
         }
         let mut all = shown.iter().chain(hidden);
         let named = || all.find(|choice| choice.provider == typed);

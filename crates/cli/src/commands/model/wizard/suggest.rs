@@ -87,7 +87,7 @@ pub(in crate::commands) fn run(
         Offer::Ask(choice) => finish(choice.clone(), asks, &mut models, context, output),
         Offer::Others(others) => match choices::pick_of(others, output)? {
             Picked::Choice(choice) => finish(choice, asks, &mut models, context, output),
-            Picked::Nothing => Ok(Answered::Left),
+            Picked::Nothing | Picked::Removal => Ok(Answered::Left),
         },
     }
 }

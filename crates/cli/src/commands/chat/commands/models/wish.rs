@@ -3,15 +3,16 @@
 use crate::complaint::{Complaint, Outcome};
 
 /// The flags there are, for whoever mistypes one.
-const FLAGS: [&str; 6] = [
+const FLAGS: [&str; 7] = [
     "--provider",
     "--global",
     "--session",
     "--once",
     "--refresh",
+    "--remove",
     "--yes",
 ];
-const HINT: &str = "/model NAME, with --provider P, --global, --session, --once or --refresh";
+const HINT: &str = "/model NAME, with --provider P, --global, --session, --once or --refresh; /model --remove ENDPOINT";
 
 /// How long a model answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,9 @@ pub(super) struct Wish {
     pub(super) how_long: Option<HowLong>,
     /// Providers are asked what they have.
     pub(super) refresh: bool,
-    /// The price need not be confirmed.
+    /// An endpoint of one's own is to be removed: the one that is named in place of a model.
+    pub(super) remove: bool,
+    /// The price, or the removal, need not be confirmed.
     pub(super) agreed: bool,
 }
 
@@ -63,6 +66,7 @@ impl Wish {
                 ("--session", None) => wish.how_long = Some(HowLong::Session),
                 ("--once", None) => wish.how_long = Some(HowLong::Once),
                 ("--refresh", None) => wish.refresh = true,
+                ("--remove", None) => wish.remove = true,
                 ("--yes" | "-y", None) => wish.agreed = true,
                 ("--provider", value) => {
                     let value = value.or_else(|| words.next());
