@@ -19,6 +19,7 @@ mod suite {
     mod news;
     mod notices;
     mod odd_answers;
+    mod permission;
     mod pictures;
     mod prefix;
     mod questions;

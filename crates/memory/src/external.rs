@@ -32,4 +32,4 @@ pub use catalog::{Known, PROVIDERS, Setup, known};
 pub use error::ProviderError;
 pub use fence::{FENCE, fenced, scrubbed};
 pub use keeper::{Entries, External, ExternalOptions, Recollection};
-pub use provider::{Delivery, Errand, Manner, Provider, Question, Rewriter, Scene};
+pub use provider::{Delivery, Errand, Exchange, Manner, Provider, Question, Rewriter, Scene};

@@ -32,9 +32,9 @@ pub use change::{Action, Effect, Operation, Refusal, Why};
 pub use entries::{DELIMITER, Entry, preview};
 pub use error::MemoryError;
 pub use external::{
-    Delivery, Entries, Errand, External, ExternalOptions, FENCE, Known, Manner, PROVIDERS,
-    Provider, ProviderError, Question, Recollection, Rewriter, Scene, Setup, fenced, known,
-    scrubbed,
+    Delivery, Entries, Errand, Exchange, External, ExternalOptions, FENCE, Known, Manner,
+    PROVIDERS, Provider, ProviderError, Question, Recollection, Rewriter, Scene, Setup, fenced,
+    known, scrubbed,
 };
 pub use memory::{Changed, Contents, Memory, MemoryOptions, Reset, Tidied, Undone};
 pub use merge::Merge;

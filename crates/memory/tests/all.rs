@@ -13,5 +13,6 @@ mod suite {
     mod honcho_tools;
     mod outside;
     mod services;
+    mod turns;
     mod undoing;
 }

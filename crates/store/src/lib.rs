@@ -57,7 +57,7 @@ pub use backup::{copy_database, is_sound};
 pub use blobs::Blobs;
 pub use check::Check;
 pub use decisions::{Decision, DecisionOutcome};
-pub use deliveries::{MOST_DELIVERIES, MemoryBacklog, MemoryDelivery};
+pub use deliveries::{MOST_DELIVERIES, MemoryBacklog, MemoryDelivery, TakenBack};
 pub use embeddings::{Reach, Unembedded};
 pub use error::StoreError;
 pub use export::{

@@ -4,6 +4,7 @@ use hermes_core::{Message, MessageId, Part, RawTurn, Role, SessionId};
 use rusqlite::Connection;
 use serde_json::{Value as Json, json};
 
+use crate::deliveries::as_copy;
 use crate::error::StoreError;
 use crate::record::{RECORD_COLUMNS, Record, Relation, Visibility};
 use crate::search::{index_terms, search_text};
@@ -204,8 +205,12 @@ impl Store {
         record: NewRecord,
     ) -> Pending<Vec<MessageId>> {
         let (session, now) = (session.clone(), self.now());
-        let record = self.clean_record(record);
+        let mut record = self.clean_record(record);
         self.write(move |connection| {
+            // It is the same message: what it carries, such as what a memory was told of it, stays with it.
+            let said = records(connection, &session, "AND m.active = 1")?;
+            let said = said.into_iter().find(|said| said.id == from);
+            record.extra = record.extra.or(said.and_then(|said| said.extra));
             take_back(connection, &session, from)?;
             append(connection, &session, &[record], now)
         })
@@ -225,6 +230,10 @@ impl Store {
                 .into_iter()
                 .filter(|record| record.id <= after)
                 .map(copy_of)
+                .map(|mut copy| {
+                    as_copy(&mut copy.extra);
+                    copy
+                })
                 .collect();
             append(connection, &id, &rows, now)?;
             Ok(id)

@@ -244,7 +244,9 @@ const TOOLS: &[CommandInfo] = &[
         "[pending|approve|reject|undo|approval]",
         "see and decide what is remembered",
     )
-    .takes(&["list", "pending", "approve", "reject", "undo", "approval"]),
+    .takes(&[
+        "list", "log", "pending", "approve", "reject", "undo", "approval",
+    ]),
     both("bundles", "", "list the bundles of skills"),
     both(
         "learn",

@@ -3,7 +3,7 @@
 use hermes_core::{Event, MessageId, Notice, SessionId, TurnEnd};
 use hermes_store::{NewRecord, StoreError};
 
-use super::{CompactFor, Compacting, Entry, Step, Turn, tokens};
+use super::{CompactFor, Compacting, Entry, Step, Turn, scene, tokens};
 use crate::compaction::ahead::{self, Ahead};
 use crate::compaction::lease::Lease;
 use crate::compaction::past::{Outcome, Past, Prepared};
@@ -271,6 +271,8 @@ impl Turn<'_> {
             return Ok(Err(Obstacle::NothingToGain));
         }
         let rows = rows.iter().map(Into::into).collect();
+        // Before it goes: what an external memory never heard of would be lost to it.
+        self.hand_over(&plan.replaced).await;
         let replaced = self.put(plan.rows(&self.history), rows).await?;
         self.reload().await?;
         if !replaced {
@@ -357,6 +359,9 @@ impl Turn<'_> {
             .compact_into(session, child.clone(), replaced, rows)
             .await?;
         if moved {
+            if let Some(external) = &services.external {
+                external.ended(scene(self.around.spec)).await;
+            }
             self.around.spec.id = child.clone();
             self.say(Event::SessionChanged { session: child }).await;
         }

@@ -11,7 +11,9 @@ use hermes_store::{NewSession, StoreError};
 use super::counted::Counted;
 use super::skills::first_said;
 use super::system::system_prompt;
-use super::{CompactFor, Compacting, Entry, Input, Said, Scale, Step, Surroundings, Tries, Turn};
+use super::{
+    CompactFor, Compacting, Entry, Input, Said, Scale, Step, Surroundings, Tries, Turn, scene,
+};
 use crate::batch::guard::Guard;
 use crate::compaction::summary::is_summary;
 use crate::engine::{Audience, SessionFacts};
@@ -50,16 +52,16 @@ pub(super) async fn begin(
     }
     turn.prefer().await;
     let remarks = turn.equip(&input, &first).await?;
-    let (asked, again) = match &input {
-        Input::Message { text, .. } => (Some(typed(text).to_owned()), false),
-        Input::Skills(wish) => (Some(wish.said()), false),
+    let asked = match &input {
+        Input::Message { text, .. } => Some(typed(text).to_owned()),
+        Input::Skills(wish) => Some(wish.said()),
         Input::Retry => {
             let last = turn.last_said().map(|(_, last)| last.plain_text());
             // Files and skills that were added to it are nobody's words.
-            (last.map(|last| typed(&last).trim().to_owned()), true)
+            last.map(|last| typed(&last).trim().to_owned())
         }
         Input::Undo { .. } | Input::Compact { .. } | Input::PreviewCompact { .. } | Input::News => {
-            (None, false)
+            None
         }
     };
     let step = turn.take_in(input, remarks).await?;
@@ -67,10 +69,6 @@ pub(super) async fn begin(
     let asked = asked.filter(|asked| !asked.trim().is_empty());
     if let (Some(asked), Step::CallModel) = (asked, &step) {
         turn.recall(asked).await;
-        if again {
-            // It was told of this message already.
-            turn.asked = None;
-        }
     }
     Ok((turn, step))
 }
@@ -460,8 +458,12 @@ impl Turn<'_> {
             return Ok(None);
         };
         let row = self.history[at].row;
+        let told = self.about_to_go(at);
         let store = &self.around.services.store;
         store.rewind(&self.around.spec.id, row).await?;
+        if let Some((external, exchange)) = told {
+            external.taken_back(scene(self.around.spec), exchange).await;
+        }
         self.around.recollections.forget_from(row);
         self.history.truncate(at);
         Ok(Some(message))

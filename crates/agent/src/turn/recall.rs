@@ -5,13 +5,13 @@
 //! beginning is another one then anyway. So does a restart, which costs what providers remember from the first message
 //! on that had some: in a row it would be found by searches, and taken for what was said.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Event, Message, MessageId, Part, Role, SessionId};
 use hermes_llm::Route;
-use hermes_memory::{External, Question, Rewriter, Scene};
+use hermes_memory::{Exchange, External, Question, Rewriter, Scene};
 use hermes_store::Record;
 
 use super::{Entry, Turn, text_tokens};
@@ -19,6 +19,7 @@ use crate::compaction::summary::is_summary;
 use crate::engine::{SessionSpec, Shared};
 use crate::helper::Helper;
 use crate::turn::{is_news, is_remark};
+use crate::typed::typed;
 
 /// What was recalled for the messages of a session, by their rows.
 #[derive(Default)]
@@ -103,18 +104,17 @@ impl Turn<'_> {
         let (Some(external), Some(typed)) = (self.external(), self.asked.take()) else {
             return;
         };
-        let answer = self.history.iter().rev();
-        let answer = answer
-            .map(|entry| &entry.message)
-            .take_while(|message| !is_typed(message))
-            .filter(|message| message.role == Role::Assistant)
-            .map(|message| message.plain_text())
-            .find(|text| !text.trim().is_empty());
-        let Some(answer) = answer else {
+        let newest = self.history.len().checked_sub(1);
+        let newest = newest.and_then(|last| self.typed_before(last));
+        let Some(exchange) = newest.and_then(|at| self.exchange(at)) else {
             return;
         };
+        let exchange = Exchange {
+            user: typed.clone(),
+            ..exchange
+        };
         let scene = scene(self.around.spec);
-        external.said(scene.clone(), &typed, &answer).await;
+        external.said(scene.clone(), exchange).await;
         if self.around.spec.lasting {
             external.look_ahead(Question {
                 scene,
@@ -123,6 +123,57 @@ impl Turn<'_> {
                 rewriter: Some(self.rewriter()),
             });
         }
+    }
+
+    /// Hands turns on of which something is about to be dropped, and which were not told of yet. The one under way is
+    /// told of when it ends.
+    pub(super) async fn hand_over(&self, dropped: &[usize]) {
+        let Some(external) = self.external() else {
+            return;
+        };
+        let newest = self.history.len().checked_sub(1);
+        let newest = newest.and_then(|last| self.typed_before(last));
+        let under_way = newest.filter(|_| self.asked.is_some());
+        // What was typed may stay where the answer to it goes.
+        let turns = dropped.iter().filter_map(|at| self.typed_before(*at));
+        let turns: BTreeSet<usize> = turns.filter(|at| Some(*at) != under_way).collect();
+        let going = turns.into_iter().filter_map(|at| self.exchange(at));
+        let going: Vec<Exchange> = going.collect();
+        external.shortens(scene(self.around.spec), going).await;
+    }
+
+    /// The turn that what stands at this place belongs to, before that is taken back.
+    pub(super) fn about_to_go(&self, at: usize) -> Option<(External, Exchange)> {
+        let external = self.external()?;
+        let exchange = self.exchange(self.typed_before(at)?)?;
+        Some((external, exchange))
+    }
+
+    /// The place of the message that began the turn in which something stands.
+    fn typed_before(&self, at: usize) -> Option<usize> {
+        let so_far = self.history.get(..=at)?;
+        so_far.iter().rposition(|entry| is_typed(&entry.message))
+    }
+
+    /// The message at this place with the last answer to it, unless nobody typed it or it has none.
+    fn exchange(&self, at: usize) -> Option<Exchange> {
+        let asked = self
+            .history
+            .get(at)
+            .filter(|entry| is_typed(&entry.message))?;
+        let behind = self.history.get(at + 1..)?.iter();
+        let answers = behind
+            .map(|entry| &entry.message)
+            .take_while(|message| !is_typed(message))
+            .filter(|message| message.role == Role::Assistant)
+            .map(|message| message.plain_text())
+            .filter(|text| !text.trim().is_empty());
+        let user = typed(&asked.message.plain_text()).trim().to_owned();
+        Some(Exchange {
+            row: asked.row,
+            assistant: answers.last()?,
+            user: Some(user).filter(|user| !user.is_empty())?,
+        })
     }
 
     /// The history as it goes out.

@@ -9,6 +9,7 @@ mod facts;
 mod outside;
 mod patience;
 mod rewriting;
+mod taken_back;
 mod threats;
 mod writers;
 

@@ -18,6 +18,13 @@ const ATTEMPTS: u32 = 3;
 const FIRST_WAIT: Duration = Duration::from_millis(120);
 /// The longest a service may have us wait between attempts.
 const LONGEST_WAIT: Duration = Duration::from_secs(3);
+/// How long something that is to be removed is waited for, while the service may still be taking it in.
+const WAITS_TO_REMOVE: [Duration; 4] = [
+    Duration::from_millis(250),
+    Duration::from_secs(1),
+    Duration::from_secs(3),
+    Duration::from_secs(9),
+];
 
 /// A service that is spoken to.
 #[derive(Clone)]
@@ -140,6 +147,26 @@ impl Api {
             .await
     }
 
+    /// A `DELETE` of something that the service may still be taking in: what is not there yet is waited for a while,
+    /// and is gone when it never comes.
+    pub(crate) async fn remove(&self, path: &str) -> Result<(), ProviderError> {
+        for wait in WAITS_TO_REMOVE {
+            match self
+                .delete(path, &[])
+                .await
+                .map_err(|error| (status(&error), error))
+            {
+                Ok(_) => return Ok(()),
+                Err((Some(404 | 409), _)) => tokio::time::sleep(wait).await,
+                Err((_, error)) => return Err(error),
+            }
+        }
+        match self.delete(path, &[]).await {
+            Err(error) if status(&error) == Some(404) => Ok(()),
+            removed => removed.map(drop),
+        }
+    }
+
     /// Makes a request and reads its answer; an empty one is `null`.
     pub(crate) async fn send(
         &self,
@@ -239,6 +266,17 @@ impl Api {
             error if error.is_transient() => ProviderError::Unreachable { provider, source },
             _ => ProviderError::Rejected { provider, source },
         }
+    }
+}
+
+/// The status a service turned something down with.
+fn status(error: &ProviderError) -> Option<u16> {
+    match error {
+        ProviderError::Rejected {
+            source: HttpError::Status(answer),
+            ..
+        } => Some(answer.status.as_u16()),
+        _ => None,
     }
 }
 

@@ -143,7 +143,7 @@ impl Provider for Facts {
             self.look().await;
             match &delivery.errand {
                 // What was said is in the conversations, which can be searched; facts are chosen.
-                Errand::Turn { .. } | Errand::Ended => {}
+                Errand::Turn { .. } | Errand::TakenBack { .. } | Errand::Ended => {}
                 Errand::Written { target, content } => {
                     let category = match target.as_str() {
                         "user" => "user_pref",

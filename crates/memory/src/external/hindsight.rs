@@ -107,7 +107,10 @@ impl Hindsight {
 
 impl Provider for Hindsight {
     fn manner(&self) -> Manner {
-        Manner::default()
+        Manner {
+            forgets: true,
+            ..Manner::default()
+        }
     }
 
     fn prompt(&self) -> String {
@@ -162,7 +165,8 @@ impl Provider for Hindsight {
 
     fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), ProviderError>> {
         Box::pin(async move {
-            let document = Some(format!("{}-{}", delivery.scene.session, delivery.token));
+            let named = |token: &str| format!("{}-{token}", delivery.scene.session);
+            let document = Some(named(&delivery.token));
             match &delivery.errand {
                 Errand::Turn { user, assistant } => {
                     let said = format!("User: {user}\n\nAssistant: {assistant}");
@@ -174,6 +178,10 @@ impl Provider for Hindsight {
                         _ => "a note of the agent",
                     };
                     self.retain(content, context, document).await?;
+                }
+                Errand::TakenBack { turn, .. } => {
+                    let document = format!("documents/{}", segment(&named(turn)));
+                    self.api.remove(&self.path(&document)).await?;
                 }
                 // It draws its own conclusions from what it was told, and has no way to take one of them back.
                 Errand::Removed { .. } | Errand::Ended => {}

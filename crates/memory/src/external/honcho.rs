@@ -90,6 +90,7 @@ impl Provider for Honcho {
             hold: self.settings.hold,
             ends: false,
             mirrors: true,
+            forgets: false,
         }
     }
 

@@ -5,6 +5,7 @@
 mod ahead;
 mod courier;
 mod trouble;
+mod turns;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,7 +23,7 @@ use self::ahead::Ahead;
 use self::courier::Parcel;
 use self::trouble::Trouble;
 use super::error::ProviderError;
-use super::fence::{fenced, scrubbed};
+use super::fence::fenced;
 use super::provider::{Errand, Manner, Provider, Question, Scene};
 use super::tool::ExternalTool;
 
@@ -30,8 +31,6 @@ use super::tool::ExternalTool;
 const DRAIN: Duration = Duration::from_secs(5);
 /// Conversations that are remembered as having spoken.
 const MOST_SESSIONS: usize = 256;
-/// Most characters of one side of a turn that are kept for the memory.
-const MOST_SAID: usize = 100_000;
 
 /// Makes the provider when it is first needed.
 type Make = Box<dyn Fn() -> Result<Arc<dyn Provider>, ProviderError> + Send + Sync>;
@@ -101,10 +100,9 @@ impl State {
         }
     }
 
-    /// Forgets a conversation; says whether anything was said in it.
-    fn is_over(&mut self, session: &str) -> bool {
+    /// Whether anything was said in a conversation since this was asked last; that is sent now.
+    fn settles(&mut self, session: &str) -> bool {
         let spoke = self.spoken.remove(session);
-        drop(self.ahead.take(session));
         self.flush |= spoke;
         spoke
     }
@@ -230,20 +228,6 @@ impl External {
         self.judged(found, |state| &mut state.recalling).flatten()
     }
 
-    /// Takes a finished turn in. Durable when this returns; sent behind it.
-    pub async fn said(&self, scene: Scene, user: &str, assistant: &str) {
-        if self.used_on(&scene.surface).is_none() {
-            return;
-        }
-        let short = |text: &str| scrubbed(text).chars().take(MOST_SAID).collect::<String>();
-        let errand = Errand::Turn {
-            user: short(user),
-            assistant: short(assistant),
-        };
-        self.state().spoke(&scene.session);
-        self.queue(scene, errand).await;
-    }
-
     /// Asks for the next turn of a conversation, where the provider wants that.
     pub fn look_ahead(&self, question: Question) {
         let Some(provider) = self.used_on(&question.scene.surface) else {
@@ -298,9 +282,15 @@ impl External {
         removed.chain(written).collect()
     }
 
-    /// A conversation is over, or another one is in front.
+    /// A conversation is over, or goes on as another one.
     pub async fn ended(&self, scene: Scene) {
-        if !self.state().is_over(&scene.session) {
+        drop(self.state().ahead.take(&scene.session));
+        self.settle(scene).await;
+    }
+
+    /// Has everything that was said so far sent, and made into memories where the provider waits for a word.
+    async fn settle(&self, scene: Scene) {
+        if !self.state().settles(&scene.session) {
             return;
         }
         let wants = self
@@ -356,15 +346,18 @@ impl External {
 
     /// Puts something into the queue; it is there when the answer has come.
     fn enqueue(&self, scene: Scene, errand: Errand) -> Option<Pending<u64>> {
-        let random = &self.inner.options.random;
-        let parcel = Parcel {
-            token: format!("{:016x}", random.next_u64()),
-            scene,
-            errand,
-        };
+        let parcel = self.parcel(scene, errand);
         let body = serde_json::to_string(&parcel).ok()?;
         let store = &self.inner.options.store;
         Some(store.queue_memory_delivery(self.name(), body))
+    }
+
+    fn parcel(&self, scene: Scene, errand: Errand) -> Parcel {
+        Parcel {
+            token: format!("{:016x}", self.inner.options.random.next_u64()),
+            scene,
+            errand,
+        }
     }
 
     fn note_queued(&self, queued: Result<u64, StoreError>) {

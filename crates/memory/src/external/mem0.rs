@@ -2,6 +2,7 @@
 //!
 //! Both speak of the same things with other paths: the cloud below `/v1` and `/v2`, a server of one's own at its root.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const MOST_RECALLED: u64 = 5;
 /// Memories among which one with the very same words is looked for.
 const MOST_ALIKE: u64 = 10;
+/// Memories among which those of a turn are looked for.
+const MOST_OF_TURN: u64 = 50;
 
 /// Where things are.
 struct Paths {
@@ -104,13 +107,8 @@ struct Mem0 {
 
 impl Mem0 {
     async fn search(&self, query: &str, most: u64) -> Result<Vec<Json>, ProviderError> {
-        let body = match self.cloud {
-            true => json!({"query": query, "filters": {"user_id": self.user}, "top_k": most}),
-            false => json!({"query": query, "user_id": self.user, "limit": most}),
-        };
-        let found = self.api.ask(self.paths.search, body).await?;
-        let rows = rows(&found, &["results", "memories"]).iter();
-        let rows = rows.filter_map(|row| {
+        let rows = self.rows(query, most).await?;
+        let rows = rows.iter().filter_map(|row| {
             let text = text_of(row, &["memory", "text"])?;
             Some(json!({"id": row["id"], "memory": text, "score": row["score"]}))
         });
@@ -119,14 +117,33 @@ impl Mem0 {
             .collect())
     }
 
-    /// Adds messages. `infer` lets the service draw facts from them; without it they are kept word by word.
-    async fn add(&self, messages: Json, infer: bool) -> Result<Json, ProviderError> {
-        let body = json!({
+    /// What a search answers, as the service writes it.
+    async fn rows(&self, query: &str, most: u64) -> Result<Vec<Json>, ProviderError> {
+        let body = match self.cloud {
+            true => json!({"query": query, "filters": {"user_id": self.user}, "top_k": most}),
+            false => json!({"query": query, "user_id": self.user, "limit": most}),
+        };
+        let found = self.api.ask(self.paths.search, body).await?;
+        Ok(rows(&found, &["results", "memories"]).to_vec())
+    }
+
+    /// Adds messages. `infer` lets the service draw facts from them; without it they are kept word by word. Facts
+    /// carry the mark of the turn they were drawn from, so that they can be found again.
+    async fn add(
+        &self,
+        messages: Json,
+        infer: bool,
+        mark: Option<&str>,
+    ) -> Result<Json, ProviderError> {
+        let mut body = json!({
             "messages": messages,
             "user_id": self.user,
             "agent_id": self.agent,
             "infer": infer,
         });
+        if let Some(mark) = mark {
+            body["metadata"] = json!({"hermes": mark});
+        }
         self.api.add(self.paths.add, body).await
     }
 
@@ -141,6 +158,21 @@ impl Mem0 {
         Ok(())
     }
 
+    /// Removes the facts that were drawn from a turn and that its words lead to.
+    async fn forget_turn(&self, mark: &str, words: [&str; 2]) -> Result<(), ProviderError> {
+        let mut gone = HashSet::new();
+        for words in words.into_iter().filter(|words| !words.is_empty()) {
+            for found in self.rows(words, MOST_OF_TURN).await? {
+                let id = found["id"].as_str().unwrap_or_default();
+                let of_turn = found["metadata"]["hermes"].as_str() == Some(mark);
+                if of_turn && !id.is_empty() && gone.insert(id.to_owned()) {
+                    self.api.delete(&self.one(id), &[]).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn one(&self, id: &str) -> String {
         self.paths.one.replace('~', &segment(id))
     }
@@ -148,7 +180,10 @@ impl Mem0 {
 
 impl Provider for Mem0 {
     fn manner(&self) -> Manner {
-        Manner::default()
+        Manner {
+            forgets: true,
+            ..Manner::default()
+        }
     }
 
     fn prompt(&self) -> String {
@@ -216,13 +251,18 @@ impl Provider for Mem0 {
                         {"role": "user", "content": user},
                         {"role": "assistant", "content": assistant},
                     ]);
-                    self.add(messages, true).await?;
+                    self.add(messages, true, Some(&delivery.token)).await?;
                 }
                 Errand::Written { content, .. } => {
-                    self.add(json!([{"role": "user", "content": content}]), false)
-                        .await?;
+                    let messages = json!([{"role": "user", "content": content}]);
+                    self.add(messages, false, None).await?;
                 }
                 Errand::Removed { content, .. } => self.forget(content).await?,
+                Errand::TakenBack {
+                    turn,
+                    user,
+                    assistant,
+                } => self.forget_turn(turn, [user, assistant]).await?,
                 Errand::Ended => {}
             }
             Ok(())
@@ -245,7 +285,7 @@ impl Provider for Mem0 {
                 "mem0_add" => {
                     let content = needed(asked, "content")?;
                     let messages = json!([{"role": "user", "content": content}]);
-                    self.add(messages, false).await?;
+                    self.add(messages, false, None).await?;
                     Ok(json!({"added": true}))
                 }
                 "mem0_update" => {

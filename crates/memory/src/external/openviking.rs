@@ -100,6 +100,7 @@ impl Provider for OpenViking {
     fn manner(&self) -> Manner {
         Manner {
             ends: true,
+            forgets: true,
             ..Manner::default()
         }
     }
@@ -146,6 +147,14 @@ impl Provider for OpenViking {
                 }
                 Errand::Removed { content, .. } => {
                     let noted = format!("Forget this, it does not hold any more: {content}");
+                    self.add(session, json!([said("user", &noted)])).await
+                }
+                Errand::TakenBack {
+                    user, assistant, ..
+                } => {
+                    let noted = format!(
+                        "I took this back; remember nothing of it.\n\nUser: {user}\n\nAssistant: {assistant}"
+                    );
                     self.add(session, json!([said("user", &noted)])).await
                 }
                 Errand::Ended => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
-use hermes_core::ToolSpec;
+use hermes_core::{MessageId, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -67,6 +67,8 @@ pub struct Manner {
     pub ends: bool,
     /// Whether it is told what is written to the files.
     pub mirrors: bool,
+    /// Whether it can forget a turn it was told of.
+    pub forgets: bool,
 }
 
 impl Default for Manner {
@@ -78,6 +80,7 @@ impl Default for Manner {
             hold: 1,
             ends: false,
             mirrors: true,
+            forgets: false,
         }
     }
 }
@@ -116,6 +119,15 @@ pub trait Rewriter: Send + Sync {
     fn rewritten<'a>(&'a self, message: &'a str) -> BoxFuture<'a, Option<String>>;
 }
 
+/// Both sides of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exchange {
+    /// The row of the message.
+    pub row: MessageId,
+    pub user: String,
+    pub assistant: String,
+}
+
 /// Something to take in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Delivery {
@@ -137,6 +149,13 @@ pub enum Errand {
     Written { target: String, content: String },
     /// An entry of one of the two files is gone, or says something else now.
     Removed { target: String, content: String },
-    /// The conversation is over.
+    /// The user took a turn back that was told of under this token.
+    TakenBack {
+        #[serde(default)]
+        turn: String,
+        user: String,
+        assistant: String,
+    },
+    /// What was said so far is to be made into memories: the conversation is over, or about to be made shorter.
     Ended,
 }

@@ -12,7 +12,7 @@ use hermes_http::AuthScheme;
 use http::Method;
 use serde_json::{Value as Json, json};
 
-use super::api::{Api, ApiOptions, Payload, Repeat, rows, text_of};
+use super::api::{Api, ApiOptions, Payload, Repeat, rows, segment, text_of};
 use super::catalog::Setup;
 use super::error::ProviderError;
 use super::fields::Fields;
@@ -137,7 +137,10 @@ fn told(answer: &Json) -> Option<String> {
 
 impl Provider for Supermemory {
     fn manner(&self) -> Manner {
-        Manner::default()
+        Manner {
+            forgets: true,
+            ..Manner::default()
+        }
     }
 
     fn prompt(&self) -> String {
@@ -192,11 +195,12 @@ impl Provider for Supermemory {
 
     fn deliver<'a>(&'a self, delivery: &'a Delivery) -> BoxFuture<'a, Result<(), ProviderError>> {
         Box::pin(async move {
+            let session = &delivery.scene.session;
+            let named = |token: &str| format!("{session}_{token}");
             match &delivery.errand {
                 Errand::Turn { user, assistant } => {
-                    let session = &delivery.scene.session;
                     let body = json!({
-                        "conversationId": format!("{session}_{}", delivery.token),
+                        "conversationId": named(&delivery.token),
                         "containerTags": [self.tag],
                         "messages": [
                             {"role": "user", "content": user},
@@ -217,6 +221,10 @@ impl Provider for Supermemory {
                             self.forget(&found["id"]).await?;
                         }
                     }
+                }
+                Errand::TakenBack { turn, .. } => {
+                    let document = format!("v3/documents/{}", segment(&named(turn)));
+                    self.api.remove(&document).await?;
                 }
                 Errand::Ended => {}
             }

@@ -7,17 +7,19 @@ use std::time::{Duration, Instant};
 
 use futures_core::future::BoxFuture;
 use hermes_config::Environment;
-use hermes_core::{ManualClock, SeededRandom, ToolSpec};
+use hermes_core::{ManualClock, Role, SeededRandom, SessionId, ToolSpec};
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use hermes_memory::{
-    Delivery, Entries, External, ExternalOptions, Manner, Provider, ProviderError, Question, Scene,
-    Setup, known,
+    Delivery, Entries, Exchange, External, ExternalOptions, Manner, Provider, ProviderError,
+    Question, Scene, Setup, known,
 };
 use hermes_secrets::RedactorHandle;
-use hermes_store::{Options, Store};
+use hermes_store::{NewRecord, NewSession, Options, Store};
 use hermes_testkit::memory_service::MemoryService;
 use serde_json::{Value as Json, json};
 use tempfile::TempDir;
+
+pub(crate) const SESSION: &str = "20260101_000000_abcdef";
 
 /// A home for providers.
 pub(crate) struct Place {
@@ -43,6 +45,27 @@ impl Place {
             store,
             clock,
         }
+    }
+
+    /// A turn of the conversation, with a row of its own.
+    pub(crate) fn turn(&self, user: &str, assistant: &str) -> Exchange {
+        std::thread::scope(|scope| {
+            let rows = scope.spawn(|| {
+                let session = SessionId::try_from(SESSION.to_owned()).unwrap();
+                if self.store.session(&session).wait().unwrap().is_none() {
+                    let new = NewSession::new(session.clone(), "cli".to_owned());
+                    self.store.create_session(new).wait().unwrap();
+                }
+                let said = [(Role::User, user), (Role::Assistant, assistant)];
+                let said = said.map(|(role, text)| NewRecord::text(role, text));
+                self.store.append(&session, said.into()).wait().unwrap()
+            });
+            Exchange {
+                row: rows.join().unwrap()[0],
+                user: user.to_owned(),
+                assistant: assistant.to_owned(),
+            }
+        })
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) {
@@ -91,7 +114,7 @@ impl Place {
 
 pub(crate) fn scene(directory: &Path) -> Scene {
     Scene {
-        session: "20260101_000000_abcdef".to_owned(),
+        session: SESSION.to_owned(),
         directory: directory.to_owned(),
         surface: "cli".to_owned(),
         user: None,
@@ -275,8 +298,8 @@ async fn what_cannot_be_sent_waits_and_goes_in_order_when_it_can() {
     service.fail("/memories", 401, usize::MAX);
     let external = place.kept(provider(), "mem0");
     let at = scene(place.folder.path());
-    external.said(at.clone(), "one", "1").await;
-    external.said(at.clone(), "two", "2").await;
+    external.said(at.clone(), place.turn("one", "1")).await;
+    external.said(at.clone(), place.turn("two", "2")).await;
     external.close().await;
     assert_eq!(external.backlog().await.unwrap().waiting, 2);
     service.mend();
@@ -320,7 +343,8 @@ async fn what_is_not_set_up_is_told_once_and_nothing_is_asked() {
         );
         assert_eq!(external.recall(asked("tea?", 2)).await.notice, None);
         assert!(external.tools("cli", None).is_empty() && external.prompt("cli").is_empty());
-        external.said(scene(place.folder.path()), "one", "1").await;
+        let turn = place.turn("one", "1");
+        external.said(scene(place.folder.path()), turn).await;
         assert_eq!(external.backlog().await.unwrap().waiting, 0);
         external.close().await;
     }

@@ -120,7 +120,7 @@ async fn variables_and_the_file_of_all_programs_are_heeded() {
 }
 
 /// Waits until nothing waits to be sent.
-async fn emptied(external: &External) {
+pub(crate) async fn emptied(external: &External) {
     let emptied = async {
         while external.backlog().await.unwrap().waiting > 0 {
             tokio::task::yield_now().await;
@@ -153,7 +153,9 @@ async fn what_was_said_is_sent_as_often_as_the_settings_want() {
         };
         for _ in 0..before {
             nothing_is_sent().await;
-            external.said(at.clone(), "Which tea?", "Earl Grey.").await;
+            external
+                .said(at.clone(), place.turn("Which tea?", "Earl Grey."))
+                .await;
         }
         if !at_once {
             nothing_is_sent().await;

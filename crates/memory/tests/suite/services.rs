@@ -93,7 +93,10 @@ async fn mem0_on_a_server_of_ones_own() {
     let both = json!([{"role": "user", "content": "Which tea?"}, {"role": "assistant", "content": "Earl Grey."}]);
     assert_eq!(
         service.asked()[1].body,
-        json!({"messages": both, "user_id": "ana", "agent_id": "hermes", "infer": true})
+        json!({
+            "messages": both, "user_id": "ana", "agent_id": "hermes", "infer": true,
+            "metadata": {"hermes": "0123456789abcdef"},
+        })
     );
     let found = called(&*mem0, "mem0_search", json!({"query": "tea", "top_k": 99})).await;
     assert_eq!(found["results"][0]["id"], "a/b");

@@ -183,13 +183,14 @@ fn slash_commands_do_the_same_in_a_conversation() {
     for (line, told) in [
         ("/memory", "MEMORY.md"),
         ("/memory list", "The build runs with make."),
+        ("/memory log", "added: The build runs with make."),
         ("/memory pending", "Nothing waits for you."),
         ("/memory approval on", "You are asked before"),
         ("/memory approval", "You are asked before"),
         ("/memory undo", "took back"),
         ("/memory undo x", "is no number"),
         ("/memory approve deadbeef", "no change of memory waits"),
-        ("/memory dance", "/memory cannot do that"),
+        ("/memory dance", "/memory list, log, pending"),
         ("/memory approval off", "without asking you"),
     ] {
         say(&screen, line, told);

@@ -62,6 +62,8 @@ impl Honcho {
             Errand::Turn { .. }
             | Errand::Written { .. }
             | Errand::Removed { .. }
+            // It has no way to take a message out of a session.
+            | Errand::TakenBack { .. }
             | Errand::Ended => Ok(()),
         }
     }

@@ -7,7 +7,10 @@ use crate::args::memory::{MemoryArgs, MemoryCommand};
 use crate::complaint::{Complaint, Outcome};
 use crate::output::Output;
 
-/// `/memory [list|pending|approve ID|reject ID|undo [N]|approval on|off]`
+/// Changes that are listed.
+const LOGGED: u32 = 20;
+
+/// `/memory [list|log|pending|approve ID|reject ID|undo [N]|approval on|off]`
 pub(super) async fn memory(order: &Order<'_>, output: &mut Output) -> Outcome {
     let words: Vec<&str> = order.arguments.split_whitespace().collect();
     let named = |which: &str| which.to_owned();
@@ -15,6 +18,10 @@ pub(super) async fn memory(order: &Order<'_>, output: &mut Output) -> Outcome {
         [] => MemoryCommand::Status { json: false },
         ["list"] => MemoryCommand::List {
             target: None,
+            json: false,
+        },
+        ["log"] => MemoryCommand::Log {
+            limit: LOGGED,
             json: false,
         },
         ["pending"] => MemoryCommand::Pending { json: false },
@@ -28,7 +35,7 @@ pub(super) async fn memory(order: &Order<'_>, output: &mut Output) -> Outcome {
         ["undo", number] => MemoryCommand::Undo {
             id: Some(number.parse().map_err(|_| {
                 Complaint::bad_request(format!("{number} is no number of a change"))
-                    .hint("hermes memory log lists them")
+                    .hint("/memory log lists them")
             })?),
         },
         ["approval"] => {
@@ -45,7 +52,7 @@ pub(super) async fn memory(order: &Order<'_>, output: &mut Output) -> Outcome {
         ["approval", "off"] => return ask(order, false, output),
         _ => {
             return Err(Complaint::bad_request("/memory cannot do that").hint(
-                "/memory pending, approve ID, reject ID, undo, approval on or approval off",
+                "/memory list, log, pending, approve ID, reject ID, undo, approval on or approval off",
             ));
         }
     };
