@@ -166,6 +166,7 @@ impl Drop for Actor {
 }
 
 impl Actor {
+    /// What takes room while it runs is boxed, because this future is what an idle session costs.
     async fn run(mut self) {
         loop {
             let op = tokio::select! {
@@ -181,7 +182,7 @@ impl Actor {
                     Control::Stop | Control::Answer(..) => continue,
                 },
                 Ok(()) = self.news.changed(), if self.spec.lasting => {
-                    if self.has_news().await {
+                    if Box::pin(self.has_news()).await {
                         Box::pin(self.converse(Input::News, Vec::new())).await;
                     }
                     continue;
@@ -193,7 +194,7 @@ impl Actor {
             }
         }
         if let Some(external) = &self.shared.services.external {
-            external.ended(turn::scene(&self.spec)).await;
+            Box::pin(external.ended(turn::scene(&self.spec))).await;
         }
         // What is being prepared for a conversation that is over is of no use.
         self.stop.cancel();

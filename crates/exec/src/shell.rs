@@ -74,7 +74,7 @@ struct Typed {
 /// What became of running a command.
 enum Ran {
     /// It ran; with the trailer comes the state that was told.
-    To(Finished, Option<(trailer::Trailer, Option<Vec<u8>>)>),
+    To(Box<Finished>, Option<(trailer::Trailer, Option<Vec<u8>>)>),
     /// Nothing began: what the command was to go on from is not there any more.
     Lost,
 }
@@ -173,7 +173,7 @@ impl Shell {
                 Ok(Ran::Lost) => state.slots.lose(lease),
             });
             let (mut finished, trailer) = match ran? {
-                Ran::To(finished, trailer) => (finished, trailer),
+                Ran::To(finished, trailer) => (*finished, trailer),
                 Ran::Lost if found.is_none() => {
                     found = Some(self.put_back().await?);
                     continue;
@@ -277,7 +277,7 @@ impl Shell {
             None => state,
         });
         Ok(Ran::To(
-            finished,
+            Box::new(finished),
             filter.trailer.map(|trailer| (trailer, told)),
         ))
     }

@@ -187,7 +187,8 @@ async fn how_long_it_rests_depends_on_what_failed() {
         let page = bytes("<!doctype html><html><body>Not here</body></html>");
         page.status(404).content_type("text/html")
     };
-    let cases: [(&dyn Fn(&str) -> Step, u64); 3] = [
+    type Failing<'a> = &'a dyn Fn(&str) -> Step;
+    let cases: [(Failing<'_>, u64); 3] = [
         (&|model| by(model, text(SUMMARY)).close_after(0), 30),
         (&|model| by(model, error(401)), 60),
         (&|model| by(model, page()), 600),

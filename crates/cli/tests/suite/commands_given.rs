@@ -260,7 +260,7 @@ fn going_back_to_a_copy_of_the_state_is_asked_about_and_ends_the_program() {
     // What there was before can be had back too, without a conversation.
     let kept = std::fs::read_dir(program.home.path().join("state-snapshots")).unwrap();
     let mut kept = kept.map(|one| one.unwrap().file_name().into_string().unwrap());
-    let before = kept.find(|name| name.ends_with("-before-restore")).unwrap();
+    let before = kept.find(|name| name.contains("-before-restore")).unwrap();
     program.stdout(&["import", "--force", &before]);
     assert_eq!(program.home.read("config.yaml").unwrap(), changed);
     assert_eq!(conversations(&program), 2);

@@ -235,7 +235,7 @@ fn the_state_of_a_server_in_a_running_conversation_is_shown_elsewhere() {
         server.url("/mcp")
     ));
     let running = || {
-        let (code, shown) = lab.mcp(&["status", "--json", "--wait", "60"]);
+        let (code, shown) = lab.mcp(&["status", "--json", "--wait", "1"]);
         assert_eq!(code, 0, "{shown:?}");
         shown[0]["running"].as_array().unwrap().clone()
     };
@@ -260,7 +260,7 @@ fn the_state_of_a_server_in_a_running_conversation_is_shown_elsewhere() {
     let failed = lab.program.run(&["mcp", "test", "dead"]);
     let told = failed.stdout.contains(" it is failed (");
     assert!(told && failed.code == Some(1), "{failed:?}");
-    let table = lab.program.run(&["mcp", "status", "--wait", "60"]).ok();
+    let table = lab.program.run(&["mcp", "status", "--wait", "1"]).ok();
     assert!(table.stdout.contains("In the running program "));
     talk.end();
     assert!(running().is_empty(), "it has ended");

@@ -326,19 +326,39 @@ fn what_cannot_be_done_says_what_to_do_instead() {
     assert!(out.contains("hint: /rollback without a number"), "{out}");
 }
 
+/// An MCP server that notes that it is used, and that its input has ended; then it takes its time.
+const SLOW_TO_LEAVE: &str = r#"
+import json, pathlib, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+here = pathlib.Path(__file__).parent
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" not in asked:
+        continue
+    if asked["method"] == "initialize":
+        version = asked["params"]["protocolVersion"]
+        result = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": {"name": "slow", "version": "1"}}
+    else:
+        result = {"tools": []}
+    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+    if asked["method"] == "tools/list":
+        (here / "up").touch()
+(here / "leaving").touch()
+time.sleep(60)
+"#;
+
 // CL-18
 #[test]
 fn what_is_typed_while_it_leaves_is_for_the_next_program() {
     let server = ModelServer::start(Scenario::new()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    // It does not end when it is asked to, which leaves time to type.
-    let script = format!(
-        "trap 'touch {0}/asked' TERM; touch {0}/up; while :; do sleep 0.05; done",
-        folder.display()
+    let script = folder.join("slow.py");
+    std::fs::write(&script, SLOW_TO_LEAVE).unwrap();
+    let settings = format!(
+        "mcp_servers:\n  slow: {{command: python3, args: ['{}']}}\n",
+        script.display()
     );
-    let settings =
-        format!("mcp_servers:\n  slow:\n    command: bash\n    args: [-c, \"{script}\"]\n");
     let program = quiet(&server, &settings);
     let command = program.home.command("/bin/bash");
     let command = command
@@ -354,7 +374,7 @@ fn what_is_typed_while_it_leaves_is_for_the_next_program() {
     };
     there("up");
     terminal.send("/exit\r").unwrap();
-    there("asked");
+    there("leaving");
     terminal.send("for later\r").unwrap();
     terminal.wait_for_text("next: <for later>", LIMIT).unwrap();
 }
