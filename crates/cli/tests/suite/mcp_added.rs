@@ -52,6 +52,8 @@ fn a_server_is_probed_with_its_variables_filled_in_and_written_with_their_names(
     let output = lab.program.command(&add).timeout(LONG).run().unwrap();
     assert_eq!(output.code, Some(1));
     assert!(!output.stderr.contains("canary"), "{}", output.stderr);
+    let next = "whether its address is right";
+    assert!(output.stderr.contains(next), "{}", output.stderr);
 }
 
 // MCP-78

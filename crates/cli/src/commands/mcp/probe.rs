@@ -106,7 +106,10 @@ fn failed(server: &Server, view: &View, loaded: &Loaded) -> Complaint {
             };
             complaint.hint(format!("{}{from}", server.way_in()))
         }
-        _ => complaint.hint("what a program says is in logs/mcp-stderr.log of the home"),
+        _ if server.settings().url.is_empty() => {
+            complaint.hint("what a program says is in logs/mcp-stderr.log of the home")
+        }
+        _ => complaint.hint("see whether it runs, and whether its address is right"),
     }
 }
 
