@@ -82,6 +82,11 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
             "what came is not an answer",
             "check the address with `hermes model --why`".to_owned(),
         ),
+        // Nobody complained about the request: what came was longer than any answer.
+        Reason::FormatError if failure.fault.status.is_none() => (
+            "what came is not an answer",
+            "check the address with `hermes model --why`".to_owned(),
+        ),
         Reason::Unknown if matches!(failure.fault.status, Some(404 | 405)) => (
             "nothing answers at this address",
             "check the address with `hermes model --why`; many end in /v1".to_owned(),

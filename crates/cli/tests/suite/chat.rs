@@ -130,6 +130,10 @@ fn arguments_that_make_no_sense_exit_with_two() {
     ] {
         program.run(arguments).code(2);
     }
+    let (_server, program) = served(Scenario::new());
+    let asked = program.run(&["chat", "-q", "Hello", "--image", "no.png"]);
+    let told = asked.code(1);
+    one_message(&told, &["no.png", "see that it is there"]);
 }
 
 // CL-4
@@ -496,7 +500,14 @@ fn an_answer_without_end_is_cut_off() {
         .run()
         .unwrap()
         .code(2);
-    one_message(&output, &["custom/scripted", "larger than 67108864 bytes"]);
+    one_message(
+        &output,
+        &[
+            "custom/scripted",
+            "larger than 67108864 bytes",
+            "check the address",
+        ],
+    );
     // At most 64 MiB of an answer are read, and the program itself takes less than as much again.
     assert!(
         output.max_rss_kib < 128 * 1024,

@@ -24,6 +24,16 @@ pub(super) fn python(name: &str) -> String {
     bin.join(name).display().to_string()
 }
 
+/// The same, after its first start, in which Python compiles all that it needs: on a busy machine that takes longer
+/// than a server may take to answer.
+fn warmed_up(name: &str) -> String {
+    let program = python(name);
+    let lab = lab();
+    let help = lab.program.home.command(&program).args(["--help"]);
+    help.timeout(LONG).run().unwrap().ok();
+    program
+}
+
 fn lab() -> Lab {
     Lab::new(Scenario::new().reply(Step::new(text("from the model")).repeat()))
 }
@@ -198,7 +208,7 @@ fn all_of_server_everything_works_at_an_address() {
 #[test]
 fn the_servers_for_times_and_pages_work() {
     let lab = lab();
-    added(&lab, &["--command", &python("mcp-server-time")]);
+    added(&lab, &["--command", &warmed_up("mcp-server-time")]);
     let asked =
         json!({"source_timezone": "Europe/Oslo", "time": "12:00", "target_timezone": "Asia/Tokyo"});
     let told = call(&lab, "convert_time", &asked);
@@ -217,7 +227,7 @@ fn the_servers_for_times_and_pages_work() {
     );
     assert_eq!(lab.mcp(&["remove", "stranger"]).0, 0);
 
-    let fetch = python("mcp-server-fetch");
+    let fetch = warmed_up("mcp-server-fetch");
     let page = page(
         "<html><head><title>Beans</title></head><body><article><h1>Beans</h1>\
          <p>Water them every other day, and never at noon.</p></article></body></html>",

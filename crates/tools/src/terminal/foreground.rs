@@ -126,6 +126,7 @@ async fn follow(
     let (pieces, mut waiting) = mpsc::channel::<String>(PIECES);
     let redactor = place.redactor.snapshot();
     let scope = place.masking.of_command(&command.text);
+    let shown = |text: &str| redactor.redact_in(scope, &strip_ansi(text)).into_owned();
     let mut unsent = Unsent::default();
     let mut on_output = |piece: &str| {
         unsent.push(piece);
@@ -134,18 +135,29 @@ async fn follow(
         };
         if let Some(ready) = unsent.ready() {
             let length = ready.len();
-            permit.send(redactor.redact_in(scope, &strip_ansi(ready)).into_owned());
+            permit.send(shown(ready));
             unsent.sent(length);
         }
     };
-    let running = shell.run(command, &context.cancel, &mut on_output);
-    tokio::pin!(running);
-    loop {
-        tokio::select! {
-            finished = &mut running => return finished,
-            Some(piece) = waiting.recv() => context.host.show(context, piece).await,
+    let finished = {
+        let running = shell.run(command, &context.cancel, &mut on_output);
+        tokio::pin!(running);
+        loop {
+            tokio::select! {
+                finished = &mut running => break finished,
+                Some(piece) = waiting.recv() => context.host.show(context, piece).await,
+            }
         }
+    };
+    // What came together with the end.
+    while let Ok(piece) = waiting.try_recv() {
+        context.host.show(context, piece).await;
     }
+    let rest = unsent.rest();
+    if !rest.is_empty() {
+        context.host.show(context, shown(&rest)).await;
+    }
+    finished
 }
 
 /// What stands at the end of the output of a command that did not end by itself.

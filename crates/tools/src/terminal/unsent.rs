@@ -53,6 +53,11 @@ impl Unsent {
     pub(super) fn sent(&mut self, bytes: usize) {
         self.text.drain(..bytes);
     }
+
+    /// What is left when no more comes: a last line without an end.
+    pub(super) fn rest(self) -> String {
+        self.text
+    }
 }
 
 #[cfg(test)]

@@ -90,6 +90,7 @@ fn stored(images: &[(PathBuf, &'static str)], blobs: &Blobs) -> Outcome<Vec<Medi
                     FailureKind::NotFound,
                     format!("{}: {error}", path.display()),
                 )
+                .hint("--image takes the path of a picture; see that it is there and can be read")
             };
             let size = std::fs::metadata(path).map_err(unreadable)?.len();
             if size > MOST_IMAGE {
