@@ -136,7 +136,7 @@ impl Store {
 
     /// Notes something about shortening a conversation, in place of what was noted before.
     pub fn set_compaction_notes(&self, session: &SessionId, notes: &Json) -> Pending<()> {
-        let (session, notes) = (session.clone(), notes.to_string());
+        let (session, notes) = (session.clone(), self.clean_json(notes.clone()).to_string());
         self.write(move |connection| {
             let changed = connection.execute(
                 "UPDATE sessions SET compaction = ?2 WHERE id = ?1",

@@ -92,7 +92,7 @@ impl Store {
         body: Option<Json>,
     ) -> Pending<TakenBack> {
         let (provider, now) = (provider.to_owned(), self.now());
-        let body = body.and_then(|body| serde_json::from_str(&self.clean(body.to_string())).ok());
+        let body = body.map(|body| self.clean_json(body));
         self.write(move |connection| {
             let extra = extra(connection, message)?.unwrap_or_default();
             let mark = extra[TOLD][&provider].as_str().unwrap_or_default();

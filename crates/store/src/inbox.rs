@@ -2,6 +2,7 @@
 
 use hermes_core::{InboxId, MessageId, Op, SessionId};
 use rusqlite::Connection;
+use serde::Deserialize;
 
 use crate::error::StoreError;
 use crate::lineage::tip;
@@ -30,13 +31,10 @@ impl Store {
             Op::Steer { .. } => "remark",
             _ => "message",
         };
-        let body = serde_json::to_string(op).map(|body| {
+        let body = serde_json::to_value(op).and_then(|body| {
+            let masked = self.clean_json(body);
             // What is masked must still be something that can be said.
-            let masked = self.clean(body.clone());
-            match serde_json::from_str::<Op>(&masked) {
-                Ok(_) => masked,
-                Err(_) => body,
-            }
+            Op::deserialize(&masked).map(|_| masked.to_string())
         });
         self.write(move |connection| {
             let body = body.map_err(|error| StoreError::BadRow {

@@ -242,9 +242,7 @@ impl Store {
 
     pub(crate) fn clean_record(&self, record: NewRecord) -> NewRecord {
         let text = |text: Option<String>| text.map(|text| self.clean(text));
-        let json = |json: Option<Json>| {
-            json.map(|json| serde_json::from_str(&self.clean(json.to_string())).unwrap_or(json))
-        };
+        let json = |json: Option<Json>| json.map(|json| self.clean_json(json));
         NewRecord {
             content: text(record.content),
             reasoning: text(record.reasoning),

@@ -1,11 +1,13 @@
 //! The handle to everything that is stored.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_core::Clock;
-use hermes_secrets::{RedactorHandle, Scope};
+use hermes_secrets::{Redactor, RedactorHandle, Scope};
 use rusqlite::Connection;
+use serde_json::Value as Json;
 
 use crate::blobs::Blobs;
 use crate::error::StoreError;
@@ -113,15 +115,12 @@ impl Store {
 
     /// Masks known secrets in a text that is about to be stored.
     pub(crate) fn clean(&self, text: String) -> String {
-        match self
-            .inner
-            .redactor
-            .snapshot()
-            .redact_in(Scope::Known, &text)
-        {
-            std::borrow::Cow::Borrowed(_) => text,
-            std::borrow::Cow::Owned(masked) => masked,
-        }
+        clean(&self.inner.redactor.snapshot(), text)
+    }
+
+    /// Masks known secrets in every text, name and number of a value, so that it stays a value whatever is masked.
+    pub(crate) fn clean_json(&self, value: Json) -> Json {
+        clean_json(&self.inner.redactor.snapshot(), value)
     }
 
     pub(crate) fn write<T, F>(&self, work: F) -> Pending<T>
@@ -168,5 +167,34 @@ impl Store {
         F: FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     {
         self.inner.readers.run(Reach::File, work)
+    }
+}
+
+fn clean(redactor: &Redactor, text: String) -> String {
+    match redactor.redact_in(Scope::Known, &text) {
+        Cow::Borrowed(_) => text,
+        Cow::Owned(masked) => masked,
+    }
+}
+
+fn clean_json(redactor: &Redactor, value: Json) -> Json {
+    match value {
+        Json::String(text) => Json::String(clean(redactor, text)),
+        // A password of digits is a number to whoever writes it without quotes.
+        Json::Number(number) => match redactor.redact_in(Scope::Known, &number.to_string()) {
+            Cow::Borrowed(_) => Json::Number(number),
+            Cow::Owned(masked) => Json::String(masked),
+        },
+        Json::Array(items) => {
+            let items = items.into_iter().map(|item| clean_json(redactor, item));
+            Json::Array(items.collect())
+        }
+        Json::Object(fields) => {
+            let fields = fields
+                .into_iter()
+                .map(|(name, field)| (clean(redactor, name), clean_json(redactor, field)));
+            Json::Object(fields.collect())
+        }
+        Json::Null | Json::Bool(_) => value,
     }
 }

@@ -174,7 +174,7 @@ impl Store {
         })
     }
 
-    fn clean_session(&self, session: &mut ReferenceSession) {
+    pub(crate) fn clean_session(&self, session: &mut ReferenceSession) {
         let texts = [
             &mut session.title,
             &mut session.display_name,
@@ -184,9 +184,7 @@ impl Store {
             *text = text.take().map(|text| self.clean(text));
         }
         for json in [&mut session.model_config, &mut session.extra] {
-            *json = json
-                .take()
-                .map(|json| serde_json::from_str(&self.clean(json.to_string())).unwrap_or(json));
+            *json = json.take().map(|json| self.clean_json(json));
         }
     }
 }

@@ -14,6 +14,7 @@ mod suite {
     mod journal;
     mod learning;
     mod lineage;
+    mod masking;
     mod opening;
     mod permissions;
     mod processes;

@@ -86,8 +86,7 @@ impl<'s> Target<'s> {
         let mut sessions = Vec::with_capacity(rows.len());
         for row in rows {
             let mut session = ReferenceSession::from_columns(row)?;
-            session.system_prompt = session.system_prompt.map(|prompt| self.store.clean(prompt));
-            session.title = session.title.map(|title| self.store.clean(title));
+            self.store.clean_session(&mut session);
             sessions.push(session);
         }
         let import = self.import;
