@@ -3,7 +3,7 @@
 mod form;
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, IsTerminal, PipeReader, PipeWriter, Write};
+use std::io::{self, BufRead, IsTerminal, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -22,30 +22,36 @@ const QUEUE: usize = 16;
 const MOST_AHEAD: usize = 64;
 /// Nobody types a line in this time: lines that come this soon after another were pasted with it.
 const AT_ONCE: Duration = Duration::from_millis(30);
+/// Most bytes of a message, whether it is one line or several.
+pub(crate) const MOST_TYPED: usize = 10 * 1024 * 1024;
 
 /// A line that was typed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) text: String,
-    /// The row it waits in, when it is a message that does.
-    pub(crate) row: Option<InboxId>,
+pub(crate) enum Line {
+    Text(String),
+    /// A message that waits in a row.
+    Kept(String, InboxId),
+    /// There was more of it than a message may have, and nothing of it is here.
+    TooLong,
 }
 
 impl From<String> for Line {
     fn from(text: String) -> Self {
-        Self { text, row: None }
+        Self::Text(text)
     }
 }
 
 /// A line as it came.
 struct Came {
-    text: String,
+    /// `None` when it was too long.
+    text: Option<String>,
     at: Instant,
 }
 
 /// A message of which more may follow.
 struct Open {
-    text: String,
+    /// `None` when it has become too long.
+    text: Option<String>,
     /// When its last line came.
     at: Instant,
     /// Whether a backslash at its end says that more follows.
@@ -54,9 +60,10 @@ struct Open {
 
 impl Open {
     fn new(came: Came) -> Self {
-        match came.text.strip_suffix('\\') {
+        let part = came.text.as_ref().and_then(|text| text.strip_suffix('\\'));
+        match part.map(|part| format!("{part}\n")) {
             Some(part) => Self {
-                text: format!("{part}\n"),
+                text: Some(part),
                 at: came.at,
                 goes_on: true,
             },
@@ -71,16 +78,27 @@ impl Open {
     /// Whether a line belongs to it: it is announced, or came together with it and is no command.
     fn takes(&self, came: &Came) -> bool {
         let at_once = came.at <= self.at + AT_ONCE;
-        self.goes_on || (at_once && !is_command(&self.text) && !is_command(&came.text))
+        let command = |text: &Option<String>| text.as_ref().is_some_and(|text| is_command(text));
+        self.goes_on || (at_once && !command(&self.text) && !command(&came.text))
     }
 
     fn add(&mut self, came: Came) {
         let more = Self::new(came);
-        if !self.goes_on {
-            self.text.push('\n');
-        }
-        self.text.push_str(&more.text);
+        let both = self.text.take().zip(more.text);
+        self.text = both.and_then(|(mut text, more)| {
+            if !self.goes_on {
+                text.push('\n');
+            }
+            text.push_str(&more);
+            (text.len() <= MOST_TYPED).then_some(text)
+        });
         (self.at, self.goes_on) = (more.at, more.goes_on);
+    }
+}
+
+impl From<Open> for Line {
+    fn from(open: Open) -> Self {
+        open.text.map_or(Self::TooLong, Self::Text)
     }
 }
 
@@ -125,13 +143,13 @@ impl Typed {
     pub(crate) async fn next(&mut self) -> Option<Line> {
         match self.ahead.pop_front() {
             Some(line) => Some(line),
-            None => self.message().await.map(Line::from),
+            None => self.message().await,
         }
     }
 
     /// The next message: a line with those it goes on with after a backslash, and with those that came together with it,
     /// as what is pasted does. May be dropped before it ends.
-    async fn message(&mut self) -> Option<String> {
+    async fn message(&mut self) -> Option<Line> {
         loop {
             let Some(open) = &self.open else {
                 let came = self.lines.recv().await?;
@@ -152,7 +170,7 @@ impl Typed {
                 (came, open) => {
                     let whole = open.take();
                     *open = came.map(Open::new);
-                    return whole.map(|open| open.text);
+                    return whole.map(Line::from);
                 }
             }
         }
@@ -161,9 +179,11 @@ impl Typed {
     /// The next line that is typed while an answer is on its way; never, where nobody sits there or has typed enough.
     /// May be dropped before it ends.
     pub(crate) async fn meanwhile(&mut self) -> String {
-        if self.by_hand && !self.over && self.ahead.len() < MOST_AHEAD {
+        while self.by_hand && !self.over && self.ahead.len() < MOST_AHEAD {
             match self.message().await {
-                Some(line) => return line,
+                Some(Line::Text(text)) => return text,
+                // What is wrong with it is said when it is its turn.
+                Some(line) => self.later(line),
                 None => self.over = true,
             }
         }
@@ -189,18 +209,23 @@ impl Typed {
                 Some(open) if open.takes(&came) => open.add(came),
                 open => {
                     let whole = open.replace(Open::new(came));
-                    self.ahead.extend(whole.map(|open| open.text.into()));
+                    self.ahead.extend(whole.map(Line::from));
                 }
             }
         }
         let whole = self.open.take();
-        self.ahead.extend(whole.map(|open| open.text.into()));
+        self.ahead.extend(whole.map(Line::from));
     }
 
     /// The next line that is typed after that; `None` where nobody can answer.
     pub(crate) async fn fresh(&mut self) -> Option<String> {
         match self.by_hand {
-            true => self.lines.recv().await.map(|came| came.text),
+            // What is too long for anything answers nothing.
+            true => self
+                .lines
+                .recv()
+                .await
+                .map(|came| came.text.unwrap_or_default()),
             false => None,
         }
     }
@@ -241,12 +266,19 @@ fn is_typed(ended: &PipeReader) -> bool {
     }
 }
 
-/// The next line. What is no text in it becomes a sign that says so: the lines behind it are worth answering, too.
-fn line(input: &mut impl BufRead) -> Option<String> {
+/// The next line, or nothing in its place when it is too long: the lines behind it are worth answering, too. So what is
+/// no text in it only becomes a sign that says so.
+fn line(input: &mut impl BufRead) -> Option<Option<String>> {
     let mut bytes = Vec::new();
-    match input.read_until(b'\n', &mut bytes) {
+    // One more for the end of the line.
+    let mut within = input.by_ref().take(MOST_TYPED as u64 + 1);
+    match within.read_until(b'\n', &mut bytes) {
         Ok(0) | Err(_) => return None,
         Ok(_) => {}
+    }
+    if bytes.len() > MOST_TYPED && !bytes.ends_with(b"\n") {
+        drop(bytes);
+        return input.skip_until(b'\n').is_ok().then_some(None);
     }
     if bytes.ends_with(b"\n") {
         bytes.pop();
@@ -254,7 +286,7 @@ fn line(input: &mut impl BufRead) -> Option<String> {
             bytes.pop();
         }
     }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(Some(String::from_utf8_lossy(&bytes).into_owned()))
 }
 
 /// Puts a question on the terminal and waits for the lines that answer it; nothing when nobody types any more.
@@ -350,7 +382,7 @@ mod tests {
         let start = Instant::now();
         for (text, at) in lines {
             let came = Came {
-                text: (*text).to_owned(),
+                text: Some((*text).to_owned()),
                 at: start + Duration::from_millis(*at),
             };
             sender.try_send(came).ok();
@@ -368,7 +400,10 @@ mod tests {
     async fn all(mut typed: Typed) -> Vec<String> {
         let mut found = Vec::new();
         while let Some(line) = typed.next().await {
-            found.push(line.text);
+            match line {
+                Line::Text(text) | Line::Kept(text, _) => found.push(text),
+                Line::TooLong => found.push("too long".to_owned()),
+            }
         }
         found
     }
@@ -406,7 +441,18 @@ mod tests {
     #[test]
     fn bytes_that_are_no_text_end_nothing() {
         let mut input = &b"one\r\ncaf\xe9 latin\n\nlast"[..];
-        let lines: Vec<String> = std::iter::from_fn(|| line(&mut input)).collect();
+        let lines: Vec<String> = std::iter::from_fn(|| line(&mut input)).flatten().collect();
         assert_eq!(lines, ["one", "caf\u{fffd} latin", "", "last"]);
+    }
+
+    // CL-18
+    #[tokio::test]
+    async fn a_message_of_many_lines_has_the_limit_of_one() {
+        let part = "a".repeat(MOST_TYPED / 2);
+        let part = format!("{part}\\");
+        let lines = [(&*part, 0), (&part, 1), ("end", 2), ("next", 900)];
+        for by_hand in [true, false] {
+            assert_eq!(all(typed(by_hand, &lines)).await, ["too long", "next"]);
+        }
     }
 }

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use crate::output::one_line;
-use crate::typed::{self, Typed};
+use crate::typed::{self, Line, Typed};
 
 /// Whoever started this command.
 #[derive(Default)]
@@ -46,7 +46,9 @@ impl Person for AtTerminal {
                 return std::future::pending().await;
             }
             match self.lines().lock().await.next().await {
-                Some(line) => line.text,
+                Some(Line::Text(text)) => text,
+                // Nothing else is an address.
+                Some(Line::Kept(..) | Line::TooLong) => String::new(),
                 None => std::future::pending().await,
             }
         })

@@ -109,6 +109,24 @@ fn bytes_that_are_no_text_end_nothing_and_a_message_without_an_answer_is_an_exit
 
 // CL-18
 #[test]
+fn a_line_that_is_too_long_is_named_and_the_ones_around_it_are_answered() {
+    let scenario = Scenario::new().reply(text("First.")).reply(text("Third."));
+    let server = ModelServer::start(scenario).unwrap();
+    let program = quiet(&server, "");
+    let long = "a".repeat(10 * 1024 * 1024 + 1);
+    let lines = format!("one\n{long}\nthree\n");
+    let output = program.command(&["--plain"]).stdin(lines).run().unwrap();
+    let output = output.code(1);
+    let named = "error: a line of more than 10485760 bytes was left out";
+    assert!(output.stdout.contains(named), "{}", output.report());
+    assert!(output.stdout.contains("\nhint: "), "{}", output.report());
+    assert!(output.stdout.contains("Third."), "{}", output.report());
+    assert_eq!(last_said(&server), "three");
+    server.assert_done();
+}
+
+// CL-18
+#[test]
 fn a_call_that_did_not_work_says_so() {
     let scenario = Scenario::new()
         .reply(tool_call(

@@ -8,9 +8,8 @@ use hermes_core::{FailureKind, Media, MediaSource};
 use hermes_store::Blobs;
 
 use crate::complaint::{Complaint, Outcome};
+use crate::typed::MOST_TYPED;
 
-/// Most bytes that are read from a pipe.
-const MOST_PIPED: u64 = 10 * 1024 * 1024;
 /// Most bytes of a picture.
 const MOST_IMAGE: u64 = 20 * 1024 * 1024;
 
@@ -117,14 +116,24 @@ fn piped() -> Outcome<String> {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
-    input.lock().take(MOST_PIPED + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MOST_PIPED {
-        return Err(
-            Complaint::bad_request(format!("more than {MOST_PIPED} bytes were piped in"))
-                .hint("put it into a file and ask about the file"),
-        );
+    let most = MOST_TYPED as u64 + 1;
+    input.lock().take(most).read_to_end(&mut bytes)?;
+    if bytes.len() > MOST_TYPED {
+        let said = format!("more than {MOST_TYPED} bytes were piped in");
+        return Err(too_long(said));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// What is said of a line that no message may be.
+pub(super) fn line_too_long() -> Complaint {
+    too_long(format!(
+        "a line of more than {MOST_TYPED} bytes was left out"
+    ))
+}
+
+fn too_long(said: String) -> Complaint {
+    Complaint::bad_request(said).hint("put it into a file and ask about the file")
 }
 
 fn kind(path: &Path) -> Outcome<&'static str> {

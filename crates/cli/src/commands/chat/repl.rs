@@ -14,7 +14,7 @@ use super::commands::{self, Next, Opening, Place};
 use super::conversation::{Conversation, Heard, still_waiting};
 use super::farewell;
 use super::house::Company;
-use super::question::{picture, pictures};
+use super::question::{line_too_long, picture, pictures};
 use super::waiting::Waited;
 use super::{profile, servers};
 use crate::args::chat::RunArgs;
@@ -125,16 +125,23 @@ async fn talk(
             output.line("")?;
             return Ok(fared);
         };
-        if let Some(row) = line.row {
-            output.line(cleaned(&line.text))?;
-            settings.look(output).await?;
-            if conversation.take_up(vec![row]) {
-                let went = follow(conversation, context, &mut lines, output).await?;
-                fared = fared.and(went, &lines);
+        let mut text = match line {
+            Line::Text(text) => text.trim().to_owned(),
+            Line::Kept(text, row) => {
+                output.line(cleaned(&text))?;
+                settings.look(output).await?;
+                if conversation.take_up(vec![row]) {
+                    let went = follow(conversation, context, &mut lines, output).await?;
+                    fared = fared.and(went, &lines);
+                }
+                continue;
             }
-            continue;
-        }
-        let mut text = line.text.trim().to_owned();
+            Line::TooLong => {
+                complain(line_too_long(), output)?;
+                fared = fared.and(Fared::Badly, &lines);
+                continue;
+            }
+        };
         // What was chosen from a list is the next command.
         while !text.is_empty() {
             let next = match text.starts_with('/') {
@@ -169,10 +176,7 @@ fn waits(waited: &[Waited], lines: &mut Typed, output: &mut Output) -> Outcome {
     for one in waited {
         let text = one_line(&one.text);
         output.line(output.paint(Style::Faint, &format!("⋯ {text}")))?;
-        lines.later(Line {
-            text: one.text.clone(),
-            row: Some(one.row),
-        });
+        lines.later(Line::Kept(one.text.clone(), one.row));
     }
     Ok(())
 }

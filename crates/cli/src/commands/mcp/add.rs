@@ -1,6 +1,6 @@
 //! `hermes mcp add`
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 
 use hermes_config::{Edit, Loaded, McpServer, UnknownKey};
 use hermes_core::FailureKind;
@@ -12,6 +12,7 @@ use super::{
     check_harmless, check_name, configure, is_flawed, key, login, runtime, token_variable,
 };
 use crate::args::mcp::{AddArgs, AuthWay, Preset};
+use crate::commands::ask::{Echo, Typing};
 use crate::commands::auth::read_key;
 use crate::commands::edit::edit;
 use crate::complaint::{Complaint, Outcome};
@@ -191,12 +192,11 @@ fn way_in(args: &AddArgs, complaint: &Complaint) -> Option<&'static str> {
 }
 
 pub(super) fn ask(question: &str) -> Outcome<String> {
+    let typing = Typing::begin(Echo::Shown);
     let mut errors = std::io::stderr().lock();
     write!(errors, "{question}")?;
     errors.flush()?;
-    let mut answer = String::new();
-    std::io::stdin().lock().read_line(&mut answer)?;
-    Ok(answer.trim().to_owned())
+    Ok(typing.line()?.unwrap_or_default())
 }
 
 /// What is written down.

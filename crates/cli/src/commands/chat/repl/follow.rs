@@ -236,8 +236,7 @@ async fn wait(
     };
     match row {
         Ok(row) => {
-            let row = Some(row);
-            lines.later(Line { text, row });
+            lines.later(Line::Kept(text, row));
             Ok(true)
         }
         Err(complaint) => complain(complaint, output).map(|()| false),
