@@ -119,7 +119,7 @@ fn a_question_reaches_the_model_at_once_and_nothing_else_is_asked() {
     assert_eq!(server.requests().len(), 7, "one request for each question");
 }
 
-// AG-36 PV-26
+// AG-36 CL-1 PV-26
 #[test]
 fn a_server_that_is_away_holds_up_no_prompt() {
     // It takes connections and says nothing, like a machine that hangs.

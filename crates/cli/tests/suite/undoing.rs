@@ -170,6 +170,7 @@ fn files_go_back_to_a_checkpoint_from_the_conversation_and_from_the_shell() {
     assert_eq!(status["projects"], json!([]), "{status}");
 }
 
+// CL-14
 #[test]
 fn the_doctor_names_the_sandbox_and_what_is_wrong() {
     let server = ModelServer::start(Scenario::new()).unwrap();

@@ -62,7 +62,7 @@ fn shown(body: &Json) -> Option<(u32, u32)> {
     reader.with_guessed_format().ok()?.into_dimensions().ok()
 }
 
-// AG-44: in every protocol.
+// AG-44, IN-20: in every protocol.
 #[tokio::test]
 async fn a_picture_that_is_too_large_is_made_smaller_and_left_out_only_if_that_does_not_help() {
     for protocol in PROTOCOLS {
