@@ -246,13 +246,16 @@ impl Engine {
         session::open(self.shared.clone(), spec)
     }
 
-    /// Stops all sessions and waits for what they are writing.
-    pub async fn shut_down(&self) {
+    /// Stops all sessions and waits for what they are writing; `false` when some were still at it after `grace`.
+    pub async fn shut_down(&self, grace: Duration) -> bool {
         self.shared.services.stop.cancel();
-        for tasks in [&self.shared.sessions, &self.shared.behind] {
-            tasks.close();
-            tasks.wait().await;
-        }
+        let all = async {
+            for tasks in [&self.shared.sessions, &self.shared.behind] {
+                tasks.close();
+                tasks.wait().await;
+            }
+        };
+        tokio::time::timeout(grace, all).await.is_ok()
     }
 
     /// Does work behind conversations, until it ends or everything stops: it is handed what tells it so.

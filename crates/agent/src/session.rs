@@ -70,8 +70,17 @@ impl Session {
         &self.id
     }
 
-    /// Asks for something. Answers `false` when too much is waiting already.
+    /// Asks for something. When too much is waiting already it is not taken: an event says so, and the answer is
+    /// `false`.
     pub fn send(&self, op: Op) -> bool {
+        let taken = self.offer(op);
+        if !taken {
+            say_full(&self.events);
+        }
+        taken
+    }
+
+    fn offer(&self, op: Op) -> bool {
         match op {
             Op::Interrupt => self.control.offer(Control::Stop).is_ok(),
             Op::Steer { text } => self.steer(text, Vec::new()),
@@ -347,7 +356,9 @@ impl Actor {
                 ended = &mut running => break ended,
                 Some(control) = self.control.next() => match control {
                     Control::Stop => cancel.cancel(),
-                    Control::Steer(remark) => steering.push(remark),
+                    Control::Steer(remark) => if !steering.push(remark) {
+                        say_full(&self.events);
+                    },
                     Control::Answer(question, answer) => self.asker.answer(question, answer),
                 },
             }
@@ -389,6 +400,17 @@ impl Actor {
             answer: String::new(),
         };
         self.events.send(over).await;
+    }
+}
+
+/// Says that something was not taken. Does not wait: whoever reads no events would never let it end.
+fn say_full(events: &Lane<Event>) {
+    let text = "that was not taken, because too much is waiting already; say it again once some of it is done";
+    let told = Event::Notice {
+        text: text.to_owned(),
+    };
+    if events.offer(told).is_err() {
+        tracing::warn!("something was not taken, and nobody reads what the session says");
     }
 }
 

@@ -72,6 +72,11 @@ pub(crate) enum Input {
     News,
 }
 
+/// Remarks that may wait for the next call of the model.
+const MOST_REMARKS: usize = 64;
+/// Bytes of them from which on no more are taken.
+const MOST_REMARK_BYTES: usize = 1024 * 1024;
+
 /// A remark made while a turn runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remark {
@@ -85,8 +90,15 @@ pub(crate) struct Remark {
 pub(crate) struct Steering(Arc<Mutex<VecDeque<Remark>>>);
 
 impl Steering {
-    pub(crate) fn push(&self, remark: Remark) {
-        self.lock().push_back(remark);
+    /// Keeps a remark until the model is asked next; `false` when too much waits for that already.
+    pub(crate) fn push(&self, remark: Remark) -> bool {
+        let mut waiting = self.lock();
+        let bytes: usize = waiting.iter().map(|one| one.text.len()).sum();
+        let room = waiting.len() < MOST_REMARKS && bytes < MOST_REMARK_BYTES;
+        if room {
+            waiting.push_back(remark);
+        }
+        room
     }
 
     /// All remarks so far, as one.

@@ -1,5 +1,7 @@
 //! How turns end: not too early, not without a word, and with nothing said left unheard.
 
+use std::time::Duration;
+
 use hermes_config::{Automatic, Either};
 use hermes_core::{Event, Op, ToolError, TurnEnd, WireProtocol};
 use hermes_testkit::model_server::{
@@ -319,6 +321,60 @@ async fn a_stop_also_stops_remarks_that_wait() {
     );
     assert_eq!(say(&session, "go on").await.text, "Again.");
     assert_eq!(fixture.requests().len(), 2);
+}
+
+// AG-9
+#[tokio::test]
+async fn what_is_not_taken_because_too_much_waits_is_said() {
+    let gate = Gate::new();
+    let scenario = Scenario::new()
+        .reply(Step::new(text("Painted.")).held(&gate))
+        .reply(Step::new(text("Again.")).repeat());
+    let fixture = Fixture::new(scenario);
+    let session = fixture.open();
+    let told_so = async || {
+        let said = "not taken, because too much is waiting";
+        let telling = async {
+            while let Some(event) = session.next_event().await {
+                if matches!(&event, Event::Notice { text } if text.contains(said)) {
+                    return true;
+                }
+            }
+            false
+        };
+        let limit = Duration::from_secs(30);
+        tokio::time::timeout(limit, telling).await.unwrap_or(false)
+    };
+    let message = |text: String| Op::UserMessage {
+        text,
+        media: Vec::new(),
+    };
+    assert!(session.send(message("paint".to_owned())));
+    until("the call", || !fixture.requests().is_empty()).await;
+    // Remarks are taken out of their lane while the turn runs, and only so many are kept for its next step.
+    for number in 0..=64 {
+        let text = format!("remark {number}.");
+        assert!(session.send(Op::Steer { text }));
+        tokio::task::yield_now().await;
+    }
+    assert!(told_so().await, "one remark too many");
+    for number in 0..64 {
+        assert!(session.send(message(format!("message {number}"))));
+    }
+    assert!(!session.send(message("one too many".to_owned())));
+    assert!(told_so().await, "one message too many");
+    gate.open();
+    assert_eq!(finish(&session).await.text, "Painted.");
+    assert_eq!(finish(&session).await.text, "Again.");
+    let texts = fixture.texts();
+    assert!(
+        texts.iter().any(|(_, text)| text.contains("remark 63.")),
+        "{texts:?}"
+    );
+    assert!(
+        !texts.iter().any(|(_, text)| text.contains("remark 64.")),
+        "{texts:?}"
+    );
 }
 
 // AG-9: a remark that comes during the last call is not lost: it starts the next turn.

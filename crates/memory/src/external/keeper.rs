@@ -7,7 +7,7 @@ mod courier;
 mod trouble;
 mod turns;
 
-use std::collections::HashSet;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -31,6 +31,8 @@ use super::tool::ExternalTool;
 const DRAIN: Duration = Duration::from_secs(5);
 /// Conversations that are remembered as having spoken.
 const MOST_SESSIONS: usize = 256;
+/// How long tasks that were told to stop may take for it.
+const LAST_STEPS: Duration = Duration::from_secs(2);
 
 /// Makes the provider when it is first needed.
 type Make = Box<dyn Fn() -> Result<Arc<dyn Provider>, ProviderError> + Send + Sync>;
@@ -70,15 +72,39 @@ struct Inner {
     stop: CancellationToken,
 }
 
+/// Conversations, the latest ones: an earlier one gives way to one too many.
+#[derive(Default)]
+struct Latest(VecDeque<String>);
+
+impl Latest {
+    /// Whether it was not among them.
+    fn add(&mut self, session: &str) -> bool {
+        let new = !self.0.iter().any(|one| one == session);
+        if new {
+            if self.0.len() >= MOST_SESSIONS {
+                self.0.pop_front();
+            }
+            self.0.push_back(session.to_owned());
+        }
+        new
+    }
+
+    /// Whether it was among them.
+    fn remove(&mut self, session: &str) -> bool {
+        let place = self.0.iter().position(|one| one == session);
+        place.and_then(|place| self.0.remove(place)).is_some()
+    }
+}
+
 #[derive(Default)]
 struct State {
     recalling: Trouble,
     sending: Trouble,
     ahead: Ahead,
     /// Conversations that began here.
-    begun: HashSet<String>,
+    begun: Latest,
     /// Conversations with something to end.
-    spoken: HashSet<String>,
+    spoken: Latest,
     /// Whether the courier runs.
     courier: bool,
     /// Whether everything is to be sent now, however little it is.
@@ -88,16 +114,11 @@ struct State {
 impl State {
     /// Whether a conversation begins now.
     fn begins(&mut self, session: &str) -> bool {
-        if self.begun.len() >= MOST_SESSIONS {
-            self.begun.clear();
-        }
-        self.begun.insert(session.to_owned())
+        self.begun.add(session)
     }
 
     fn spoke(&mut self, session: &str) {
-        if self.spoken.len() < MOST_SESSIONS {
-            self.spoken.insert(session.to_owned());
-        }
+        self.spoken.add(session);
     }
 
     /// Whether anything was said in a conversation since this was asked last; that is sent now.
@@ -331,8 +352,15 @@ impl External {
         self.inner.tasks.close();
         let ended = tokio::time::timeout(DRAIN, self.inner.tasks.wait()).await;
         self.inner.stop.cancel();
-        if ended.is_err() {
-            self.inner.tasks.wait().await;
+        if ended.is_ok() {
+            return;
+        }
+        let stopped = tokio::time::timeout(LAST_STEPS, self.inner.tasks.wait()).await;
+        if stopped.is_err() {
+            tracing::warn!(
+                "{} was still at work when the program ended",
+                self.known_name()
+            );
         }
     }
 
@@ -435,5 +463,26 @@ impl External {
             .state
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // LN-37
+    #[test]
+    fn of_many_conversations_the_latest_are_told_that_they_ended() {
+        let mut state = State::default();
+        for number in 0..=MOST_SESSIONS {
+            assert!(state.begins(&number.to_string()));
+            state.spoke(&number.to_string());
+        }
+        assert!(!state.settles("0"), "one had to give way");
+        for number in 1..=MOST_SESSIONS {
+            assert!(!state.begins(&number.to_string()), "{number} began already");
+            assert!(state.settles(&number.to_string()), "{number} is to be told");
+            assert!(!state.settles(&number.to_string()), "{number} was told");
+        }
     }
 }

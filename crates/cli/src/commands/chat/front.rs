@@ -143,17 +143,21 @@ impl Front {
                 | Op::CompactBefore { .. }
                 | Op::PreviewCompact { .. }
         );
+        let talk = matches!(said, Op::UserMessage { .. } | Op::UseSkills { .. });
+        let asked = asked(said);
+        // The session says itself what it does not take; then no turn begins.
+        if !self.session.send(op) {
+            return;
+        }
         if turn && !self.busy.replace(true) {
-            let asked = asked(said);
             if let Some(text) = &asked {
                 self.asked.replace(text.clone());
             }
             self.turn.replace(Some(SoFar::new(asked)));
         }
-        if matches!(said, Op::UserMessage { .. } | Op::UseSkills { .. }) {
+        if talk {
             self.talked.set(true);
         }
-        self.session.send(op);
     }
 
     /// What the session says next; nothing when it is over. May be dropped before it ends.

@@ -31,6 +31,8 @@ use crate::web::{Changes, Web};
 
 /// Where these sessions run.
 const SURFACE: &str = "cli";
+/// How long sessions that were told to stop may take for it.
+const LAST_STEPS: Duration = Duration::from_secs(10);
 
 /// Everything but the sessions themselves.
 pub(super) struct House {
@@ -327,7 +329,9 @@ impl House {
 
     /// Ends everything; what was acknowledged is on disk already.
     pub(super) async fn close(self) {
-        self.engine.shut_down().await;
+        if !self.engine.shut_down(LAST_STEPS).await {
+            tracing::warn!("a session was still at work when the program ended");
+        }
         if let Some(external) = &self.external {
             external.close().await;
         }
