@@ -118,3 +118,44 @@ pub(crate) enum Command {
     /// Print the version
     Version,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command as Clap, CommandFactory};
+
+    use super::Cli;
+
+    /// Everything the help of a command and of those below it shows without a word, and how many were looked at.
+    fn bare(command: &Clap, found: &mut Vec<String>) -> usize {
+        let arguments = command.get_arguments().filter(|one| !one.is_hide_set());
+        for argument in arguments {
+            let values = argument.get_possible_values();
+            let words = values.iter().filter(|value| value.get_help().is_some());
+            // A list of values speaks for itself, or each of them is explained.
+            let some_bare = ![0, values.len()].contains(&words.count());
+            let is_bare = argument.get_help().is_none() && argument.get_long_help().is_none();
+            if is_bare || some_bare {
+                found.push(format!("{} {}", command.get_name(), argument.get_id()));
+            }
+        }
+        let below = command.get_subcommands().filter(|one| !one.is_hide_set());
+        1 + below
+            .map(|one| {
+                if one.get_about().is_none() {
+                    found.push(one.get_name().to_owned());
+                }
+                bare(one, found)
+            })
+            .sum::<usize>()
+    }
+
+    #[test]
+    fn help_has_a_word_on_every_command_and_argument() {
+        let mut found = Vec::new();
+        let mut all = Cli::command();
+        all.build();
+        let commands = bare(&all, &mut found);
+        assert!(commands > 100, "only {commands} commands were looked at");
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}

@@ -18,6 +18,7 @@ pub(crate) enum BundlesCommand {
     },
     /// Show a bundle
     Show {
+        /// The bundle
         name: String,
         /// Print JSON
         #[arg(long)]
@@ -25,6 +26,7 @@ pub(crate) enum BundlesCommand {
     },
     /// Make a bundle of skills
     Create {
+        /// What it is called
         name: String,
         /// The skills, in order
         #[arg(required = true, value_name = "SKILL")]
@@ -37,7 +39,10 @@ pub(crate) enum BundlesCommand {
         instruction: String,
     },
     /// Delete a bundle; its skills stay
-    Delete { name: String },
+    Delete {
+        /// The bundle
+        name: String,
+    },
     /// Look at the files again and say what is there
     Reload,
 }

@@ -42,13 +42,25 @@ pub(crate) enum CuratorCommand {
     /// Tidy up by itself again
     Resume,
     /// Keep a skill from being put away
-    Pin { name: String },
+    Pin {
+        /// The skill
+        name: String,
+    },
     /// Let a skill be put away again
-    Unpin { name: String },
+    Unpin {
+        /// The skill
+        name: String,
+    },
     /// Put a skill away; nothing is deleted
-    Archive { name: String },
+    Archive {
+        /// The skill
+        name: String,
+    },
     /// Bring a skill back that was put away
-    Restore { name: String },
+    Restore {
+        /// The skill
+        name: String,
+    },
     /// List the skills that were put away
     ListArchived {
         /// Print JSON

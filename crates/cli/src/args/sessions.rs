@@ -205,20 +205,28 @@ pub(crate) struct FilterArgs {
     /// On this git branch
     #[arg(long)]
     pub(crate) branch: Option<String>,
+    /// Only those with at least so many messages
     #[arg(long, value_name = "N")]
     pub(crate) min_messages: Option<i64>,
+    /// Only those with at most so many messages
     #[arg(long, value_name = "N")]
     pub(crate) max_messages: Option<i64>,
+    /// Only those with at least so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) min_tokens: Option<i64>,
+    /// Only those with at most so many tokens
     #[arg(long, value_name = "N")]
     pub(crate) max_tokens: Option<i64>,
+    /// Only those with at least so many US dollars spent
     #[arg(long, value_name = "USD")]
     pub(crate) min_cost: Option<f64>,
+    /// Only those with at most so many US dollars spent
     #[arg(long, value_name = "USD")]
     pub(crate) max_cost: Option<f64>,
+    /// Only those with at least so many tool calls
     #[arg(long, value_name = "N")]
     pub(crate) min_tool_calls: Option<i64>,
+    /// Only those with at most so many tool calls
     #[arg(long, value_name = "N")]
     pub(crate) max_tool_calls: Option<i64>,
 }

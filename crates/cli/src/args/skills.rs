@@ -182,6 +182,7 @@ pub(crate) struct InstallArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Kind {
+    /// All of them
     All,
     /// Installed from elsewhere
     Hub,
