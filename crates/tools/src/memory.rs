@@ -143,7 +143,7 @@ impl MemoryTool {
                 Permission::Refused(answer) | Permission::Waits(answer) => return Ok(told(answer)),
             }
         }
-        let (origin, session) = (crate::origin(context), context.session.clone());
+        let (origin, session) = (crate::origin::origin(context), context.session.clone());
         let contents = change.contents();
         let changed = self
             .blocking(move |memory| {

@@ -89,7 +89,7 @@ impl MemoryTool {
                 _ => "batch".to_owned(),
             },
             summary: in_short(change),
-            origin: crate::origin(context),
+            origin: crate::origin::origin(context),
             payload: json!(change),
         });
         let staged = staged.map_err(|error| refuse(format!("{error}; {}", error.hint())))?;

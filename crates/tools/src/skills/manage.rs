@@ -257,7 +257,7 @@ impl SkillManage {
     async fn change(&self, wish: Wish, context: &ToolContext) -> ToolOutcome {
         let has_read = self.services.seen.has(&context.session, &wish.name);
         let call = Call {
-            origin: crate::origin(context),
+            origin: crate::origin::origin(context),
             session: context.session.clone(),
             asks: self.services.approval.load(Ordering::Relaxed),
             attended: context.attended,
