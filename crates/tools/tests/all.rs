@@ -15,6 +15,7 @@ mod suite {
     mod remote;
     mod searching;
     mod sudo;
+    mod surroundings;
     mod unasked;
     mod writing;
 }

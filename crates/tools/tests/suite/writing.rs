@@ -1,7 +1,7 @@
 //! `write_file`.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use hermes_testkit::Sshd;
@@ -185,28 +185,6 @@ async fn only_new_mistakes_are_reported() {
     assert_eq!(bench.done("patch", asked).await["lint"]["status"], "error");
 }
 
-const LOOP_DIRECTORY: &str = "HERMES_TEST_WRITE_LOOP";
-
-/// Not a test by itself: writes two contents in turn until it is killed by the test below.
-#[tokio::test]
-async fn writes_in_turn_until_killed() {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "tells the killed child from the test itself"
-    )]
-    let Some(directory) = std::env::var_os(LOOP_DIRECTORY) else {
-        return;
-    };
-    let bench = Bench::new();
-    let path = PathBuf::from(directory).join("f.txt");
-    for round in 0_usize.. {
-        let content = ["a", "b"][round % 2].repeat(1_000_000);
-        bench
-            .done("write_file", json!({"path": path, "content": content}))
-            .await;
-    }
-}
-
 // EX-40
 #[test]
 fn a_kill_at_any_moment_leaves_the_old_or_the_new_content() {
@@ -216,10 +194,8 @@ fn a_kill_at_any_moment_leaves_the_old_or_the_new_content() {
         content.len() == 1_000_000 && content.iter().all(|byte| Some(byte) == content.first())
     };
     for round in 0..15_u64 {
-        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "suite::writing::writes_in_turn_until_killed"])
-            .env(LOOP_DIRECTORY, folder.path())
-            .stdout(std::process::Stdio::null())
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_write-loop"))
+            .arg(&path)
             .spawn()
             .unwrap();
         hermes_testkit::eventually(std::time::Duration::from_secs(30), "a first write", || {
