@@ -335,12 +335,6 @@ impl Processes {
         }
     }
 
-    /// Whether something runs in a place: what it runs in must stay then.
-    pub async fn any_running_in(&self, place: &Place) -> Result<bool, ProcessError> {
-        let place = place_name(place);
-        self.ask(|reply| Message::AnyIn { place, reply }).await
-    }
-
     /// What a conversation has not heard yet, oldest first.
     pub async fn events(&self, session: &str) -> Result<Vec<ProcessEvent>, ProcessError> {
         let store = &self.shared.options.store;

@@ -148,11 +148,6 @@ impl Hub {
         sources::default_taps()
     }
 
-    /// The names of the places that are asked, the first ones first.
-    pub fn source_names(&self) -> Vec<SourceName> {
-        self.sources.names()
-    }
-
     /// Fetches a skill. Nothing is written.
     pub async fn fetch(&self, identifier: &Identifier) -> Result<Bundle, HubError> {
         let bundle = self.sources.fetch(identifier).await?;

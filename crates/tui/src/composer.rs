@@ -113,13 +113,6 @@ pub enum Pasted {
     },
 }
 
-/// A text put away for a while.
-#[derive(Debug, Clone, Default)]
-pub struct Draft {
-    buffer: Buffer,
-    attachments: Vec<Attachment>,
-}
-
 /// What the user writes.
 #[derive(Debug, Clone)]
 pub struct Composer {
@@ -241,24 +234,6 @@ impl Composer {
         };
         self.set_text(&joined);
         kept
-    }
-
-    /// Puts the text away, for a while.
-    pub fn take_draft(&mut self) -> Draft {
-        self.forget_offers();
-        self.top = 0;
-        Draft {
-            buffer: std::mem::take(&mut self.buffer),
-            attachments: std::mem::take(&mut self.attachments),
-        }
-    }
-
-    /// Brings a text back that was put away.
-    pub fn restore_draft(&mut self, draft: Draft) {
-        self.buffer = draft.buffer;
-        self.attachments = draft.attachments;
-        self.forget_offers();
-        self.scroll();
     }
 
     /// Answers a request for the popup; says whether it was still wanted.

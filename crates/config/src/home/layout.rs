@@ -49,11 +49,6 @@ impl Home {
         self.path.join("auth.json")
     }
 
-    /// The persona.
-    pub fn soul_file(&self) -> PathBuf {
-        self.path.join("SOUL.md")
-    }
-
     pub fn memories_dir(&self) -> PathBuf {
         self.path.join("memories")
     }
@@ -81,10 +76,6 @@ impl Home {
 
     pub fn cache_dir(&self) -> PathBuf {
         self.path.join("cache")
-    }
-
-    pub fn mcp_tokens_dir(&self) -> PathBuf {
-        self.path.join("mcp-tokens")
     }
 
     /// Sessions of the reference, imported and never written.

@@ -114,10 +114,6 @@ pub(super) enum Message {
         id: String,
         reply: oneshot::Sender<Option<Reach>>,
     },
-    AnyIn {
-        place: String,
-        reply: oneshot::Sender<bool>,
-    },
 }
 
 /// A way to the owner that does not keep it alive.
@@ -255,12 +251,6 @@ impl Registry {
             Message::Reach { id, reply } => {
                 let entry = self.entries.get(&id);
                 let _ = reply.send(entry.map(Entry::reach));
-            }
-            Message::AnyIn { place, reply } => {
-                let _ = reply.send(
-                    self.running()
-                        .any(|entry| entry.row.place == place && !entry.detached),
-                );
             }
         }
     }

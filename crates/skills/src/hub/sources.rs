@@ -185,10 +185,6 @@ impl Sources {
         Ok(Self { all, github })
     }
 
-    pub(super) fn names(&self) -> Vec<SourceName> {
-        self.all.iter().map(|source| source.name()).collect()
-    }
-
     pub(super) fn all(&self) -> &[Arc<dyn Source>] {
         &self.all
     }

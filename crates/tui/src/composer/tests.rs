@@ -315,21 +315,6 @@ fn a_skin_may_have_a_longer_symbol() {
     );
 }
 
-// CL-19
-#[test]
-fn a_draft_is_put_away_and_comes_back_as_it_was() {
-    let mut composer = Composer::default();
-    write(&mut composer, "half a thought");
-    press(&mut composer, KeyCode::Left, NONE);
-    let draft = composer.take_draft();
-    assert!(composer.is_empty());
-    composer.restore_draft(draft);
-    write(&mut composer, "h");
-    assert_eq!(composer.text(), "half a thoughht");
-    ctrl(&mut composer, '_');
-    assert_eq!(composer.text(), "half a thought");
-}
-
 #[test]
 fn the_view_has_one_to_eight_rows_around_the_cursor() {
     let mut composer = Composer::default();
