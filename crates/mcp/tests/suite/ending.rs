@@ -13,7 +13,7 @@ use super::fixture::{Bench, at, context, error, quick, read, remote};
 /// What "at once" means, for a call that the server itself would hold for twenty seconds.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
-// MCP-10, the reference's test_session_expired_handler_returns_none_without_loop
+// MCP-10
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_during_the_shutdown_is_answered_at_once() {
     // A busy machine may be late once; what is promised is not missed every time.
@@ -87,7 +87,7 @@ async fn calls_that_wait_in_the_queue_are_answered_before_the_program_has_ended(
     assert!(bench.lines("one", "done").is_empty());
 }
 
-// MCP-11, the reference's test_session_expired_handler_returns_none_without_server_record
+// MCP-11
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tool_of_a_removed_server_is_not_connected() {
     let server = remote(Profile::default());

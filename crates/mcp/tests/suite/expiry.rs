@@ -26,34 +26,34 @@ async fn is_recovered(text: &str) {
     assert_eq!((stats.initialize, stats.calls), (2, 2), "{text}");
 }
 
-// MCP-1, the reference's test_is_session_expired_detects_invalid_or_expired_session
+// MCP-1
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invalid_or_expired_session_is_replaced() {
     is_recovered("Invalid params: Invalid or expired session").await;
 }
 
-// MCP-2, the reference's test_is_session_expired_detects_expired_session_variant
+// MCP-2
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_session_is_replaced_in_either_wording() {
     is_recovered("Session expired").await;
     is_recovered("expired session: abc").await;
 }
 
-// MCP-3, the reference's test_is_session_expired_detects_session_not_found
+// MCP-3
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_the_server_cannot_find_is_replaced() {
     is_recovered("session not found").await;
     is_recovered("Unknown session: abc123").await;
 }
 
-// MCP-4, the reference's test_is_session_expired_is_case_insensitive
+// MCP-4
 #[tokio::test(flavor = "multi_thread")]
 async fn the_case_of_the_words_does_not_matter() {
     is_recovered("INVALID OR EXPIRED SESSION").await;
     is_recovered("Session Expired").await;
 }
 
-// MCP-5, the reference's test_is_session_expired_rejects_unrelated_errors
+// MCP-5
 #[tokio::test(flavor = "multi_thread")]
 async fn other_errors_leave_the_session_alone() {
     let server = remote(Profile::default());
@@ -72,7 +72,7 @@ async fn other_errors_leave_the_session_alone() {
     assert_eq!((stats.initialize, stats.calls), (1, 4));
 }
 
-// MCP-7, the reference's test_is_session_expired_rejects_empty_message
+// MCP-7
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_without_a_text_leaves_the_session_alone() {
     let server = remote(Profile::default());
@@ -84,7 +84,7 @@ async fn an_error_without_a_text_leaves_the_session_alone() {
     assert_eq!((stats.initialize, stats.calls), (1, 1));
 }
 
-// MCP-6, the reference's test_is_session_expired_rejects_interrupted_error
+// MCP-6
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_the_user_stops_replaces_nothing() {
     let server = remote(Profile::default());
@@ -114,7 +114,7 @@ async fn a_call_that_the_user_stops_replaces_nothing() {
     bench.failures(0).await;
 }
 
-// MCP-8, the reference's test_call_tool_handler_reconnects_on_session_expired
+// MCP-8
 // MCP-32
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_the_server_has_dropped_costs_one_handshake_and_one_more_call() {
@@ -137,7 +137,7 @@ async fn a_session_the_server_has_dropped_costs_one_handshake_and_one_more_call(
     }
 }
 
-// MCP-9, the reference's test_call_tool_handler_non_session_expired_error_falls_through
+// MCP-9
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unrelated_failure_is_told_as_it_is() {
     let server = remote(Profile::default());
@@ -153,7 +153,7 @@ async fn an_unrelated_failure_is_told_as_it_is() {
     assert_eq!(server.stats().initialize, 1);
 }
 
-// MCP-12, the reference's test_session_expired_handler_returns_none_when_retry_also_fails
+// MCP-12
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_failure_is_told_and_nothing_loops() {
     let server = remote(Profile::default());
@@ -179,26 +179,26 @@ async fn utility_recovers(method: &str, tool: &str, arguments: serde_json::Value
     assert_eq!((stats.initialize, stats.of(method)), (2, 2));
 }
 
-// MCP-13, the reference's test_non_tool_handlers_also_reconnect_on_session_expired [list_resources]
+// MCP-13
 #[tokio::test(flavor = "multi_thread")]
 async fn listing_resources_recovers_from_an_expired_session() {
     utility_recovers("resources/list", "list_resources", json!({}), "resources").await;
 }
 
-// MCP-14, the reference's test_non_tool_handlers_also_reconnect_on_session_expired [read_resource]
+// MCP-14
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_a_resource_recovers_from_an_expired_session() {
     let arguments = json!({ "uri": "memo://1" });
     utility_recovers("resources/read", "read_resource", arguments, "result").await;
 }
 
-// MCP-15, the reference's test_non_tool_handlers_also_reconnect_on_session_expired [list_prompts]
+// MCP-15
 #[tokio::test(flavor = "multi_thread")]
 async fn listing_prompts_recovers_from_an_expired_session() {
     utility_recovers("prompts/list", "list_prompts", json!({}), "prompts").await;
 }
 
-// MCP-16, the reference's test_non_tool_handlers_also_reconnect_on_session_expired [get_prompt]
+// MCP-16
 #[tokio::test(flavor = "multi_thread")]
 async fn getting_a_prompt_recovers_from_an_expired_session() {
     let arguments = json!({ "name": "prompt 1" });
