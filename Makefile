@@ -2,7 +2,7 @@
 
 CARGO ?= cargo
 
-.PHONY: run test fmt lint docs pictures bench conformance fuzz order setup
+.PHONY: run test fmt lint docs pictures bench conformance fuzz order setup audit
 
 run: ## Build the release binary and start it; with no provider set up, on a small model of its own
 	@./scripts/setup build
@@ -23,6 +23,9 @@ fmt:
 
 lint:
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+audit: ## Known vulnerabilities and everything else in deny.toml; needs cargo-deny and the network
+	$(CARGO) deny check
 
 docs: ## Regenerate what is generated from the types
 	UPDATE_DOCS=1 $(CARGO) nextest run -p hermes-config generated

@@ -1,10 +1,11 @@
 //! Who may depend on whom, and how dependencies are declared.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::manifest::{Entry, entries, strings};
 use super::metadata::Metadata;
-use super::{assert_none, read};
+use super::{assert_none, read, root, rust_files};
 
 /// What a crate may use of the workspace in its normal dependencies.
 enum Allowed {
@@ -126,6 +127,44 @@ fn every_dependency_is_inherited_from_the_workspace() {
         );
     }
     assert_none("dependencies not declared with workspace = true", &offences);
+}
+
+#[test]
+fn every_dependency_is_used() {
+    let metadata = Metadata::read();
+    let files = rust_files();
+    let mut offences = Vec::new();
+    let mut inherited = BTreeSet::new();
+    for package in metadata.members() {
+        let folder = Path::new(&package.manifest_path).parent().unwrap();
+        let own = files
+            .iter()
+            .filter(|(path, _)| root().join(path).starts_with(folder));
+        let own: Vec<&str> = own.map(|(_, text)| text.as_str()).collect();
+        for dependency in &package.dependencies {
+            inherited.insert(dependency.name.clone());
+            let word = dependency.name.replace('-', "_");
+            if !own.iter().any(|text| names(text, &word)) {
+                offences.push(format!("{} does not use {}", package.name, dependency.name));
+            }
+        }
+    }
+    for entry in entries(&read(Path::new("Cargo.toml"))) {
+        if entry.section == "workspace.dependencies" && !inherited.contains(&entry.key) {
+            offences.push(format!("nobody uses {}", entry.key));
+        }
+    }
+    assert_none("dependencies without a use", &offences);
+}
+
+/// Whether a text has a word, standing alone.
+fn names(text: &str, word: &str) -> bool {
+    let part = |character: char| character.is_alphanumeric() || character == '_';
+    text.match_indices(word).any(|(start, _)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + word.len()..].chars().next();
+        !before.is_some_and(part) && !after.is_some_and(part)
+    })
 }
 
 #[test]
