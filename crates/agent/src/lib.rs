@@ -19,7 +19,8 @@
 //! | `prefill`, `dump` | messages in front of it, and requests on file |
 //!
 //! A session at rest is rows in the store. Every step of a turn writes its rows before the next one
-//! starts; the token of a turn reaches every model call and every tool.
+//! starts; the token of a turn reaches every model call and every tool. What a surface looks like, how a provider is
+//! spoken to and what a tool does are not its business.
 
 mod asker;
 mod batch;

@@ -1,4 +1,7 @@
 //! Settings of Hermes: the home directory, `config.yaml`, `.env` and profiles.
+//!
+//! What a setting does is up to whoever reads it. The environment is handed in, and nothing here asks, prints or
+//! reaches the network.
 
 mod coerce;
 mod disclosed;

@@ -5,6 +5,9 @@
 //! aliases carry over), `processes` keeps what runs in the background, `capture` holds output in bounded
 //! memory and `files` reads and writes where the commands run. Below it, `sandbox` confines what runs on
 //! this machine.
+//!
+//! Whether a command may run is decided before it comes here, by `policy` and the tools; what its output means to a
+//! model is up to them, too.
 
 mod ansi;
 mod backend;

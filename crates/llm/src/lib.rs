@@ -19,7 +19,8 @@
 //!
 //! An encoder turns a [`hermes_core::ModelRequest`] into a body, a decoder turns frames into
 //! [`hermes_core::ModelEvent`]s; neither does IO, waits or retries. One transport sends the bodies.
-//! What to do after a failure is decided by one pure function.
+//! What to do after a failure is decided by one pure function. What is said, which tools are offered and how a turn
+//! goes on are decided by the engine.
 
 pub mod alias;
 mod allowance;

@@ -1,6 +1,7 @@
 //! What may be run, read, written and fetched, and who decides.
 //!
 //! Everything here is a pure function over data: nothing is spawned, no file is written, nobody is asked.
+//! Carrying a decision out is left to others: asking to the engine, confining to `exec`, fetching to `http`.
 //! A command goes through three steps, each a module:
 //!
 //! 1. `shell` parses the text and resolves wrappers until what would really run lies open;

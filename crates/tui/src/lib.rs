@@ -15,7 +15,8 @@
 //! - `app`: one state, and `update(Input) -> Vec<Effect>`; no IO, so every key can be tested.
 //! - `screen`: raw mode and its end, the inline and the full screen, at most thirty frames a second.
 //!
-//! The front end speaks `Op` and `Event` to a session and asks everything else of its host, behind a trait.
+//! The front end speaks `Op` and `Event` to a session and asks everything else of its host, behind a trait: there are
+//! no settings, sessions or commands here, and a line at a time is not its business.
 
 mod amount;
 pub mod app;

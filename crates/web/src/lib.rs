@@ -10,6 +10,9 @@
 //! | `page` | fetching a page, within the user's rules |
 //! | `sites` | the sites the user does not want visited |
 //! | `text`, `markdown` | what a page says, without its markup |
+//!
+//! Requests go through the client of `http`, which checks addresses. What the model is shown of a page, and the fence
+//! around it, are made by the tools.
 
 mod address;
 mod ask;
