@@ -51,9 +51,8 @@ pub use migrate::{
 pub use problem::{Fault, Problem};
 pub use profiles::{
     ArchiveError, BundledSkills, ConfigFile, Contents, Distribution, DistributionError,
-    EnvRequirement, Exported, Imported, LARGEST_ARCHIVE_FILE, LARGEST_ARCHIVE_TOTAL,
-    MOST_ARCHIVE_ENTRIES, Made, MemberFault, NewProfile, Note, Payload, ProfileError, Profiles,
-    Renamed, Staging, WrapperError, Wrappers, can_be_wrapper,
+    EnvRequirement, Exported, Imported, LARGEST_ARCHIVE_FILE, Made, MemberFault, NewProfile, Note,
+    Payload, ProfileError, Profiles, Renamed, Staging, WrapperError, Wrappers, can_be_wrapper,
 };
 pub use programs::{is_program, program_in, program_on};
 pub use reference::{json_schema, reference_page};

@@ -29,9 +29,7 @@ pub use create::{BundledSkills, Contents, NewProfile};
 pub use distribution::{Distribution, DistributionError, EnvRequirement};
 pub use error::ProfileError;
 pub use export::Exported;
-pub use import::{
-    Imported, LARGEST_ARCHIVE_FILE, LARGEST_ARCHIVE_TOTAL, MOST_ARCHIVE_ENTRIES, Renamed,
-};
+pub use import::{Imported, LARGEST_ARCHIVE_FILE, Renamed};
 pub use member::{ArchiveError, MemberFault};
 pub use note::Note;
 pub use payload::Payload;

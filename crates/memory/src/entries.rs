@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// What stands between two entries.
-pub const DELIMITER: &str = "\n§\n";
+pub(crate) const DELIMITER: &str = "\n§\n";
 /// Characters shown where a whole entry would be too much.
 const PREVIEW: usize = 80;
 /// Digits of an id; more when two would be alike.

@@ -29,7 +29,7 @@ mod target;
 mod undo;
 
 pub use change::{Action, Effect, Operation, Refusal, Why};
-pub use entries::{DELIMITER, Entry, preview};
+pub use entries::{Entry, preview};
 pub use error::MemoryError;
 pub use external::{
     Delivery, Entries, Errand, Exchange, External, ExternalOptions, FENCE, Known, Manner,

@@ -42,6 +42,6 @@ pub use kept::Leaving;
 pub use paths::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
 pub use rules::{Described, Severity, catalogue};
 pub use shell::{Definitions, Span, layers};
-pub use smart::{Reviewed, read_review, review_question, without_comments};
+pub use smart::{Reviewed, read_review, review_question};
 pub use typed::{Typed, judge_typed};
 pub use website::{Blocked, Blocklist};

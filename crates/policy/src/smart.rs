@@ -83,7 +83,7 @@ fn mark_for(text: &str) -> String {
 
 /// The command without its comments: they are where a text would speak to the model. What is a comment is
 /// what the reader of commands takes for one, so that nothing a shell would run is left out.
-pub fn without_comments(command: &str) -> String {
+fn without_comments(command: &str) -> String {
     let mut kept = String::with_capacity(command.len());
     let mut at = 0;
     for comment in comments(command) {

@@ -21,7 +21,7 @@ mod stage;
 
 pub use back_up::{BackUp, BackedUp};
 pub use error::{ArchiveError, Cap, Obstacle, Refusal};
-pub use manifest::{BackedUpDatabase, MANIFEST_NAME, Manifest};
+pub use manifest::{BackedUpDatabase, Manifest};
 pub use note::{Note, NoteKind, Notes};
 pub use open::{Archive, ArchiveCaps};
 pub use restore::{Restore, Restored};

@@ -50,8 +50,8 @@ mod worker;
 
 pub use archive::{
     Archive, ArchiveCaps, ArchiveError, BackUp, BackedUp, BackedUpDatabase, Cap, KEPT_SNAPSHOTS,
-    KeptSnapshot, Label, MANIFEST_NAME, Manifest, Note, NoteKind, Notes, Obstacle, OnProgress,
-    Progress, Refusal, Restore, Restored, Snapshot, TakeSnapshot, is_occupied,
+    KeptSnapshot, Label, Manifest, Note, NoteKind, Notes, Obstacle, OnProgress, Progress, Refusal,
+    Restore, Restored, Snapshot, TakeSnapshot, is_occupied,
 };
 pub use backup::{copy_database, is_sound};
 pub use blobs::Blobs;
@@ -90,10 +90,8 @@ pub use sessions::NewSession;
 pub use stats::{SourceStats, Stats};
 pub use store::{Options, Store};
 pub use stretch::{Stretch, StretchLimits};
-pub use title::clean_title;
 pub use transfer::{
-    ImportCaps, ImportLimit, Imported, MOST_BYTES, MOST_MESSAGES, MOST_SESSION_BYTES,
-    MOST_SESSION_MESSAGES, MOST_SESSIONS, Skipped,
+    ImportCaps, ImportLimit, Imported, MOST_BYTES, MOST_MESSAGES, MOST_SESSIONS, Skipped,
 };
 pub use view::{Around, Ends, Excerpt, ViewFilter};
 pub use visit::Visit;

@@ -13,7 +13,7 @@ pub(crate) const LONGEST: usize = 100;
 /// A title without control and invisible characters, runs of white space as one space.
 ///
 /// `None` when nothing is left.
-pub fn clean_title(text: &str) -> Result<Option<String>, StoreError> {
+pub(crate) fn clean_title(text: &str) -> Result<Option<String>, StoreError> {
     let visible: String = text.chars().filter(|&c| !is_invisible(c)).collect();
     let title = visible.split_whitespace().collect::<Vec<_>>().join(" ");
     match title.chars().count() {

@@ -23,11 +23,11 @@ use crate::title::{LONGEST, clean_title, next_title};
 /// Sessions one file may hold.
 pub const MOST_SESSIONS: usize = 500;
 /// Messages one session may hold.
-pub const MOST_SESSION_MESSAGES: usize = 10_000;
+const MOST_SESSION_MESSAGES: usize = 10_000;
 /// Messages one file may hold.
 pub const MOST_MESSAGES: usize = 50_000;
 /// Bytes one session may take in the file.
-pub const MOST_SESSION_BYTES: usize = 5 * 1024 * 1024;
+const MOST_SESSION_BYTES: usize = 5 * 1024 * 1024;
 /// Bytes one file may have.
 pub const MOST_BYTES: usize = 25 * 1024 * 1024;
 

@@ -15,14 +15,14 @@ const MOST_CODE: usize = 64 * 1024;
 const LONGEST_LINE: usize = 2_000;
 
 /// The lines of a piece of code, in the colours of its language. Unknown languages get the plain code style.
-pub fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>> {
+pub(crate) fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>> {
     let mut highlighter = Highlighter::new(language, theme);
     code.lines().map(|line| highlighter.line(line)).collect()
 }
 
 /// Colours code that comes line by line.
 #[derive(Debug, Clone)]
-pub struct Highlighter {
+pub(crate) struct Highlighter {
     parser: Option<(ParseState, ScopeStack)>,
     code: Style,
     text: Style,
@@ -32,7 +32,7 @@ pub struct Highlighter {
 
 impl Highlighter {
     /// Begins a piece of code in a language, named as behind the fence of a code block.
-    pub fn new(language: &str, theme: &Theme) -> Self {
+    pub(crate) fn new(language: &str, theme: &Theme) -> Self {
         let parser = (theme.depth != Depth::None)
             .then(|| parser(language))
             .flatten();
@@ -46,7 +46,7 @@ impl Highlighter {
     }
 
     /// The next line, without its line end.
-    pub fn line(&mut self, line: &str) -> Line<'static> {
+    pub(crate) fn line(&mut self, line: &str) -> Line<'static> {
         self.seen += line.len() + 1;
         if self.seen > MOST_CODE {
             self.parser = None;
@@ -99,12 +99,6 @@ fn push(spans: &mut Vec<Span<'static>>, text: Option<&str>, style: Style) {
         Some(last) if last.style == style => last.content.to_mut().push_str(text),
         _ => spans.push(Span::styled(text.to_owned(), style)),
     }
-}
-
-/// Loads the syntaxes, which takes some tens of milliseconds. Whoever draws calls this elsewhere, before the
-/// first code comes, or waits with it.
-pub fn load_syntaxes() {
-    syntaxes();
 }
 
 /// Loading takes a while, so it happens with the first code that is shown, and once.

@@ -43,11 +43,10 @@ pub use cells::{
     ToolState, TurnEnd, User, tool_verb,
 };
 pub use diff::Diff;
-pub use highlight::{Highlighter, highlight, load_syntaxes};
 pub use host::{Host, News, SessionRow};
 pub use markdown::{Stream, markdown};
 pub use skin::{Background, Depth, Skin, Spinner, markup};
 pub use spinner::Activity;
 pub use status::{Context, Cost, Mcp, Standing, StatusLine, Turn, model_label};
-pub use text::{Cleaner, Prefix, clean, clean_line, cut, cut_path, fit, width, wrap, wrap_with};
+pub use text::{Cleaner, clean, clean_line, cut, fit, width, wrap};
 pub use theme::{BannerStyles, BarStyles, MenuStyles, SyntaxStyles, Theme, Words};

@@ -8,8 +8,10 @@ mod width;
 mod wrap;
 
 pub use safe::{Cleaner, clean, clean_line};
-pub use width::{cut, cut_path, fit, width};
-pub use wrap::{Prefix, wrap, wrap_with};
+pub(crate) use width::cut_path;
+pub use width::{cut, fit, width};
+pub use wrap::wrap;
+pub(crate) use wrap::{Prefix, wrap_with};
 
 pub(crate) use width::spans_width;
 pub(crate) use wrap::{clip, indentation, trim_end};

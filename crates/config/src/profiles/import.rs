@@ -17,9 +17,9 @@ use crate::files;
 use crate::home::{Home, ProfileName};
 
 /// More entries are refused.
-pub const MOST_ARCHIVE_ENTRIES: usize = 100_000;
+pub(super) const MOST_ARCHIVE_ENTRIES: usize = 100_000;
 /// Archives that unpack to more bytes are refused.
-pub const LARGEST_ARCHIVE_TOTAL: u64 = 4 * 1024 * 1024 * 1024;
+pub(super) const LARGEST_ARCHIVE_TOTAL: u64 = 4 * 1024 * 1024 * 1024;
 /// A single file may not be larger.
 pub const LARGEST_ARCHIVE_FILE: u64 = 1024 * 1024 * 1024;
 /// Long names and extended headers are read into memory.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The entry that holds the manifest.
-pub const MANIFEST_NAME: &str = "hermes-backup.json";
+pub(super) const MANIFEST_NAME: &str = "hermes-backup.json";
 /// The format this program writes.
 pub(super) const FORMAT: u32 = 1;
 

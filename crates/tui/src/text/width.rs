@@ -35,7 +35,7 @@ pub fn cut(text: &str, columns: usize) -> String {
 }
 
 /// The text when it fits into `columns`, else `…` and its end, where paths differ.
-pub fn cut_path(text: &str, columns: usize) -> String {
+pub(crate) fn cut_path(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }

@@ -8,11 +8,11 @@ use super::width::{grapheme_width, head, spans_width, width};
 
 /// What stands in front of the lines a text is broken into.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Prefix {
+pub(crate) struct Prefix {
     /// In front of the first line.
-    pub first: Vec<Span<'static>>,
+    pub(crate) first: Vec<Span<'static>>,
     /// In front of the others.
-    pub rest: Vec<Span<'static>>,
+    pub(crate) rest: Vec<Span<'static>>,
 }
 
 /// Breaks a line at spaces, or inside of words that are longer than a line. Lines after the first keep the
@@ -42,7 +42,7 @@ pub(crate) fn indentation(line: &Line<'_>, columns: usize) -> usize {
 }
 
 /// Like [`wrap`], with something in front of each line that counts towards its width.
-pub fn wrap_with(line: &Line<'_>, columns: usize, prefix: &Prefix) -> Vec<Line<'static>> {
+pub(crate) fn wrap_with(line: &Line<'_>, columns: usize, prefix: &Prefix) -> Vec<Line<'static>> {
     let columns = columns.max(1);
     // Whatever stands in front, one column is left for the text.
     let prefix = Prefix {
