@@ -1,19 +1,18 @@
 //! Changes and commits, by the `git` program.
 
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use tokio::io::AsyncReadExt;
-use tokio::process::{Child, Command};
+use hermes_program::{Limits, ProgramError};
+use tokio::process::Command;
 
 use super::{fenced, guard};
 
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How much of a complaint is read.
-const MOST_COMPLAINT: u64 = 2_000;
+const MOST_COMPLAINT: usize = 2_000;
 /// A repository must not run programs of its own because somebody looks at it.
 const CAREFUL: [&str; 4] = [
     "--no-pager",
@@ -103,55 +102,27 @@ async fn run(repository: Repository<'_>, words: &[&str], most: usize) -> Result<
     let Some((program, rest)) = starting.argv.split_first() else {
         return Err("git cannot be run: nobody says how".to_owned());
     };
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    command
         .args(rest)
         .env_clear()
         .envs(starting.environment)
-        .current_dir(directory)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| format!("git cannot be run: {error}"))?;
-    let output = tokio::time::timeout(PATIENCE, collect(&mut child, most)).await;
-    match output {
-        Ok(result) => result,
-        Err(_) => Err(format!("git took longer than {} s", PATIENCE.as_secs())),
-    }
-}
-
-async fn collect(child: &mut Child, most: usize) -> Result<String, String> {
-    let failed = |error: std::io::Error| format!("git cannot be read: {error}");
-    let (mut bytes, mut complaint) = (Vec::new(), Vec::new());
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let output = async {
-        match stdout {
-            Some(stdout) => stdout.take(most as u64 + 1).read_to_end(&mut bytes).await,
-            None => Ok(0),
-        }
+        .current_dir(directory);
+    let limits = Limits {
+        time: PATIENCE,
+        printed: most,
+        complaint: MOST_COMPLAINT,
     };
-    let errors = async {
-        match stderr {
-            Some(stderr) => {
-                stderr
-                    .take(MOST_COMPLAINT)
-                    .read_to_end(&mut complaint)
-                    .await
-            }
-            None => Ok(0),
-        }
-    };
-    let (output, _) = tokio::join!(output, errors);
-    output.map_err(failed)?;
-    if bytes.len() > most {
-        return Err("there is too much of it; commit or name less".to_owned());
+    let ended = hermes_program::run(command, &[], limits).await;
+    let ended = ended.map_err(|error| match error {
+        ProgramError::NotStarted(error) => format!("git cannot be run: {error}"),
+        ProgramError::TooSlow(limit) => format!("git took longer than {} s", limit.as_secs()),
+        ProgramError::TooMuch(_) => "there is too much of it; commit or name less".to_owned(),
+        ProgramError::Lost(error) => format!("git cannot be read: {error}"),
+    })?;
+    if !ended.status.success() {
+        let complaint = ended.complaints().into_iter().next();
+        return Err(complaint.unwrap_or_else(|| "git failed".to_owned()));
     }
-    let status = child.wait().await.map_err(failed)?;
-    if !status.success() {
-        let complaint = String::from_utf8_lossy(&complaint);
-        let line = complaint.lines().next().unwrap_or("git failed");
-        return Err(line.trim().to_owned());
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(String::from_utf8_lossy(&ended.printed).into_owned())
 }

@@ -2,25 +2,22 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_config::program_on;
-use nix::sys::signal::{Signal, killpg};
-use nix::unistd::Pid;
-use tokio::io::{AsyncRead, AsyncReadExt as _};
-use tokio::process::{Child, Command};
+use hermes_program::{Limits, ProgramError, run};
+use tokio::process::Command;
 
 use super::MintError;
 
-/// A program may ask a service, but nobody: there is no terminal.
-const LONGEST: Duration = Duration::from_secs(60);
-/// More than any credential has.
-const MOST_BYTES: u64 = 256 * 1024;
-/// As much of a complaint is kept.
-const MOST_COMPLAINT: u64 = 4 * 1024;
-/// As much of it is repeated.
+/// A program may ask a service, but nobody: there is no terminal. No credential is as large as what it may print.
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(60),
+    printed: 256 * 1024,
+    complaint: 4 * 1024,
+};
+/// As much of a complaint is repeated.
 const MOST_QUOTED: usize = 200;
 
 /// A program, its arguments and its environment.
@@ -67,25 +64,31 @@ impl Program {
             file: self.file.clone(),
             why,
         };
-        let child = Command::new(&self.file)
+        let mut command = Command::new(&self.file);
+        command
             .args(&self.arguments)
             .env_clear()
-            .envs(self.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| failed(format!("it cannot be run: {error}")))?;
-        let mut running = Running(child);
-        match tokio::time::timeout(LONGEST, running.collect()).await {
-            Ok(result) => result.map_err(failed),
-            Err(_) => Err(failed(format!(
-                "it printed no credential within {} s",
-                LONGEST.as_secs()
-            ))),
+            .envs(self.environment.iter().map(|(name, value)| (name, value)));
+        let ended = run(command, &[], LIMITS).await.map_err(|error| {
+            failed(match error {
+                ProgramError::NotStarted(error) => format!("it cannot be run: {error}"),
+                ProgramError::TooSlow(limit) => {
+                    format!("it printed no credential within {} s", limit.as_secs())
+                }
+                ProgramError::TooMuch(_) => "it prints more than a credential".to_owned(),
+                ProgramError::Lost(error) => error.to_string(),
+            })
+        })?;
+        if ended.status.success() {
+            return Ok(String::from_utf8_lossy(&ended.printed).into_owned());
         }
+        Err(failed(match ended.complaints().first() {
+            Some(line) => format!(
+                "it failed: {}",
+                line.chars().take(MOST_QUOTED).collect::<String>()
+            ),
+            None => format!("it failed ({})", ended.status),
+        }))
     }
 }
 
@@ -97,67 +100,6 @@ impl fmt::Debug for Program {
             .field("arguments", &self.arguments)
             .finish_non_exhaustive()
     }
-}
-
-/// A program at work; dropping it before its end ends its whole group.
-struct Running(Child);
-
-impl Running {
-    async fn collect(&mut self) -> Result<String, String> {
-        let (stdout, stderr) = (self.0.stdout.take(), self.0.stderr.take());
-        let printing = async {
-            let (printed, _) = some(stdout, MOST_BYTES + 1).await;
-            printed
-        };
-        let complaining = async {
-            let (complaint, rest) = some(stderr, MOST_COMPLAINT).await;
-            if let Some(mut rest) = rest {
-                // A program that cannot go on complaining would end before it prints.
-                let _ = tokio::io::copy(&mut rest, &mut tokio::io::sink()).await;
-            }
-            complaint
-        };
-        let (printed, complaint) = tokio::join!(printing, complaining);
-        if printed.len() as u64 > MOST_BYTES {
-            return Err("it prints more than a credential".to_owned());
-        }
-        let status = self.0.wait().await.map_err(|error| error.to_string())?;
-        if status.success() {
-            return Ok(String::from_utf8_lossy(&printed).into_owned());
-        }
-        let complaint = String::from_utf8_lossy(&complaint);
-        let first = complaint.lines().map(str::trim).find(|it| !it.is_empty());
-        Err(match first {
-            Some(line) => format!(
-                "it failed: {}",
-                line.chars().take(MOST_QUOTED).collect::<String>()
-            ),
-            None => format!("it failed ({status})"),
-        })
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // There is no number any more once its end was heard: the group may be somebody else's by then.
-        if let Some(group) = self.0.id().and_then(|id| i32::try_from(id).ok()) {
-            // It may have ended by itself meanwhile.
-            let _ = killpg(Pid::from_raw(group), Signal::SIGKILL);
-        }
-    }
-}
-
-/// What comes before the end or the limit, and the pipe behind the limit; one that breaks has ended.
-async fn some<P: AsyncRead + Unpin>(pipe: Option<P>, most: u64) -> (Vec<u8>, Option<P>) {
-    let mut bytes = Vec::new();
-    let Some(pipe) = pipe else {
-        return (bytes, None);
-    };
-    let mut pipe = pipe.take(most);
-    // What was read before an error stands.
-    let read = pipe.read_to_end(&mut bytes).await;
-    let more = read.is_ok() && pipe.limit() == 0;
-    (bytes, more.then(|| pipe.into_inner()))
 }
 
 /// Where a program is that is named without a directory.

@@ -1,10 +1,9 @@
 //! Running `git` on the store.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use hermes_program::{Limits, ProgramError};
 use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
@@ -12,7 +11,9 @@ use super::project::Project;
 use super::{CheckpointError, CheckpointSettings};
 
 /// Most bytes of what git prints.
-const LARGEST_OUTPUT: u64 = 64 << 20;
+const LARGEST_OUTPUT: usize = 64 << 20;
+/// Most bytes of a complaint that are read.
+const LARGEST_COMPLAINT: usize = 64 << 10;
 /// Characters kept of a complaint.
 const LONGEST_COMPLAINT: usize = 500;
 /// What is never stored: dependencies, caches, binaries, media, secrets.
@@ -133,54 +134,34 @@ impl At<'_> {
         arguments: &[&str],
         input: Vec<u8>,
     ) -> Result<Vec<u8>, CheckpointError> {
-        let limited = tokio::time::timeout(self.git.timeout, self.spawn(arguments, input));
-        match self.cancel.run_until_cancelled(limited).await {
-            None => Err(CheckpointError::Cancelled),
-            Some(Err(_)) => Err(CheckpointError::TimedOut(self.git.timeout)),
-            Some(Ok(outcome)) => outcome,
-        }
-    }
-
-    async fn spawn(&self, arguments: &[&str], input: Vec<u8>) -> Result<Vec<u8>, CheckpointError> {
-        let mut child = self
-            .command(arguments)
-            .spawn()
-            .map_err(CheckpointError::NoGit)?;
-        let stdin = child.stdin.take();
-        let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
-        let feed = async {
-            if let Some(mut stdin) = stdin {
-                // A command that ends early says so by its exit.
-                let _ = stdin.write_all(&input).await;
-            }
+        let limits = Limits {
+            time: self.git.timeout,
+            printed: LARGEST_OUTPUT,
+            complaint: LARGEST_COMPLAINT,
         };
-        let drain = async |source: Option<&mut (dyn tokio::io::AsyncRead + Unpin + Send)>| {
-            let mut bytes = Vec::new();
-            if let Some(source) = source {
-                let _ = source.take(LARGEST_OUTPUT).read_to_end(&mut bytes).await;
-            }
-            bytes
-        };
-        let ((), out, told) = futures_util::future::join3(
-            feed,
-            drain(stdout.as_mut().map(|pipe| pipe as _)),
-            drain(stderr.as_mut().map(|pipe| pipe as _)),
-        )
-        .await;
-        let status = child.wait().await.map_err(CheckpointError::NoGit)?;
-        if status.success() {
-            return Ok(out);
-        }
-        let told = String::from_utf8_lossy(&told);
-        let start = told.len().saturating_sub(LONGEST_COMPLAINT);
-        Err(CheckpointError::Git {
+        let running = hermes_program::run(self.command(arguments), &input, limits);
+        let refused = |told: String| CheckpointError::Git {
             command: arguments.first().copied().unwrap_or_default().to_owned(),
-            told: told
-                .get(told.ceil_char_boundary(start)..)
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
-        })
+            told,
+        };
+        let ended = match self.cancel.run_until_cancelled(running).await {
+            None => return Err(CheckpointError::Cancelled),
+            Some(Ok(ended)) => ended,
+            Some(Err(ProgramError::TooSlow(limit))) => {
+                return Err(CheckpointError::TimedOut(limit));
+            }
+            Some(Err(error @ ProgramError::TooMuch(_))) => return Err(refused(error.to_string())),
+            Some(Err(ProgramError::NotStarted(error) | ProgramError::Lost(error))) => {
+                return Err(CheckpointError::NoGit(error));
+            }
+        };
+        if ended.status.success() {
+            return Ok(ended.printed);
+        }
+        let told = String::from_utf8_lossy(&ended.complaint);
+        let start = told.len().saturating_sub(LONGEST_COMPLAINT);
+        let told = told.get(told.ceil_char_boundary(start)..);
+        Err(refused(told.unwrap_or_default().trim().to_owned()))
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
@@ -223,11 +204,7 @@ impl At<'_> {
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_OPTIONAL_LOCKS", "0")
-            .env("LC_ALL", "C")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+            .env("LC_ALL", "C");
         for who in ["AUTHOR", "COMMITTER"] {
             command
                 .env(format!("GIT_{who}_NAME"), "hermes")

@@ -2,14 +2,17 @@
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use hermes_core::ToolContext;
 use hermes_policy::Finding;
 use hermes_policy::tirith::{Breaker, Ended, Failing, left_alone, read_check};
+use hermes_program::{Limits, ProgramError};
 use tokio::process::Command;
+
+/// Bytes of a report on a command.
+const LARGEST_REPORT: usize = 1024 * 1024;
 
 /// Runs the scanner.
 pub struct Tirith {
@@ -66,7 +69,8 @@ impl Tirith {
     }
 
     async fn run(&self, command: &str) -> (Ended, String) {
-        let started = Command::new(&self.program)
+        let mut scanner = Command::new(&self.program);
+        scanner
             .args([
                 "check",
                 "--json",
@@ -77,28 +81,30 @@ impl Tirith {
             ])
             .arg(command)
             .env_clear()
-            .envs(self.environment.iter().cloned())
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn();
-        let child = match started {
-            Ok(child) => child,
-            Err(error) => return (not_started(&error), String::new()),
+            .envs(self.environment.iter().cloned());
+        let limits = Limits {
+            time: self.limit,
+            printed: LARGEST_REPORT,
+            complaint: 0,
         };
-        match tokio::time::timeout(self.limit, child.wait_with_output()).await {
-            Err(_) => (Ended::TimedOut, String::new()),
-            Ok(Err(error)) => (Ended::NotStarted(error.to_string()), String::new()),
-            Ok(Ok(output)) => {
+        let ended = match hermes_program::run(scanner, &[], limits).await {
+            Ok(output) => {
                 use std::os::unix::process::ExitStatusExt as _;
                 let ended = match (output.status.code(), output.status.signal()) {
                     (Some(code), _) => Ended::Code(code),
                     (None, signal) => Ended::Signal(signal.unwrap_or_default()),
                 };
-                (ended, String::from_utf8_lossy(&output.stdout).into_owned())
+                return (ended, String::from_utf8_lossy(&output.printed).into_owned());
             }
-        }
+            Err(ProgramError::TooSlow(_)) => Ended::TimedOut,
+            // The command may be made so that there is this much to say of it.
+            Err(ProgramError::TooMuch(_)) => {
+                Ended::NotTaken("there is too much to report".to_owned())
+            }
+            Err(ProgramError::NotStarted(error)) => not_started(&error),
+            Err(ProgramError::Lost(error)) => Ended::NotStarted(error.to_string()),
+        };
+        (ended, String::new())
     }
 
     fn breaker(&self) -> std::sync::MutexGuard<'_, Breaker> {

@@ -2,17 +2,18 @@
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hermes_config::{Loaded, SkillsHub};
 use hermes_core::{FailureKind, SystemRandom};
 use hermes_http::{AddressPolicy, ClientBuilder, HttpClient};
 use hermes_policy::Blocklist;
+use hermes_program::Limits;
 use hermes_secrets::{Secret, SecretName};
 use hermes_skills::Library;
 use hermes_skills::hub::{self, AppLogin, GithubLogin, Hub, Reach, Shelf};
+use tokio::process::Command;
 
 use super::Asking;
 use crate::commands::ask;
@@ -21,9 +22,12 @@ use crate::context::Context;
 use crate::hands::{library_at, shipped};
 use crate::network;
 
-/// Longest that `gh` may take to say its token.
-const GH_PATIENCE: Duration = Duration::from_secs(5);
-const STEP: Duration = Duration::from_millis(20);
+/// What `gh` may take to say its token.
+const GH: Limits = Limits {
+    time: Duration::from_secs(5),
+    printed: 4 * 1024,
+    complaint: 0,
+};
 
 /// How far a subcommand reaches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,31 +175,18 @@ impl<'a> Ground<'a> {
             .find(|path| path.is_file())?;
         let environment = &self.context.environment;
         let passed = ["HOME", "PATH", "XDG_CONFIG_HOME", "GH_CONFIG_DIR"];
-        let mut child = Command::new(program)
-            .args(["auth", "token"])
-            .env_clear()
-            .envs(
-                passed
-                    .iter()
-                    .filter_map(|name| Some((name, environment.filled(name)?))),
-            )
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
+        let mut command = Command::new(program);
+        command.args(["auth", "token"]).env_clear().envs(
+            passed
+                .iter()
+                .filter_map(|name| Some((name, environment.filled(name)?))),
+        );
+        // It is only a convenience; without it GitHub answers less often.
+        let ended = self
+            .wait(hermes_program::run(command, &[], GH))
+            .ok()?
             .ok()?;
-        let begun = Instant::now();
-        while child.try_wait().ok()?.is_none() {
-            if begun.elapsed() > GH_PATIENCE {
-                // It is only a convenience; without it GitHub answers less often.
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-            std::thread::sleep(STEP);
-        }
-        let said = child.wait_with_output().ok()?;
-        let token = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+        let token = String::from_utf8_lossy(&ended.printed).trim().to_owned();
         secret("GH_TOKEN", &token)
     }
 

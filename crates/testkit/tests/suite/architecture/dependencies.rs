@@ -22,9 +22,17 @@ const TABLE: &[(&str, Allowed)] = &[
     ("http", Allowed::Only(&["core", "config", "secrets"])),
     ("store", Allowed::Only(&["core", "config", "secrets"])),
     ("local-model", Allowed::Only(&["core"])),
+    ("program", Allowed::Only(&[])),
     (
         "llm",
-        Allowed::Only(&["core", "config", "secrets", "http", "local-model"]),
+        Allowed::Only(&[
+            "core",
+            "program",
+            "config",
+            "secrets",
+            "http",
+            "local-model",
+        ]),
     ),
     ("policy", Allowed::Only(&["core", "config", "secrets"])),
     (
@@ -52,15 +60,15 @@ const TABLE: &[(&str, Allowed)] = &[
     (
         "tools",
         Allowed::Only(&[
-            "core", "config", "secrets", "http", "store", "llm", "policy", "exec", "memory",
-            "skills", "web",
+            "core", "program", "config", "secrets", "http", "store", "llm", "policy", "exec",
+            "memory", "skills", "web",
         ]),
     ),
     (
         "agent",
         Allowed::Only(&[
-            "core", "config", "secrets", "http", "store", "llm", "policy", "memory", "skills",
-            "tools",
+            "core", "program", "config", "secrets", "http", "store", "llm", "policy", "memory",
+            "skills", "tools",
         ]),
     ),
     ("tui", Allowed::Only(&["core"])),

@@ -1,17 +1,21 @@
 //! The picture on the clipboard.
 
-use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use hermes_config::program_on;
-use tokio::io::AsyncReadExt as _;
+use hermes_program::{Limits, ProgramError};
 use tokio::process::Command;
 
 /// A program that cannot reach a clipboard says so at once; one that hangs is not waited for.
 const LIMIT: Duration = Duration::from_secs(3);
 /// No picture that a model takes is larger.
-const LARGEST: u64 = 20 * 1024 * 1024;
+const LARGEST: usize = 20 * 1024 * 1024;
+/// As digits a picture is twice as long.
+const LIMITS: Limits = Limits {
+    time: LIMIT,
+    printed: 2 * LARGEST + 64,
+    complaint: 0,
+};
 /// What a PNG begins with.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// What stands around the digits of a picture that is written in hexadecimal.
@@ -83,15 +87,17 @@ pub(super) async fn picture(search: &str) -> Result<Vec<u8>, Nothing> {
         let Some(program) = program_on(search, name) else {
             continue;
         };
-        let read = tokio::time::timeout(LIMIT, printed(&program, arguments)).await;
-        match read {
-            Ok(Some(bytes)) => match of(bytes) {
-                Some(picture) if picture.len() as u64 > LARGEST => why = Nothing::TooLarge,
+        let mut command = Command::new(&program);
+        command.args(arguments);
+        match hermes_program::run(command, &[], LIMITS).await {
+            Ok(ended) => match of(ended.printed) {
+                Some(picture) if picture.len() > LARGEST => why = Nothing::TooLarge,
                 Some(picture) => return Ok(picture),
                 None => why = Nothing::Empty,
             },
-            Ok(None) => why = Nothing::Empty,
-            Err(_) => why = Nothing::Silent(name),
+            Err(ProgramError::TooMuch(_)) => why = Nothing::TooLarge,
+            Err(ProgramError::TooSlow(_)) => why = Nothing::Silent(name),
+            Err(ProgramError::NotStarted(_) | ProgramError::Lost(_)) => why = Nothing::Empty,
         }
     }
     Err(why)
@@ -119,24 +125,4 @@ fn bytes_of(digits: &[u8]) -> Option<Vec<u8>> {
         _ => None,
     });
     pairs.collect()
-}
-
-async fn printed(program: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .ok()?;
-    let mut bytes = Vec::new();
-    let output = child.stdout.take()?;
-    // As digits a picture is twice as long.
-    output
-        .take(2 * LARGEST + 64)
-        .read_to_end(&mut bytes)
-        .await
-        .ok()?;
-    Some(bytes)
 }

@@ -1,9 +1,9 @@
 //! Trying whether another machine lets commands in, before anything is written.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
+use hermes_program::{Limits, ProgramError};
 use tokio::process::Command;
 
 use crate::commands::ask;
@@ -14,8 +14,12 @@ use crate::output::{Output, one_line};
 
 /// How long the machine may take to answer.
 const CONNECT: Duration = Duration::from_secs(10);
-/// How long all of it may take; a login may run things of its own.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// A login may run things of its own, and print a greeting.
+const LIMITS: Limits = Limits {
+    time: Duration::from_secs(30),
+    printed: 256 * 1024,
+    complaint: 64 * 1024,
+};
 /// Most of what ssh says that is shown.
 const MOST_SAID: usize = 300;
 /// What ssh needs to know of us.
@@ -46,23 +50,23 @@ async fn tried(draft: &Draft, context: &Context) -> Result<(), String> {
     let mut command = Command::new(program);
     command
         .args(arguments(draft, context.environment.filled("HOME")))
-        .env_clear()
-        .stdin(Stdio::null())
-        .kill_on_drop(true);
+        .env_clear();
     for name in CARRIED {
         if let Some(value) = context.environment.get(name) {
             command.env(name, value);
         }
     }
-    let done = tokio::time::timeout(PATIENCE, command.output()).await;
-    let done = done.map_err(|_| format!("no answer within {} s", PATIENCE.as_secs()))?;
-    let done = done.map_err(|error| format!("ssh cannot be started: {error}"))?;
+    let done = hermes_program::run(command, &[], LIMITS).await;
+    let done = done.map_err(|error| match error {
+        ProgramError::NotStarted(error) => format!("ssh cannot be started: {error}"),
+        ProgramError::TooSlow(limit) => format!("no answer within {} s", limit.as_secs()),
+        error @ (ProgramError::TooMuch(_) | ProgramError::Lost(_)) => error.to_string(),
+    })?;
     if done.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&done.stderr);
-    let said = said.lines().rfind(|line| !line.trim().is_empty());
-    let said = said.unwrap_or("ssh said nothing").trim();
+    let said = done.complaints().pop();
+    let said = said.unwrap_or_else(|| "ssh said nothing".to_owned());
     Err(said.chars().take(MOST_SAID).collect())
 }
 
