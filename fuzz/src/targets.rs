@@ -217,6 +217,24 @@ const QUOTED_WAYS: &[&str] = &[
     "gdb -ex 'shell @'",
     "lldb -o 'platform shell @'",
     "ansible all -a '@'",
+    "make -f <( echo 'a: ; @' )",
+    "gmake --file=<( echo 'a: ; @' )",
+    "awk -f <( echo 'BEGIN { system(\"@\") }' )",
+    "sed -f <( echo '1e @' ) f",
+    "vim -S <( echo '!@' ) f",
+    "gdb -x <( echo 'shell @' )",
+    "sqlite3 -init <( echo '.shell @' ) f",
+    "psql -f <( echo '\\! @' )",
+    "ssh -F <( echo 'ProxyCommand @' ) h",
+    "tmux source-file <( echo 'run-shell \"@\"' )",
+    "cp <( echo '@' ) zq; sh zq",
+    "echo '@' > zq; cp zq zr; sh zr",
+    "echo 'shell @' > zq; gdb -x zq",
+    "echo '\\! @' > zq; psql -f zq",
+    "echo 'ProxyCommand @' > zq; ssh -F zq h",
+    "printf 'a:\\n\\t%s\\n' '@' > justfile; just",
+    "echo 'x = !@' > zq; git -c include.path=zq x",
+    "echo 'system(\"@\");' > zq.c; gcc zq.c -o zq && ./zq",
 ];
 
 /// Ways a program that nobody knows may be told what to start; `%` is its name.
@@ -250,6 +268,10 @@ const UNKNOWN_QUOTED_WAYS: &[&str] = &[
     "% sh -c '@'",
     "% <<< '@'",
     "% 'first; @'",
+    "% -f <( echo '@' )",
+    "% --file=<( echo '@' )",
+    "echo '@' > zq.txt; % zq.txt",
+    "echo '@' > zq.txt; % run",
 ];
 
 /// A name that no table holds.
@@ -300,6 +322,10 @@ fn disguises(input: &str) -> Result<(), String> {
             Some(way) => way.replace('@', &hidden),
             None => {
                 let way = QUOTED_WAYS[way - WAYS.len()];
+                // Inside quotes of its own it must hold none.
+                if way.contains("\"@\"") && hidden.contains(['"', '\\', '\n']) {
+                    continue;
+                }
                 // What takes one line leaves the others.
                 if (way.contains("read -r x") || way.contains("xargs -I")) && hidden.contains('\n')
                 {

@@ -7,6 +7,7 @@
 mod coding;
 mod context;
 mod guidance;
+mod inside;
 mod place;
 mod scan;
 mod size;
@@ -29,6 +30,7 @@ use crate::turn::SkillsPart;
 pub(crate) use coding::is_surface as is_coding_surface;
 pub(crate) use context::Hints;
 use context::Section;
+pub(crate) use inside::Project;
 pub use size::{PromptPart, PromptQuestion, PromptSize, Tier, prompt_size};
 
 /// Tells a prompt without the user's own files from one with them.

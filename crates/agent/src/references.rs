@@ -22,6 +22,7 @@ use crate::typed::{ATTACHED, NOT_ATTACHED};
 use parse::{Found, Reference};
 
 pub use git::{Git, Starting};
+pub(crate) use guard::is_denied as may_hold_keys;
 
 /// Most references one message may have.
 const MOST_REFERENCES: usize = 25;

@@ -22,7 +22,7 @@ pub(crate) enum Guard {
     Project,
     /// What starts by itself: timers, services, login items.
     Persistence,
-    /// Hooks of a repository.
+    /// Hooks of a repository, and the folder of a project whose settings we follow.
     Hook,
 }
 
@@ -112,7 +112,9 @@ pub(crate) fn guards(path: &str, around: &Surroundings) -> Vec<Guard> {
     } else if is_credential(path, around) && !guards.contains(&Guard::Ssh) {
         guards.push(Guard::Credential);
     }
-    if path.contains("/.git/hooks/") || path.ends_with("/.git/config") {
+    // Our own home has that name too.
+    let ours = name == ".hermes" && !is_under(&around.product_home, path);
+    if path.contains("/.git/hooks/") || path.ends_with("/.git/config") || ours {
         guards.push(Guard::Hook);
     }
     guards

@@ -14,6 +14,7 @@ mod ours;
 mod process;
 mod running;
 mod scripts;
+mod secrets;
 mod sql;
 mod suspicion;
 mod system;

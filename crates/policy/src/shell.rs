@@ -23,6 +23,7 @@ mod find;
 mod flow;
 mod functions;
 mod given;
+mod handed;
 mod interpreters;
 mod invocation;
 mod makefile;

@@ -88,13 +88,13 @@ pub fn read_check(ended: &Ended, output: &str, failing: Failing, command: &str) 
         Ended::NotTaken(why) => {
             let why = format!("Tirith cannot look at this command: {why}");
             return Reading {
-                findings: vec![finding("unavailable", why.clone(), span)],
+                findings: vec![unchecked(&why, span)],
                 failure: Some(why),
             };
         }
     };
     let findings = match (&failure, failing) {
-        (Some(why), Failing::Closed) => vec![finding("unavailable", why.clone(), span)],
+        (Some(why), Failing::Closed) => vec![unchecked(why, span)],
         (Some(_), Failing::Open) | (None, _) => Vec::new(),
     };
     Reading { findings, failure }
@@ -108,11 +108,11 @@ pub fn left_alone(failing: Failing, command: &str) -> Vec<Finding> {
     };
     match failing {
         Failing::Open => Vec::new(),
-        Failing::Closed => vec![finding(
-            "unavailable",
-            format!("Tirith failed {MAX_CRASHES} times in a row and is not asked any more"),
-            span,
-        )],
+        Failing::Closed => {
+            let why =
+                format!("Tirith failed {MAX_CRASHES} times in a row and is not asked any more");
+            vec![unchecked(&why, span)]
+        }
     }
 }
 
@@ -137,21 +137,12 @@ fn found(code: i32, output: &str, span: Span) -> Vec<Finding> {
             let reason = [&one.title, &one.description, &one.severity]
                 .into_iter()
                 .find(|text| !text.is_empty());
-            finding(
-                rule,
-                cut(reason.map_or("is suspicious to Tirith", String::as_str)),
-                span,
-            )
+            finding(rule, suspicious(reason.map_or("", String::as_str)), span)
         })
         .collect();
     if findings.is_empty() {
         let rule = if code == 1 { "block" } else { "warn" };
-        let reason = if report.summary.is_empty() {
-            "is suspicious to Tirith".to_owned()
-        } else {
-            cut(&report.summary)
-        };
-        findings.push(finding(rule, reason, span));
+        findings.push(finding(rule, suspicious(&report.summary), span));
     }
     findings
 }
@@ -161,6 +152,20 @@ fn is_app_warning(one: &Reported) -> bool {
     let rule = one.rule_id.to_ascii_lowercase().replace('-', "_");
     let about = format!("{} {}", one.title, one.description);
     rule.contains("lookalike_tld") && about.contains(".app")
+}
+
+/// What is said about a command that nobody looked at. Reasons go on after «it».
+fn unchecked(why: &str, span: Span) -> Finding {
+    let reason = format!("could not be looked through beforehand ({why})");
+    finding("unavailable", reason, span)
+}
+
+/// What is said about a finding, with the scanner's own words if it has any.
+fn suspicious(words: &str) -> String {
+    match words {
+        "" => "is suspicious to Tirith".to_owned(),
+        words => format!("is suspicious to Tirith (\"{}\")", cut(words)),
+    }
 }
 
 fn finding(rule: &str, reason: String, span: Span) -> Finding {
@@ -238,6 +243,17 @@ mod tests {
         assert_eq!(
             categories(Ended::Code(1), app, Failing::Open),
             ["tirith:lookalike_tld"]
+        );
+        // A reason goes on after «it».
+        let said = |output, code| {
+            let reading = read_check(&Ended::Code(code), output, Failing::Closed, "curl u");
+            reading.findings.into_iter().next().unwrap().reason
+        };
+        assert_eq!(said(report, 1), "is suspicious to Tirith (\"pipes\")");
+        assert_eq!(said("", 2), "is suspicious to Tirith");
+        assert_eq!(
+            said("", 7),
+            "could not be looked through beforehand (Tirith ended with code 7)"
         );
         let many = format!(
             "{{\"findings\":[{}]}}",

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
 
+use super::inside::{self, Project};
 use super::{Facts, scan};
 use crate::extent::SHORT_BELOW;
 
@@ -23,8 +24,6 @@ const OWN_FILES: [&str; 2] = [".hermes.md", "HERMES.md"];
 const MOST_OF_HINT: usize = 8_000;
 /// Most files that are read together.
 const MOST_FILES: usize = 100;
-/// A file longer than this is not read at all.
-const MOST_BYTES: u64 = 8 * 1024 * 1024;
 /// How far up from a touched file hints are looked for.
 const MOST_LEVELS: usize = 5;
 
@@ -32,7 +31,7 @@ const MOST_LEVELS: usize = 5;
 pub(super) fn soul(facts: &Facts<'_>) -> Section {
     let path = facts.home.join("SOUL.md");
     let mut warnings = Vec::new();
-    let text = read(&path, &mut warnings).unwrap_or_default();
+    let text = inside::own(&path, &mut warnings).unwrap_or_default();
     let shown = path.display().to_string();
     let (text, about) = cut(&path, &shown, &text, limit(facts));
     warnings.extend(about);
@@ -51,7 +50,11 @@ pub(super) fn soul(facts: &Facts<'_>) -> Section {
 pub(super) fn project(facts: &Facts<'_>) -> Section {
     let limit = limit(facts);
     let mut warnings = Vec::new();
-    for sources in sources(facts.directory) {
+    let project = Project {
+        directory: facts.directory,
+        home: facts.home,
+    };
+    for sources in sources(project) {
         let mut rules = String::new();
         // Files that are read together share the room that there is for one.
         let mut left = limit;
@@ -65,7 +68,7 @@ pub(super) fn project(facts: &Facts<'_>) -> Section {
                 ));
                 break;
             }
-            let Some(text) = read_rules(path, &mut warnings) else {
+            let Some(text) = read_rules(path, project, &mut warnings) else {
                 continue;
             };
             let shown = path
@@ -105,8 +108,9 @@ fn by_window(window: u32) -> usize {
 }
 
 /// The files that may hold rules, those that are read together in one list, the most important first.
-fn sources(directory: &Path) -> Vec<Vec<PathBuf>> {
-    let single = own_files(directory)
+fn sources(project: Project<'_>) -> Vec<Vec<PathBuf>> {
+    let directory = project.directory;
+    let single = own_files(project)
         .into_iter()
         .chain(PROJECT_FILES.map(|name| directory.join(name)));
     let mut sources: Vec<Vec<PathBuf>> = single.map(|path| vec![path]).collect();
@@ -116,12 +120,10 @@ fn sources(directory: &Path) -> Vec<Vec<PathBuf>> {
 }
 
 /// `.hermes.md` here and above, up to the root of the repository; outside of one only here.
-fn own_files(directory: &Path) -> Vec<PathBuf> {
-    let root = directory
-        .ancestors()
-        .find(|path| path.join(".git").exists())
-        .unwrap_or(directory);
-    directory
+fn own_files(project: Project<'_>) -> Vec<PathBuf> {
+    let root = project.root();
+    project
+        .directory
         .ancestors()
         .take_while(|level| level.starts_with(root))
         .flat_map(|level| OWN_FILES.map(|name| level.join(name)))
@@ -187,33 +189,10 @@ fn without_front_matter(text: &str) -> &str {
 }
 
 /// The text of a file of rules without its front matter, if it says anything.
-fn read_rules(path: &Path, warnings: &mut Vec<String>) -> Option<String> {
-    let text = read(path, warnings)?;
+fn read_rules(path: &Path, project: Project<'_>, warnings: &mut Vec<String>) -> Option<String> {
+    let text = project.read(path, warnings)?;
     let rules = without_front_matter(&text);
     (!rules.trim().is_empty()).then(|| rules.to_owned())
-}
-
-/// The text of a file that is there, if it says anything. What keeps one that is there from being read is a warning.
-fn read(path: &Path, warnings: &mut Vec<String>) -> Option<String> {
-    let facts = std::fs::metadata(path).ok()?;
-    if !facts.is_file() {
-        return None;
-    }
-    if facts.len() > MOST_BYTES {
-        warnings.push(format!(
-            "{} has {} bytes and is left out; at most {MOST_BYTES} are read",
-            path.display(),
-            facts.len()
-        ));
-        return None;
-    }
-    let bytes = std::fs::read(path)
-        .inspect_err(|error| {
-            warnings.push(format!("{} cannot be read: {error}", path.display()));
-        })
-        .ok()?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    (!text.trim().is_empty()).then_some(text)
 }
 
 /// Begins what is told about a subdirectory; a history that holds it was told already.
@@ -231,9 +210,10 @@ impl Hints {
     pub(crate) fn about<'h>(
         &mut self,
         touched: &Path,
-        directory: &Path,
+        project: Project<'_>,
         history: impl FnOnce() -> Box<dyn Iterator<Item = &'h str> + 'h>,
     ) -> Option<String> {
+        let directory = project.directory;
         let whole = directory.join(touched);
         let start = if whole.is_dir() {
             whole.as_path()
@@ -266,7 +246,7 @@ impl Hints {
                 .iter()
                 .chain([&CURSOR_FILE])
                 .map(|name| level.join(name))
-                .find_map(|path| Some((read_rules(&path, &mut unread)?, path)));
+                .find_map(|path| Some((read_rules(&path, project, &mut unread)?, path)));
             let Some((text, path)) = found else {
                 continue;
             };

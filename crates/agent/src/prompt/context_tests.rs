@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::extent::Extent;
+use crate::prompt::inside::MOST_BYTES;
 use crate::prompt::{Wanted, build, is_for};
 use crate::turn::SkillsPart;
 
@@ -136,9 +137,13 @@ fn each_subdirectory_is_told_about_once() {
     fs::write(root.join("AGENTS.md"), "root rule").unwrap();
     fs::write(root.join("sub/AGENTS.md"), "sub rule").unwrap();
     fs::write(root.join("sub/deep/CLAUDE.md"), "deep rule").unwrap();
+    let project = Project {
+        directory: root,
+        home: Path::new("/nowhere"),
+    };
     let mut hints = Hints::default();
     let mut about =
-        |path: &str| hints.about(Path::new(path), root, || Box::new(std::iter::empty()));
+        |path: &str| hints.about(Path::new(path), project, || Box::new(std::iter::empty()));
     let hint = about("sub/deep/a.rs").unwrap();
     let (sub, deep) = (
         hint.find("sub rule").unwrap(),
@@ -149,7 +154,7 @@ fn each_subdirectory_is_told_about_once() {
     assert_eq!(about("/etc/passwd"), None);
     assert_eq!(about("../x/a.rs"), None);
     let mut resumed = Hints::default();
-    let again = resumed.about(Path::new("sub/b.rs"), root, || {
+    let again = resumed.about(Path::new("sub/b.rs"), project, || {
         Box::new([hint.as_str()].into_iter())
     });
     assert_eq!(again, None, "an earlier turn was told");

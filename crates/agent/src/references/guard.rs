@@ -69,7 +69,7 @@ pub(super) fn resolve(path: &str, facts: &References<'_>) -> Result<PathBuf, Str
 }
 
 /// Whether a real path is, or lies inside, something that holds keys.
-pub(super) fn is_denied(path: &Path, home: &Path) -> bool {
+pub(crate) fn is_denied(path: &Path, home: &Path) -> bool {
     let names: Vec<String> = path
         .components()
         .filter_map(|component| match component {

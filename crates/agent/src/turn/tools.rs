@@ -16,6 +16,7 @@ use crate::batch::plan::{self, MOST_AT_ONCE};
 use crate::batch::present::{self, Sizes, Spill};
 use crate::batch::{Ready, run};
 use crate::host::Host;
+use crate::prompt::Project;
 
 /// The tool whose scripts make many calls at the price of one.
 const SCRIPTS: &str = "execute_code";
@@ -207,11 +208,14 @@ impl Turn<'_> {
                 _ => None,
             }))
         };
-        let directory = &self.around.spec.directory;
+        let project = Project {
+            directory: &self.around.spec.directory,
+            home: &self.around.services.home,
+        };
         let hints = &mut self.hints;
         touched(&ready.call.arguments)
             .iter()
-            .filter_map(|path| hints.about(path, directory, results))
+            .filter_map(|path| hints.about(path, project, results))
             .collect()
     }
 

@@ -133,6 +133,72 @@ async fn a_context_file_that_is_too_large_is_named_and_the_next_one_counts() {
     );
 }
 
+// AG-4, EX-47
+#[tokio::test]
+async fn a_context_file_that_leads_out_of_the_project_or_to_keys_is_named_and_not_told() {
+    const NAMES: [&str; 5] = [
+        "AGENTS.md",
+        "CLAUDE.md",
+        ".cursorrules",
+        ".hermes.md",
+        "HERMES.md",
+    ];
+    for name in NAMES {
+        let fixture = Fixture::new(Scenario::new().reply(text("ok")));
+        let work = fixture.folder.path().join("work");
+        fs::create_dir(work.join(".git")).unwrap();
+        let keys = fixture.folder.path().join("credentials");
+        fs::write(&keys, "the key of another place").unwrap();
+        std::os::unix::fs::symlink("../credentials", work.join(name)).unwrap();
+        let done = fixture.ask("hi").await;
+        let told = notices(&done);
+        let is_told = |text: &&str| text.contains(name) && text.contains("leads to");
+        assert!(told.iter().any(is_told), "{name}: {told:?}");
+        let asked = fixture.requests()[0].expect_json().to_string();
+        assert!(!asked.contains("another place"), "{name}: {asked}");
+    }
+    let fixture = Fixture::new(Scenario::new().reply(text("ok")));
+    let work = fixture.folder.path().join("work");
+    fs::write(work.join(".env"), "TOKEN=of-the-project").unwrap();
+    std::os::unix::fs::symlink(".env", work.join("AGENTS.md")).unwrap();
+    fs::create_dir(work.join("docs")).unwrap();
+    fs::write(work.join("docs/rules.md"), "Use tabs.").unwrap();
+    std::os::unix::fs::symlink("docs/rules.md", work.join("CLAUDE.md")).unwrap();
+    fixture.ask("hi").await;
+    let asked = fixture.requests()[0].expect_json().to_string();
+    assert!(!asked.contains("of-the-project"), "{asked}");
+    assert!(asked.contains("Use tabs."), "a link inside: {asked}");
+}
+
+// AG-5, EX-47
+#[tokio::test]
+async fn the_rules_of_a_directory_are_not_read_through_a_link_that_leads_away() {
+    let scenario = Scenario::new()
+        .reply(tool_call("look", json!({"path": "sub/a.rs"})))
+        .reply(tool_call("look", json!({"path": "away/a.rs"})))
+        .reply(tool_call("look", json!({"path": "near/a.rs"})))
+        .reply(text("Seen."));
+    let fixture = Fixture::new(scenario).tool(Scripted::saying("look", "a tree"));
+    let work = fixture.folder.path().join("work");
+    let keys = fixture.folder.path().join("keys");
+    for folder in [&keys, &work.join("sub"), &work.join("near")] {
+        fs::create_dir(folder).unwrap();
+    }
+    fs::write(keys.join("AGENTS.md"), "the key of another place").unwrap();
+    fs::write(work.join("shared.md"), "Rule of all.").unwrap();
+    for (target, link) in [
+        (keys.join("AGENTS.md").as_path(), "sub/AGENTS.md"),
+        (keys.as_path(), "away"),
+        (std::path::Path::new("../shared.md"), "near/AGENTS.md"),
+    ] {
+        std::os::unix::fs::symlink(target, work.join(link)).unwrap();
+    }
+    assert_eq!(fixture.ask("look").await.text, "Seen.");
+    let asked = fixture.requests()[3].expect_json().to_string();
+    assert!(!asked.contains("another place"), "{asked}");
+    assert!(asked.contains("Rule of all."), "a link inside: {asked}");
+}
+
 // AG-30
 #[tokio::test]
 async fn only_tools_that_are_chosen_and_ready_are_offered_in_one_order() {

@@ -274,13 +274,15 @@ fn a_skin_that_is_named_is_put_on_at_once() {
     assert!(!config.contains("poseidon"), "{config}");
 }
 
-// CL-21
+// CL-21, EX-52
 #[test]
 fn commands_of_the_users_own_run_and_stand_for_others() {
     let server = echoing();
     let program = quiet(
         &server,
-        "quick_commands:\n  greet: {type: exec, command: 'echo hello $((40 + 2)); echo key $SECRET_API_KEY; pwd'}\n  \
+        "approvals:\n  deny: ['touch *']\n\
+         quick_commands:\n  mark: {type: exec, command: 'cd . && /usr/bin/touch marked'}\n  \
+         greet: {type: exec, command: 'echo hello $((40 + 2)); echo key $SECRET_API_KEY; pwd'}\n  \
          wipe: {type: exec, command: 'rm -rf /'}\n  \
          who: {type: alias, target: whoami}\n  \
          loop: {type: alias, target: /loop}\n",
@@ -295,6 +297,7 @@ fn commands_of_the_users_own_run_and_stand_for_others() {
         ("/greet", "hello 42"),
         ("/who", "at the terminal"),
         ("/wipe", "never runs"),
+        ("/mark", "`touch *` in approvals.deny"),
         ("/loop", "stands for itself"),
         ("/gree", "hello 42"),
         ("/grete", "Did you mean /greet?"),
@@ -302,6 +305,7 @@ fn commands_of_the_users_own_run_and_stand_for_others() {
         answers(&terminal, line, shown);
     }
     assert!(!terminal.screen().contains("sk-1234567890"));
+    assert!(!program.home.workspace().join("marked").exists());
     leave(&terminal);
 }
 

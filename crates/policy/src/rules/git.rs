@@ -8,8 +8,14 @@ pub(super) const RULES: &[Rule] = &[
         category: "git-reset-hard",
         severity: Severity::Ask,
         reason: "throws uncommitted changes away",
-        looks: Looks::Program(|one, _| is(one, "reset") && one.long("--hard")),
+        looks: Looks::Program(|one, _| {
+            let forced = one.short("f") || one.long("--force");
+            is(one, "reset") && one.long("--hard")
+                || is(one, "worktree") && one.argument(1) == "remove" && forced
+        }),
         catches: &[
+            "git worktree remove --force ../wt",
+            "git worktree remove -f ../wt",
             "git reset --hard",
             "git reset --har",
             "git -C d reset --hard HEAD~1",
@@ -19,6 +25,8 @@ pub(super) const RULES: &[Rule] = &[
             "git reset HEAD x",
             "git reset --soft HEAD~1",
             "git log --grep='reset --hard'",
+            "git worktree remove ../wt",
+            "git worktree add -f ../wt",
         ],
     },
     Rule {
@@ -97,7 +105,7 @@ pub(super) const RULES: &[Rule] = &[
             match one.argument(0) {
                 "filter-branch" | "filter-repo" => one.name == "git",
                 "reflog" => one.name == "git" && matches!(second, "expire" | "delete"),
-                "stash" => one.name == "git" && second == "clear",
+                "stash" => one.name == "git" && matches!(second, "clear" | "drop"),
                 "update-ref" => one.name == "git" && one.has("-d"),
                 "gc" => {
                     one.name == "git"
@@ -113,6 +121,7 @@ pub(super) const RULES: &[Rule] = &[
             "git filter-branch --all",
             "git reflog expire --expire=now --all",
             "git stash clear",
+            "git stash drop stash@{1}",
             "git gc --prune=now",
         ],
         passes: &["git stash", "git stash pop", "git reflog", "git gc"],

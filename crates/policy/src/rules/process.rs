@@ -168,6 +168,7 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Ask,
         reason: "ends processes by name, by force or by pattern",
         looks: Looks::Program(|one, _| match one.name.as_str() {
+            "pkill" | "killall" if of_a_user(one) => true,
             "pkill" | "killall" => {
                 let forced = one
                     .arguments()
@@ -180,7 +181,12 @@ pub(super) const RULES: &[Rule] = &[
                         && one.short("f")
                         && one.operands().any(|field| field.text.len() < 3)
             }
-            "skill" | "fuser" => one.short("k"),
+            "fuser" => one.short("k"),
+            // Also a word of other programs, so only what it would do counts.
+            "skill" => {
+                let mut arguments = one.arguments().iter();
+                one.has("-u") || arguments.any(|field| is_kill_signal(&field.text))
+            }
             "xkill" => true,
             "loginctl" => one
                 .words(SYSTEMCTL_VALUED)
@@ -196,8 +202,14 @@ pub(super) const RULES: &[Rule] = &[
             "fuser -k 8080/tcp",
             "loginctl terminate-user anna",
             "loginctl kill-session 3",
+            "killall -u ada",
+            "pkill -u ada",
+            "pkill -TERM --euid ada",
+            "skill -KILL -u ada",
         ],
         passes: &[
+            "pkill -u ada node",
+            "killall -u ada node",
             "pkill -f vite",
             "killall node",
             "pgrep -f node",
@@ -216,6 +228,7 @@ pub(super) const RULES: &[Rule] = &[
             "kill 1",
             "kill -9 $PPID",
             "kill $$",
+            "kill -9 -- -$$",
             "kill 4711",
             "pgrep hermes | xargs kill",
             "launchctl bootout gui/501/ai.hermes.gateway",
@@ -269,6 +282,15 @@ fn targets(one: &Invocation) -> impl Iterator<Item = &str> {
         _ => 0,
     };
     words.into_iter().skip(skip).filter(|word| *word != "--")
+}
+
+/// Whether all processes of a user are meant, whatever their names.
+fn of_a_user(one: &Invocation) -> bool {
+    const USERS: &[&str] = &["-u", "--user", "-U", "--euid", "--uid"];
+    const VALUED: &[&str] = &[
+        "-u", "--user", "-U", "--euid", "--uid", "-s", "--signal", "-g", "-t", "-P",
+    ];
+    !one.values(USERS).is_empty() && one.words(VALUED).next().is_none()
 }
 
 fn is_kill_signal(text: &str) -> bool {
@@ -375,7 +397,7 @@ fn ends_us(one: &Invocation, around: &Surroundings) -> bool {
         "kill" => {
             let asks_only = matches!(one.argument(0), "-0" | "-l" | "-L");
             let known = |target: &str| {
-                matches!(target, "1" | "$PPID" | "$$")
+                matches!(target, "1" | "$PPID" | "$$" | "-$$")
                     || own.as_deref() == Some(target.trim_start_matches('-'))
             };
             let found = one

@@ -149,7 +149,9 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Ask,
         reason: "turns a protection of the machine off",
         looks: Looks::Program(|one, _| match one.name.as_str() {
-            "ufw" => matches!(one.argument(0), "disable" | "reset") || one.has("disable"),
+            "ufw" => one
+                .words(&[])
+                .any(|word| matches!(word, "disable" | "reset")),
             "iptables" | "ip6tables" => {
                 one.short("FX") || one.long("--flush") || one.short("P") && one.has("ACCEPT")
             }
@@ -174,6 +176,7 @@ pub(super) const RULES: &[Rule] = &[
         }),
         catches: &[
             "ufw disable",
+            "ufw --force reset",
             "iptables -F",
             "nft flush ruleset",
             "setenforce 0",

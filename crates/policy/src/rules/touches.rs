@@ -326,6 +326,15 @@ pub(super) fn reads(one: &Invocation) -> Vec<String> {
         "curl" | "wget" => texts.extend(operands.filter_map(local)),
         _ => {}
     }
+    let secrets = match one.is(&["docker", "podman", "buildah"]) {
+        true => one.values(&["--secret"]),
+        false => Vec::new(),
+    };
+    let parts = secrets.iter().flat_map(|field| field.text.split(','));
+    texts.extend(parts.filter_map(|part| {
+        let file = part.strip_prefix("src=");
+        file.or_else(|| part.strip_prefix("source="))
+    }));
     texts
         .into_iter()
         .map(|text| places::absolute(text, &one.cwd))

@@ -59,6 +59,11 @@ impl Resolver<'_> {
                         self.text(text, setting.span, Input::Nothing);
                     }
                 }
+                for settings in self.scripts(name, argv) {
+                    for text in settings.text.lines().filter_map(ssh_command) {
+                        self.text(text, settings.span, Input::Nothing);
+                    }
+                }
             }
             // Their report can go to a program.
             "strace" | "ltrace" => {

@@ -10,8 +10,7 @@ use super::unwrap::wrapped;
 impl Resolver<'_> {
     /// Looks through what a program with commands of its own is given; whether it is one.
     pub(super) fn console(&mut self, name: &str, argv: &[Field], given: &Given) -> bool {
-        let input = given.input.known().map(str::to_owned);
-        let input = input.map(|text| Field::literal(text, given.span));
+        let input = self.told_in_text(name, argv, given);
         match name {
             "gdb" | "lldb" => {
                 self.debugged(argv, given);

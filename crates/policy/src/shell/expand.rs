@@ -108,7 +108,14 @@ impl Resolver<'_> {
                     });
                 }
                 Part::Channel(parsed) => {
-                    merge(carried, self.output_of(parsed));
+                    let found = self.output_of(parsed);
+                    merge(
+                        carried,
+                        Carried {
+                            in_file: true,
+                            ..found
+                        },
+                    );
                     chunks.push(unknown());
                 }
                 Part::Number(inside) => {
@@ -277,4 +284,5 @@ fn merge(carried: &mut Option<Carried>, more: Carried) {
     let all = carried.get_or_insert_with(Carried::default);
     all.programs.extend(more.programs);
     all.text = more.text;
+    all.in_file |= more.in_file;
 }

@@ -44,7 +44,7 @@ impl Resolver<'_> {
         printed
     }
 
-    fn input_text(&mut self, given: &Given) -> Option<String> {
+    pub(super) fn input_text(&mut self, given: &Given) -> Option<String> {
         let known = given.input.known().map(str::to_owned);
         known.or_else(|| self.text_from_stream(given))
     }

@@ -22,6 +22,8 @@ pub(crate) struct Field {
 pub(crate) struct Carried {
     pub(crate) programs: Vec<String>,
     pub(crate) text: Option<String>,
+    /// Whether that is in a file, whose name the field is.
+    pub(crate) in_file: bool,
 }
 
 impl Field {
@@ -42,6 +44,11 @@ impl Field {
     /// Whether nothing is known.
     pub(crate) fn is_hidden(&self) -> bool {
         !self.is_known() && self.text.chars().all(|c| c == HOLE)
+    }
+
+    /// What a substitution runs that hands its output over as a file, such as `<(…)`.
+    pub(crate) fn channel(&self) -> Option<&Carried> {
+        self.carried.as_deref().filter(|carried| carried.in_file)
     }
 
     /// Whether one of these programs runs in a substitution of it.

@@ -10,7 +10,7 @@ use super::field::{Field, HOLE};
 use super::tree::Span;
 
 /// Where something runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Place {
     /// Where the command itself runs.
     Here,

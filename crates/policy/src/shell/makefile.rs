@@ -1,6 +1,7 @@
 //! `make`: what it is told to run, and the recipes of a makefile the command itself writes.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::carriers::option_values;
 use super::field::{Field, HOLE};
@@ -31,9 +32,6 @@ impl Resolver<'_> {
             }
             self.called_in_make(&field.text, field.span);
         }
-        if self.disk.len() == 0 {
-            return;
-        }
         if files.is_empty() {
             let usual = ["GNUmakefile", "makefile", "Makefile"];
             files.extend(usual.map(|name| Field::literal(name, given.span)));
@@ -43,14 +41,16 @@ impl Resolver<'_> {
             places::absolute(&folder.text, &cwd)
         });
         for file in files {
-            self.makefile_at(&places::absolute(&file.text, &cwd), argv, file.span);
+            self.makefile_at(&file, &cwd, argv);
         }
     }
 
-    /// A makefile that the command wrote.
-    fn makefile_at(&mut self, path: &str, argv: &[Field], span: Span) {
-        if let Some(text) = self.text_in(path) {
-            self.once(path, &text, |this| this.makefile(&text, argv, span));
+    /// A makefile that the command wrote, or that a substitution prints.
+    fn makefile_at(&mut self, file: &Field, cwd: &str, argv: &[Field]) {
+        if let Some(text) = self.text_of_file(file, Some(cwd)) {
+            self.once(&file.text, &text, |this| {
+                this.makefile(&text, argv, file.span);
+            });
         }
     }
 
@@ -79,9 +79,9 @@ impl Resolver<'_> {
             if let Some(recipe) = line.strip_prefix('\t') {
                 recipes.push(recipe);
             } else if let Some(files) = included(line) {
+                let cwd = Rc::clone(&self.cwd);
                 for file in files.split_whitespace() {
-                    let path = places::absolute(file, &self.cwd);
-                    self.makefile_at(&path, argv, span);
+                    self.makefile_at(&Field::literal(file, span), &cwd, argv);
                 }
             } else if let Some((name, value)) = definition(line) {
                 variables.insert(name, value);

@@ -18,7 +18,7 @@ const MAX_WORDS: usize = 1_024;
 const MAX_TEXTS: usize = 64;
 
 /// Programs that start nothing and take any words, and those of a shell that no other program can start.
-const TAKE_WORDS: [&str; 92] = [
+pub(super) const TAKE_WORDS: [&str; 92] = [
     ":",
     "true",
     "false",
@@ -144,6 +144,8 @@ pub(crate) struct Suspects {
     pub(crate) likely: Found,
     /// Commands in texts it is given for whatever purpose.
     pub(crate) mentioned: Found,
+    /// Commands in files that were written.
+    pub(crate) written: Found,
 }
 
 /// Programs, and ways of running them.
@@ -193,6 +195,7 @@ impl Resolver<'_> {
         suspects.likely.add(found.invocations, found.signals);
         suspects.likely.take(found.suspects.likely);
         suspects.mentioned.take(found.suspects.mentioned);
+        suspects.written.take(found.suspects.written);
 
         self.mentioned(|this| this.mentions(argv, given));
     }
@@ -200,10 +203,21 @@ impl Resolver<'_> {
     /// Keeps what some work finds as what is only spoken of.
     pub(super) fn mentioned(&mut self, work: impl FnOnce(&mut Self)) {
         let found = self.apart(work);
-        let mentioned = &mut self.resolved.suspects.mentioned;
-        mentioned.add(found.invocations, found.signals);
-        mentioned.take(found.suspects.likely);
-        mentioned.take(found.suspects.mentioned);
+        let suspects = &mut self.resolved.suspects;
+        suspects.mentioned.add(found.invocations, found.signals);
+        suspects.mentioned.take(found.suspects.likely);
+        suspects.mentioned.take(found.suspects.mentioned);
+        suspects.written.take(found.suspects.written);
+    }
+
+    /// Keeps what some work finds as what stands in a file.
+    pub(super) fn in_a_file(&mut self, work: impl FnOnce(&mut Self)) {
+        let found = self.apart(work);
+        let written = &mut self.resolved.suspects.written;
+        written.add(found.invocations, found.signals);
+        written.take(found.suspects.likely);
+        written.take(found.suspects.mentioned);
+        written.take(found.suspects.written);
     }
 
     /// What some work finds, without leaving anything behind.
@@ -285,7 +299,7 @@ impl Resolver<'_> {
     }
 
     /// A text, for a shell or in another language.
-    fn read_as_command(&mut self, text: &str, field: &Field, given: &Given) {
+    pub(super) fn read_as_command(&mut self, text: &str, field: &Field, given: &Given) {
         // Consoles mark what is for a shell.
         let command = text.trim_start_matches([' ', '!', ':', '@']);
         self.text(command, field.span, Input::Nothing);

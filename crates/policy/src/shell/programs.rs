@@ -214,5 +214,12 @@ impl Resolver<'_> {
 
 /// The name under which it is known which program a path is a copy of; no file can have it.
 fn copy_of(path: &str) -> String {
-    format!("copy {path}")
+    format!("{COPY}{path}")
 }
+
+/// Whether this is such a name.
+pub(super) fn is_copy(name: &str) -> bool {
+    name.starts_with(COPY)
+}
+
+const COPY: &str = "copy ";

@@ -12,7 +12,7 @@ impl Resolver<'_> {
     /// Looks through what a reading program is told to run; whether it is one.
     pub(super) fn reader(&mut self, name: &str, argv: &[Field]) -> bool {
         match name {
-            "sed" | "gsed" => self.sed(argv),
+            "sed" | "gsed" => self.sed(name, argv),
             "tar" | "bsdtar" | "gtar" => {
                 self.texts(&option_values(
                     argv,
@@ -49,8 +49,9 @@ impl Resolver<'_> {
     }
 
     /// The command `e` of sed, with or without an address.
-    fn sed(&mut self, argv: &[Field]) {
-        for field in argv.iter().skip(1) {
+    fn sed(&mut self, name: &str, argv: &[Field]) {
+        let scripts = self.scripts(name, argv);
+        for field in argv.iter().skip(1).chain(&scripts) {
             for command in field.text.split([';', '\n', '{']) {
                 let address = |c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!');
                 let command = command.trim_start_matches(address);

@@ -6,6 +6,7 @@ use super::builtins;
 use super::choices::{Choices, State};
 use super::definitions::Definitions;
 use super::field::{Carried, Field};
+use super::handed::Seen;
 use super::invocation::{Argv, Input, Invocation, Place, Sign, Signal, Stream, program_name};
 use super::parameter::ARGUMENTS;
 use super::perhaps::Suspects;
@@ -90,6 +91,8 @@ pub(super) struct Resolver<'a> {
     /// Set while every end of an argument list is looked at: no part of it needs the same again.
     pub(super) suspecting: bool,
     pub(super) inherited: Input,
+    /// Texts in files that were looked through.
+    pub(super) seen: Seen,
     fuel: usize,
     depth: usize,
 }
@@ -144,6 +147,7 @@ impl<'a> Resolver<'a> {
             calling: Vec::new(),
             suspecting: false,
             inherited: Input::Nothing,
+            seen: Seen::default(),
             fuel: FUEL,
             depth: 0,
         }
@@ -171,6 +175,13 @@ impl<'a> Resolver<'a> {
             }
         }
         !self.exhausted
+    }
+
+    /// Does some work whose limits are no reason for a question, apart from that of all work together.
+    pub(super) fn leniently(&mut self, work: impl FnOnce(&mut Self)) {
+        let exhausted = std::mem::take(&mut self.exhausted);
+        work(self);
+        self.exhausted = exhausted || self.fuel == 0;
     }
 
     pub(super) fn deeper<T>(&mut self, work: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
@@ -220,6 +231,7 @@ impl<'a> Resolver<'a> {
         Carried {
             programs: self.names_since(before),
             text,
+            in_file: false,
         }
     }
 
@@ -252,6 +264,7 @@ impl<'a> Resolver<'a> {
             wrapped: given.wrapped,
         });
         self.builtin(&name, &argv, &given);
+        self.handed(&name, &argv, &given);
         let printed = self.deeper(|this| {
             this.run_written(&argv, &given);
             this.unwrap(&name, &argv, &given)

@@ -226,6 +226,11 @@ impl Scope {
         names
     }
 
+    /// Whether nothing was changed since this copy was made.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.names, &other.names)
+    }
+
     /// How many names there are.
     pub(super) fn len(&self) -> usize {
         self.names.len()

@@ -56,6 +56,15 @@ impl Resolver<'_> {
                 let files: Vec<Written> = files.collect();
                 self.write(&files, given.input.known());
             }
+            "sort" => {
+                let files = option_values(argv, &["-o", "--output"]).into_iter();
+                let files = files.map(|file| Written {
+                    path: places::absolute(&file.text, &self.cwd),
+                    append: false,
+                });
+                let files: Vec<Written> = files.collect();
+                self.write(&files, None);
+            }
             "sed" | "perl" if flag("-i") => {
                 for path in self.operands(argv) {
                     if self.disk.count(&path) > 0 {
@@ -77,22 +86,27 @@ impl Resolver<'_> {
     }
 
     fn copy_files(&mut self, argv: &[Field]) {
-        let paths = self.operands(argv);
+        let operands = argv.iter().skip(1);
+        let operands = operands.filter(|field| !field.text.starts_with('-'));
+        let operands: Vec<&Field> = operands.collect();
         let folders = option_values(argv, &["-t", "--target-directory"]);
-        let folder = folders.first().map(|field| field.text.as_str());
-        let folder = folder.map(|folder| places::absolute(folder, &self.cwd));
-        let (from, to) = match (&folder, paths.as_slice()) {
+        let (from, to) = match (folders.first(), operands.as_slice()) {
             (Some(folder), all) => (all, folder),
-            (None, [from @ .., to]) => (from, to),
+            (None, [from @ .., to]) => (from, *to),
             (None, []) => return,
         };
+        let to = places::absolute(&to.text, &self.cwd);
         for from in from {
-            let Some(text) = self.text_in(from) else {
+            let text = match from.channel() {
+                Some(carried) => Some(carried.text.clone().unwrap_or(HOLE.to_string())),
+                None => self.text_in(&places::absolute(&from.text, &self.cwd)),
+            };
+            let Some(text) = text else {
                 continue;
             };
-            let base = from.rsplit('/').next().unwrap_or_default();
+            let base = from.text.rsplit('/').next().unwrap_or_default();
             self.disk.set(&format!("{to}/{base}"), vec![text.clone()]);
-            self.disk.set(to, vec![text]);
+            self.disk.set(&to, vec![text]);
         }
     }
 
@@ -160,9 +174,10 @@ impl Resolver<'_> {
 
     /// Looks through a program in another language that is given by its path.
     pub(super) fn run_program_text(&mut self, file: &Field) {
-        let path = places::absolute(&file.text, &self.cwd);
-        if let Some(text) = self.text_in(&path) {
-            self.once(&path, &text, |this| this.written_code(&text, file.span));
+        if let Some(text) = self.text_of_file(file, None) {
+            self.once(&file.text, &text, |this| {
+                this.written_code(&text, file.span);
+            });
         }
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use hermes_config::{Config, QuickAction};
 use hermes_core::FailureKind;
 use hermes_exec::{Backend as _, Capture, Ending, Exit, Input, Launch, RunId};
-use hermes_policy::{Isolation, Surroundings, Verdict, judge};
+use hermes_policy::{Isolation, Surroundings, Verdict, denied_by, judge};
 use tokio::io::AsyncReadExt as _;
 
 use crate::commands::chat::conversation::Conversation;
@@ -85,6 +85,12 @@ async fn execute(
     if judgement.verdict == Verdict::Deny {
         return Err(Complaint::bad_request("that never runs, whoever allows it")
             .hint(format!("hermes policy check '{command}' says why")));
+    }
+    if let Some(pattern) = denied_by(&config.approvals.deny, &judgement, command) {
+        return Err(Complaint::bad_request(format!(
+            "that never runs: `{pattern}` in approvals.deny covers it"
+        ))
+        .hint("hermes config get approvals.deny"));
     }
     let random = &conversation.house.random;
     let machine = this_machine(context, config, home, random);
