@@ -24,7 +24,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::capture::{Capture, Decoder};
-use crate::follow::{Ended, Follow, More, follow};
+use crate::follow::{Ended, Follow, follow};
 use crate::{ExecError, Exit, Granted, Input, Launch, Place, RunId};
 use handed::{Found, Put};
 pub use probe::sudo_needs_no_password;
@@ -209,7 +209,7 @@ impl Shell {
         let word = self.unique();
         let input = typed.input.clone();
         let away = self.options.backend.place() != Place::Host;
-        let built = Script {
+        let arguments = Script {
             word: &word,
             from: lease.from.map(|slot| self.file(slot)).as_deref(),
             to: &self.file(lease.to),
@@ -237,7 +237,7 @@ impl Shell {
             None if input.is_empty() && command.input.is_none() => Input::None,
             None => Input::Pipe,
         };
-        let process = self.spawn(built.arguments, stdin, command).await?;
+        let process = self.spawn(arguments, stdin, command).await?;
         let mut capture = Capture::new(self.options.output_limit);
         let mut filter = Filter::new(&word);
         let mut decoder = Decoder::default();
@@ -251,10 +251,6 @@ impl Shell {
                 capture.push(output);
                 on_output(&decoder.push(output));
             });
-            match filter.trailer {
-                Some(_) if !built.goes_on => More::Unlikely,
-                Some(_) | None => More::Expected,
-            }
         })
         .await?;
         filter.finish(&mut |output| capture.push(output));
@@ -369,11 +365,7 @@ impl Shell {
                 cancel: &CancellationToken::new(),
                 input: Vec::new(),
             };
-            let (_, exit) = follow(process, how, &mut |bytes| {
-                output.push(bytes);
-                More::Expected
-            })
-            .await?;
+            let (_, exit) = follow(process, how, &mut |bytes| output.push(bytes)).await?;
             if exit == Some(Exit::Code(0)) {
                 saved = saves;
                 break;

@@ -51,16 +51,9 @@ pub(super) enum Start<'a> {
     Near(&'a Path),
 }
 
-/// What is started.
-pub(super) struct Built {
-    /// What bash is given.
-    pub(super) arguments: Vec<String>,
-    /// Whether something of the command may still speak after the trailer.
-    pub(super) goes_on: bool,
-}
-
 impl Script<'_> {
-    pub(super) fn build(&self) -> Built {
+    /// What bash is given.
+    pub(super) fn build(&self) -> Vec<String> {
         let mut script = self.stop_without_state();
         script.push_str(&begin(self.from, &self.start));
         let careful = needs_care(self.command);
@@ -73,10 +66,7 @@ impl Script<'_> {
             script.push_str(&format!("__hermes_end={}\n", quote(AT_END)));
             script.push_str(CARE);
         }
-        Built {
-            arguments: arguments(script, self.command, self.file),
-            goes_on: careful,
-        }
+        arguments(script, self.command, self.file)
     }
 
     /// Where the state is not there any more nothing begins: it has to be put back first.

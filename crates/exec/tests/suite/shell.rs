@@ -435,6 +435,33 @@ async fn something_left_behind_does_not_hold_a_command_up() {
     }
 }
 
+// EX-1, EX-7
+#[tokio::test]
+async fn what_a_process_substitution_says_last_is_in_the_output() {
+    let local = Local::new();
+    let shell = local.shell();
+    for (text, words) in [
+        ("echo a > >(cat; sleep 0.05; echo late)", ["a", "late"]),
+        (
+            "{ echo out; echo err >&2; } > >(tee o.log) 2> >(tee e.log >&2)",
+            ["out", "err"],
+        ),
+    ] {
+        // On a machine that is busy with something else it may be silent for long.
+        let mut said = String::new();
+        for _ in 0..5 {
+            said = output(&shell, text).await;
+            if words.iter().all(|word| said.contains(word)) {
+                break;
+            }
+        }
+        assert!(
+            words.iter().all(|word| said.contains(word)),
+            "{text}: {said}"
+        );
+    }
+}
+
 // EX-8
 #[tokio::test]
 async fn two_gigabytes_pass_in_constant_memory() {
