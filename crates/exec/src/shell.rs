@@ -57,6 +57,8 @@ pub struct Shell {
 struct State {
     directory: PathBuf,
     slots: Slots,
+    /// Which making of the place the newest command ran in.
+    edition: u64,
     /// Whether a command has handed anything on, which can be lost.
     handed_on: bool,
     /// What was handed on last, for when the files are gone: a container that was stopped, a machine that was
@@ -88,6 +90,7 @@ impl Shell {
             state: Mutex::new(State {
                 directory: options.directory.clone(),
                 slots: Slots::default(),
+                edition: 0,
                 handed_on: false,
                 kept: None,
             }),
@@ -404,7 +407,11 @@ impl Shell {
                     next: "Install bash, or set PATH so that it is found".to_owned(),
                 })
             }
-            other => other,
+            other => {
+                let edition = self.options.backend.edition();
+                self.with_state(|state| state.edition = edition);
+                other
+            }
         }
     }
 

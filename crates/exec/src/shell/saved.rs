@@ -69,6 +69,10 @@ impl Shell {
                 Ok(()) | Err(_) => Ok(()),
             };
         }
+        if self.options.backend.edition() != self.with_state(|state| state.edition) {
+            // The place took it along when it went, and must not be made again for that.
+            return Ok(());
+        }
         let remove = format!("rm -rf -- {}", script_path(&self.folder));
         let arguments = vec!["-c".to_owned(), remove];
         let process = self
