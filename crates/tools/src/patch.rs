@@ -248,6 +248,10 @@ impl Tool for Patch {
         }
     }
 
+    fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
+        self.shared.touches(arguments, directory)
+    }
+
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move { self.run(read(arguments)?, context).await })
     }

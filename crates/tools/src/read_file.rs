@@ -6,7 +6,7 @@ mod page;
 pub(crate) mod similar_names;
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
@@ -345,6 +345,10 @@ impl Tool for ReadFile {
 
     fn noticed(&self, notice: Notice<'_>) {
         self.shared.noticed(notice);
+    }
+
+    fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
+        self.shared.touches(arguments, directory)
     }
 
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {

@@ -183,6 +183,20 @@ impl Shared {
         }
     }
 
+    /// The file a call is about, as far as its words tell where relative paths start in `directory` or where the session
+    /// is by now. What `~` means is known where the files are.
+    pub(crate) fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
+        let text = arguments.get("path")?.as_str()?.trim();
+        let here = self.services.directory.as_ref();
+        let whole = here
+            .map_or_else(|| directory.to_owned(), |here| here())
+            .join(text);
+        whole
+            .is_absolute()
+            .then_some(whole)
+            .filter(|_| !text.starts_with('~'))
+    }
+
     /// The place of a path that is named in a call.
     async fn located(
         &self,
