@@ -278,7 +278,7 @@ fn change_one(single: &Single, contents: Contents) -> Result<Plan, ToolError> {
         Err(Refusal::Already { line }) => return Ok(Plan::already(path, line)),
         Err(refusal) => {
             let misses = match refusal {
-                Refusal::Absent => shared.seen().missed(path),
+                Refusal::Absent { .. } => shared.seen().missed(path),
                 _ => 0,
             };
             let shown = single.sight.of(path, &text);
