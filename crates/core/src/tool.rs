@@ -1,6 +1,6 @@
 //! Tools: what the model is told about one, and the seam it is called through.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ pub enum Beside {
     Nothing,
     /// Any call that says the same.
     Anything,
-    /// As `Anything`, except calls whose `path` argument is the same or inside the other.
+    /// As `Anything`, except calls whose `Tool::touches` is the same or inside the other, or not known.
     OtherPaths,
 }
 
@@ -269,6 +269,14 @@ pub trait Tool: Send + Sync {
     /// Hears of something that happened. Must not block.
     fn noticed(&self, notice: Notice<'_>) {
         let _ = notice;
+    }
+
+    /// The file that a call of a tool with `Beside::OtherPaths` is about, links not followed, and nothing when that cannot
+    /// be told from the words. Asked right before the call, with the directory that its context will have. Must not
+    /// block.
+    fn touches(&self, arguments: &serde_json::Value, directory: &Path) -> Option<PathBuf> {
+        let _ = (arguments, directory);
+        None
     }
 
     /// Does it.

@@ -114,7 +114,7 @@ pub struct Process {
     pub errors: Option<Box<dyn AsyncRead + Send + Unpin>>,
     /// Standard input, unless it is empty. Dropping it is the end of input.
     pub input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
-    /// Resolves when the process itself has ended.
+    /// Resolves when the process itself has ended, and in a sandbox what it left behind too.
     pub exit: BoxFuture<'static, Result<Exit, ExecError>>,
     /// Reaches into it.
     pub control: Arc<dyn Control>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{Control, Ending, ExecError, Exit, Process};
@@ -17,10 +17,10 @@ const SHORT_GRACE: Duration = Duration::from_millis(300);
 /// How long a killed process may take to be gone.
 const GONE_WITHIN: Duration = Duration::from_secs(5);
 /// Once the process has ended, silence of this length is the end of its output: something it left behind
-/// may hold it open for ever.
-const SILENCE: Duration = Duration::from_millis(100);
+/// may hold it open for ever, or be about to say its last words, as a process substitution does.
+pub(crate) const SILENCE: Duration = Duration::from_millis(300);
 /// Output is read no longer than this after the end, however much of it comes.
-const MOST_AFTER_EXIT: Duration = Duration::from_millis(500);
+pub(crate) const MOST_AFTER_EXIT: Duration = Duration::from_millis(500);
 const CHUNK: usize = 64 << 10;
 
 /// Why a command ended.
@@ -42,14 +42,6 @@ pub(crate) struct Follow<'a> {
     pub(crate) input: Vec<u8>,
 }
 
-/// Whether more output can come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum More {
-    Expected,
-    /// The process has said its last word; only what it left behind may still write.
-    Unlikely,
-}
-
 #[derive(Debug, Clone, Copy)]
 enum Phase {
     Running,
@@ -67,7 +59,7 @@ enum Phase {
 pub(crate) async fn follow(
     process: Process,
     how: Follow<'_>,
-    on_output: &mut (dyn FnMut(&[u8]) -> More + Send),
+    on_output: &mut (dyn FnMut(&[u8]) + Send),
 ) -> Result<(Ended, Option<Exit>), ExecError> {
     let Process {
         mut output,
@@ -82,10 +74,10 @@ pub(crate) async fn follow(
     let mut phase = Phase::Running;
     let mut deadline = Instant::now() + how.timeout;
     let mut code = None;
-    let (mut open, mut more) = (true, More::Expected);
+    let mut open = true;
     loop {
         match phase {
-            Phase::Draining { .. } if !open || more == More::Unlikely => {
+            Phase::Draining { .. } if !open => {
                 unfinished.finished();
                 return Ok((Ended::Done, code));
             }
@@ -100,7 +92,8 @@ pub(crate) async fn follow(
         let stopping = matches!(phase, Phase::Ending(_) | Phase::Killed(_));
         tokio::select! {
             biased;
-            () = how.cancel.cancelled(), if matches!(phase, Phase::Running) => {
+            // Who stops a command means what it left behind too.
+            () = how.cancel.cancelled(), if !stopping => {
                 control.end(Ending::Terminate).await?;
                 phase = Phase::Ending(Ended::Interrupted);
                 deadline = Instant::now() + SHORT_GRACE;
@@ -119,9 +112,15 @@ pub(crate) async fn follow(
                     phase = Phase::Ending(Ended::TimedOut);
                     deadline = Instant::now() + GRACE;
                 }
-                Phase::Draining { .. } => {
-                    unfinished.finished();
-                    return Ok((Ended::Done, code));
+                Phase::Draining { last } => {
+                    // On a busy machine it may be us who were late: then there is something to read.
+                    match timeout(Duration::ZERO, output.read(&mut chunk)).await {
+                        Ok(Ok(count @ 1..)) => on_output(chunk.get(..count).unwrap_or_default()),
+                        Ok(Ok(0) | Err(_)) | Err(_) => open = false,
+                    }
+                    let now = Instant::now();
+                    open &= now < last;
+                    deadline = last.min(now + SILENCE);
                 }
                 Phase::Ending(why) => {
                     control.end(Ending::Kill).await?;
@@ -134,7 +133,7 @@ pub(crate) async fn follow(
                 // A place that went away is reported by the exit.
                 Ok(0) | Err(_) => open = false,
                 Ok(count) => {
-                    more = on_output(chunk.get(..count).unwrap_or_default());
+                    on_output(chunk.get(..count).unwrap_or_default());
                     if let Phase::Draining { last } = phase {
                         deadline = last.min(Instant::now() + SILENCE);
                     }

@@ -24,7 +24,7 @@ use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 use crate::capture::{Capture, Decoder};
-use crate::follow::{Ended, Follow, More, follow};
+use crate::follow::{Ended, Follow, follow};
 use crate::{ExecError, Exit, Granted, Input, Launch, Place, RunId};
 use handed::{Found, Put};
 pub use probe::sudo_needs_no_password;
@@ -57,6 +57,8 @@ pub struct Shell {
 struct State {
     directory: PathBuf,
     slots: Slots,
+    /// Which making of the place the newest command ran in.
+    edition: u64,
     /// Whether a command has handed anything on, which can be lost.
     handed_on: bool,
     /// What was handed on last, for when the files are gone: a container that was stopped, a machine that was
@@ -88,6 +90,7 @@ impl Shell {
             state: Mutex::new(State {
                 directory: options.directory.clone(),
                 slots: Slots::default(),
+                edition: 0,
                 handed_on: false,
                 kept: None,
             }),
@@ -209,7 +212,7 @@ impl Shell {
         let word = self.unique();
         let input = typed.input.clone();
         let away = self.options.backend.place() != Place::Host;
-        let built = Script {
+        let arguments = Script {
             word: &word,
             from: lease.from.map(|slot| self.file(slot)).as_deref(),
             to: &self.file(lease.to),
@@ -237,7 +240,7 @@ impl Shell {
             None if input.is_empty() && command.input.is_none() => Input::None,
             None => Input::Pipe,
         };
-        let process = self.spawn(built.arguments, stdin, command).await?;
+        let process = self.spawn(arguments, stdin, command).await?;
         let mut capture = Capture::new(self.options.output_limit);
         let mut filter = Filter::new(&word);
         let mut decoder = Decoder::default();
@@ -251,10 +254,6 @@ impl Shell {
                 capture.push(output);
                 on_output(&decoder.push(output));
             });
-            match filter.trailer {
-                Some(_) if !built.goes_on => More::Unlikely,
-                Some(_) | None => More::Expected,
-            }
         })
         .await?;
         filter.finish(&mut |output| capture.push(output));
@@ -369,11 +368,7 @@ impl Shell {
                 cancel: &CancellationToken::new(),
                 input: Vec::new(),
             };
-            let (_, exit) = follow(process, how, &mut |bytes| {
-                output.push(bytes);
-                More::Expected
-            })
-            .await?;
+            let (_, exit) = follow(process, how, &mut |bytes| output.push(bytes)).await?;
             if exit == Some(Exit::Code(0)) {
                 saved = saves;
                 break;
@@ -412,7 +407,11 @@ impl Shell {
                     next: "Install bash, or set PATH so that it is found".to_owned(),
                 })
             }
-            other => other,
+            other => {
+                let edition = self.options.backend.edition();
+                self.with_state(|state| state.edition = edition);
+                other
+            }
         }
     }
 

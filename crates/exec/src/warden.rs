@@ -10,10 +10,11 @@
 //! behind goes on below the first warden, and the nest with it.
 //!
 //! `client` is our end with its `connection`, `serve` the other, `wire` what goes between them and `tree`
-//! finds the members of a run.
+//! finds the members of a run. `descriptors` are what a run starts with.
 
 mod client;
 mod connection;
+mod descriptors;
 mod serve;
 mod tree;
 mod wire;
@@ -95,7 +96,7 @@ pub fn warden_main(ours: &[String], arguments: impl IntoIterator<Item = String>)
                     serve::serve(kind, socket, Duration::from_millis(grace), &launcher)
                 })
         }
-        Some((role, rest)) if role == ON_TERMINAL => Err(serve::become_program(rest)),
+        Some((role, rest)) if role == ON_TERMINAL => Err(descriptors::become_program(rest)),
         _ => Err(std::io::ErrorKind::InvalidInput.into()),
     };
     match outcome {

@@ -1,11 +1,13 @@
 //! Changing text: pure functions, no files.
 //!
 //! `text` turns bytes into something comparable and back without losing one, `matching` finds what is to
-//! be replaced, `rewrite` puts the new text in its place, `nearby` helps when nothing was found, `v4a`
+//! be replaced, `rewrite` puts the new text in its place, `made` sees that it is there already, `nearby` helps when
+//! nothing was found, `v4a`
 //! reads and applies patches over several files and `diff` shows what changed.
 
 mod diff;
 mod lines;
+mod made;
 mod mapped;
 mod matching;
 mod nearby;

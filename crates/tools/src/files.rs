@@ -13,4 +13,4 @@ pub use registry::FileRegistry;
 pub use sandbox::FileSandbox;
 pub(crate) use seen::{Again, Asked, Seen, State};
 pub use services::{FileLimits, FileServices, FileTools};
-pub(crate) use services::{LARGEST, Shared, failed, refused, refused_with};
+pub(crate) use services::{LARGEST, Readable, Shared, failed, refused, refused_with};

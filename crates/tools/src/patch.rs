@@ -248,6 +248,10 @@ impl Tool for Patch {
         }
     }
 
+    fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
+        self.shared.touches(arguments, directory)
+    }
+
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move { self.run(read(arguments)?, context).await })
     }
@@ -274,7 +278,7 @@ fn change_one(single: &Single, contents: Contents) -> Result<Plan, ToolError> {
         Err(Refusal::Already { line }) => return Ok(Plan::already(path, line)),
         Err(refusal) => {
             let misses = match refusal {
-                Refusal::Absent => shared.seen().missed(path),
+                Refusal::Absent { .. } => shared.seen().missed(path),
                 _ => 0,
             };
             let shown = single.sight.of(path, &text);

@@ -6,7 +6,7 @@ mod page;
 pub(crate) mod similar_names;
 
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
@@ -21,7 +21,7 @@ use self::kind::{Format, Kind, is_text};
 use self::page::{Page, Window};
 use crate::arguments::{read, text};
 use crate::edit::Text;
-use crate::files::{Again, Asked, LARGEST, Shared, State, failed, refused_with};
+use crate::files::{Again, Asked, LARGEST, Readable, Shared, State, failed, refused_with};
 
 /// Lines that are shown when nothing else is asked for.
 const USUAL_LINES: usize = 500;
@@ -29,6 +29,8 @@ const USUAL_LINES: usize = 500;
 const LARGE: u64 = 512_000;
 /// Lines of a large file that count as many.
 const MANY_LINES: usize = 200;
+/// A kept result above this is read like any file.
+const LARGEST_KEPT: u64 = 32 << 20;
 /// A character may become six in the answer's notation.
 const NOTATION: usize = 6;
 
@@ -84,7 +86,11 @@ impl ReadFile {
 
     async fn show(&self, asked: Arguments, context: &ToolContext) -> ToolOutcome {
         let limits = self.shared.services.limits;
-        let (place, files) = self.shared.readable(&asked.path, context).await?;
+        let Readable {
+            place,
+            files,
+            is_kept_result,
+        } = self.shared.readable(&asked.path, context).await?;
         let path = place.real.as_path();
         let usual = i64::try_from(USUAL_LINES).unwrap_or(i64::MAX);
         let window = Window {
@@ -119,7 +125,12 @@ impl ReadFile {
             ControlFlow::Continue(warning) => warning,
             ControlFlow::Break(answer) => return answer,
         };
-        let looking = self.look(&*files, path, window, context);
+        let looking = async {
+            match is_kept_result && before.size <= LARGEST_KEPT {
+                true => self.kept(&*files, path, window).await,
+                false => self.look(&*files, path, window, context).await,
+            }
+        };
         let shown = match context.cancel.run_until_cancelled(looking).await {
             Some(shown) => shown.map_err(failed)?,
             None => return Err(ToolError::Cancelled),
@@ -129,6 +140,24 @@ impl ReadFile {
             self.shared.seen().sent(key, before);
         }
         Ok(answer)
+    }
+
+    /// A result that was too long for the conversation. Its long lines come in pieces, because where commands run
+    /// elsewhere nothing else can show the rest of them.
+    async fn kept(
+        &self,
+        files: &dyn Files,
+        path: &Path,
+        window: Window,
+    ) -> Result<Shown, FilesError> {
+        let limits = self.shared.services.limits;
+        let bytes = files.load(path, LARGEST).await?.bytes;
+        let text = page::in_pieces(&String::from_utf8_lossy(&bytes), limits.line_length);
+        let page = page::of_text(&text, window, limits);
+        Ok(Shown::Text {
+            page,
+            document: None,
+        })
     }
 
     async fn look(
@@ -316,6 +345,10 @@ impl Tool for ReadFile {
 
     fn noticed(&self, notice: Notice<'_>) {
         self.shared.noticed(notice);
+    }
+
+    fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
+        self.shared.touches(arguments, directory)
     }
 
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{read, text};
-use crate::files::{Again, Shared, failed, refused, refused_with};
+use crate::files::{Again, Readable, Shared, failed, refused, refused_with};
 use crate::read_file::similar_names;
 
 /// How long a search may take.
@@ -128,7 +128,7 @@ impl SearchFiles {
             return Err(refused("pattern is empty"));
         }
         let name = asked.path.clone().unwrap_or_else(|| ".".to_owned());
-        let (place, files) = self.shared.readable(&name, context).await?;
+        let Readable { place, files, .. } = self.shared.readable(&name, context).await?;
         let root = place.real.clone();
         if place.stat.is_none() {
             return Err(refused_with(json!({

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Effect, Handling, Tool, ToolContext, ToolOutcome, ToolSpec};
+use hermes_exec::ExecError;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -128,6 +129,19 @@ fn no_command(arguments: &Json) -> Option<&'static str> {
         Some(Json::String(command)) => command.trim().is_empty().then_some("the command is empty"),
         Some(_) => Some("the command must be a string, with its arguments in it"),
     }
+}
+
+/// A command that did not run because of this.
+fn unable(error: &ExecError) -> hermes_core::ToolResult {
+    let status = match error {
+        ExecError::Unavailable { .. } => "disabled",
+        ExecError::Gone(_)
+        | ExecError::TimedOut { .. }
+        | ExecError::Cancelled
+        | ExecError::Confinement(_)
+        | ExecError::Io { .. } => "error",
+    };
+    failed(status, &error.to_string())
 }
 
 /// A command that did not run.

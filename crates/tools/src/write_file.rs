@@ -140,6 +140,10 @@ impl Tool for WriteFile {
         }
     }
 
+    fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
+        self.shared.touches(arguments, directory)
+    }
+
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
         Box::pin(async move { self.write(read(arguments)?, context).await })
     }

@@ -9,50 +9,45 @@ use super::Ready;
 /// Most calls that run at once.
 pub(crate) const MOST_AT_ONCE: usize = 8;
 
-/// Cuts a batch into segments: calls of one segment run side by side, segments one after the other.
-pub(crate) fn segments(calls: &[Ready], directory: &Path) -> Vec<Vec<usize>> {
-    let mut segments: Vec<Vec<usize>> = Vec::new();
-    let mut open: Vec<Option<PathBuf>> = Vec::new();
-    for (index, ready) in calls.iter().enumerate() {
-        let (alone, path) = match ready.tool.handling().beside {
-            Beside::Nothing => (true, None),
-            Beside::Anything => (false, None),
-            Beside::OtherPaths => match path_of(ready, directory) {
-                Some(path) => (false, Some(path)),
-                // Without a path nothing is known about what it touches.
-                None => (true, None),
+/// How many calls of a batch, the first `done` of which have run, may run side by side next. What they touch is
+/// asked now and not earlier, because a call before them may have changed what their words mean.
+pub(crate) fn next(calls: &[Ready], done: usize, directory: &Path) -> usize {
+    let mut open: Vec<PathBuf> = Vec::new();
+    let mut together = 0;
+    for ready in calls.iter().skip(done) {
+        let path = match ready.tool.handling().beside {
+            Beside::Anything => None,
+            Beside::Nothing => return together.max(1),
+            Beside::OtherPaths => match ready.tool.touches(&ready.call.arguments, directory) {
+                Some(path) => Some(canonical(&path)),
+                None => return together.max(1),
             },
         };
         let collides = path.as_ref().is_some_and(|path| {
             open.iter()
-                .flatten()
                 .any(|other| path.starts_with(other) || other.starts_with(path))
         });
-        if alone {
-            segments.push(vec![index]);
-            segments.push(Vec::new());
-            open.clear();
-            continue;
-        }
         if collides {
-            segments.push(Vec::new());
-            open.clear();
+            break;
         }
-        match segments.last_mut() {
-            Some(segment) => segment.push(index),
-            None => segments.push(vec![index]),
-        }
-        open.push(path);
+        together += 1;
+        open.extend(path);
     }
-    segments.retain(|segment| !segment.is_empty());
-    segments
+    together
 }
 
-fn path_of(ready: &Ready, directory: &Path) -> Option<PathBuf> {
-    let path = ready.call.arguments.get("path")?.as_str()?;
-    let whole = directory.join(path);
-    // A link may lead two names to one file; what does not exist yet is compared by name.
-    Some(whole.canonicalize().unwrap_or_else(|_| lexical(&whole)))
+/// A link may lead two names to one file; of what does not exist yet the part that does is followed.
+fn canonical(path: &Path) -> PathBuf {
+    let whole = lexical(path);
+    // Where a link stands before a `..`, only the disk knows what that means.
+    path.canonicalize().unwrap_or_else(|_| {
+        let known = whole
+            .ancestors()
+            .find_map(|above| Some((above, above.canonicalize().ok()?)));
+        let found =
+            known.and_then(|(above, real)| Some(real.join(whole.strip_prefix(above).ok()?)));
+        found.unwrap_or_else(|| whole.clone())
+    })
 }
 
 fn lexical(path: &Path) -> PathBuf {
@@ -93,6 +88,9 @@ mod tests {
                 ..Handling::default()
             }
         }
+        fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
+            Some(directory.join(arguments.get("path")?.as_str()?))
+        }
         fn call<'a>(&'a self, _: Json, _: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
             unreachable!("plans do not run tools")
         }
@@ -116,6 +114,17 @@ mod tests {
         }
     }
 
+    fn segments(calls: &[Ready], directory: &Path) -> Vec<Vec<usize>> {
+        let mut segments: Vec<Vec<usize>> = Vec::new();
+        let mut done = 0;
+        while done < calls.len() {
+            let end = done + next(calls, done, directory);
+            segments.push((done..end).collect());
+            done = end;
+        }
+        segments
+    }
+
     // AG-6
     #[test]
     fn barriers_and_overlapping_paths_split_a_batch() {
@@ -135,6 +144,10 @@ mod tests {
             [vec![0], vec![1, 2]]
         );
         assert_eq!(segments(&[barrier(), barrier()], here), [vec![0], vec![1]]);
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
+        let both = [at("new"), at("link/new")];
+        assert_eq!(segments(&both, folder.path()), [vec![0], vec![1]]);
         let nameless = ready(Beside::OtherPaths, json!({}));
         assert_eq!(segments(&[nameless, at("a")], here), [vec![0], vec![1]]);
     }

@@ -7,6 +7,7 @@ use hermes_core::{Media, ToolError, ToolOutcome};
 use hermes_policy::threats;
 use hermes_secrets::{Redactor, Scope};
 
+use super::kept::in_lines;
 use crate::failure::{ERROR, why_failed};
 
 /// The element that fences off somebody else's words.
@@ -241,8 +242,13 @@ fn bounded(content: &str, outside: Option<&Outside>, limit: usize, spill: &Spill
     if length <= limit {
         return content.to_owned();
     }
+    let content = &*in_lines(content);
     let shown = neutral(&preview(content, PREVIEW.min(limit)), &[PERSISTED]);
-    let size = format!("{length} characters, {} bytes", content.len());
+    let size = format!(
+        "{} characters, {} bytes",
+        content.chars().count(),
+        content.len()
+    );
     let kept = match outside {
         Some(outside) => spill.keep(&enclosed(outside, content)),
         None => spill.keep(content),

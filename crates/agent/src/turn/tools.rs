@@ -42,8 +42,12 @@ impl Turn<'_> {
         );
         let mut left = sizes.batch;
         let mut halted = None;
-        for segment in plan::segments(&batch, &self.around.spec.directory) {
+        let mut done = 0;
+        while done < batch.len() {
             self.settle().await?;
+            let start = done;
+            done += plan::next(&batch, start, &self.around.spec.directory);
+            let segment: Vec<usize> = (start..done).collect();
             let mut outcomes = self.run_segment(&batch, &segment).await;
             for (_, outcome) in &mut outcomes {
                 // Words in place of pictures are as little ours as the pictures are.

@@ -104,6 +104,109 @@ fn commands_answer_with_the_usual_fields_and_go_on_where_they_ended() {
     assert_eq!(second["output"], "/usr\n1");
 }
 
+// AG-6: a name means what it means after the calls before it.
+#[test]
+fn two_names_of_one_file_do_not_meet_in_one_batch() {
+    let program = with_model("http://127.0.0.1:9");
+    let whole = program.home.workspace().join("sub/a.txt");
+    let both = |text: &str| {
+        tool_call("write_file", json!({"path": "a.txt", "content": text}))
+            .and_tool_call("read_file", json!({"path": whole, "limit": text.len()}))
+    };
+    let server = ModelServer::start(
+        Scenario::new()
+            .reply(tool_call(
+                "terminal",
+                json!({"command": "mkdir sub; cd sub; echo one > a.txt"}),
+            ))
+            .reply(both("two"))
+            .reply(both("three"))
+            .reply(
+                tool_call("terminal", json!({"command": "cd .."}))
+                    .and_tool_call(
+                        "write_file",
+                        json!({"path": "sub/a.txt", "content": "four"}),
+                    )
+                    .and_tool_call("read_file", json!({"path": whole})),
+            )
+            .reply(text("done")),
+    )
+    .unwrap();
+    let settings = with_model(&server.base_url())
+        .home
+        .read("config.yaml")
+        .unwrap();
+    program.home.write_config(&settings).unwrap();
+    program
+        .command(&["-z", "go"])
+        .timeout(LONG)
+        .run()
+        .unwrap()
+        .ok();
+    let results = results_in(server.requests().last().unwrap().expect_json());
+    let read: Vec<_> = [2, 4, 7]
+        .map(|index: usize| &results[index]["content"])
+        .to_vec();
+    assert_eq!(read, ["1|two\n", "1|three\n", "1|four\n"], "{results:?}");
+}
+
+// EX-69
+#[test]
+fn a_result_that_was_too_long_can_be_read_page_by_page() {
+    let first = run(
+        "",
+        &[terminal(
+            "for i in $(seq 7000); do echo a; echo \"$i\"; done; exit 4",
+        )],
+        &[],
+    );
+    let shown = first.results[0].as_str().unwrap();
+    assert!(shown.contains("\nexit_code: 4\n"), "{shown}");
+    let path = shown
+        .split("saved to: ")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .next()
+        .unwrap();
+    let page = |offset: u32| {
+        tool_call(
+            "read_file",
+            json!({"path": path, "offset": offset, "limit": 2000}),
+        )
+    };
+    let scenario = Scenario::new().reply(page(1)).reply(page(12_001));
+    let server = ModelServer::start(scenario.reply(text("done"))).unwrap();
+    let home = &first.program.home;
+    let settings = with_model(&server.base_url())
+        .home
+        .read("config.yaml")
+        .unwrap();
+    home.write_config(&settings).unwrap();
+    first
+        .program
+        .command(&["-z", "go"])
+        .timeout(LONG)
+        .run()
+        .unwrap()
+        .ok();
+    let pages = results_in(server.requests().last().unwrap().expect_json());
+    let lines = |page: &Json| -> Vec<String> {
+        let content = page["content"].as_str().unwrap().lines();
+        content
+            .map(|line| line.split_once('|').unwrap().1.to_owned())
+            .collect()
+    };
+    let (begins, ends) = (lines(&pages[0]), lines(&pages[1]));
+    let head = begins.iter().position(|line| line == "output:").unwrap() + 1;
+    let output: Vec<String> = (1..=7000)
+        .flat_map(|number: u32| ["a".to_owned(), number.to_string()])
+        .collect();
+    assert_eq!(begins[head..], output[..2000 - head]);
+    let expected = &output[12_000 - head..14_000 - head];
+    assert_eq!(ends, expected);
+}
+
 // EX-52, EX-55
 #[test]
 fn with_nobody_to_ask_a_dangerous_command_does_not_run_and_the_decision_is_kept() {

@@ -263,6 +263,29 @@ fn a_container_gets_the_variables_that_are_named_and_its_dangerous_commands_are_
 
 // EX-30
 #[test]
+fn a_place_that_cannot_be_reached_is_said_as_one_that_is_not_set_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = format!("unix://{}", folder.path().join("none.sock").display());
+    let behind = json!({"command": "true", "background": true});
+    let run = run_in(
+        |program, environment| {
+            environment.push(("DOCKER_HOST", engine));
+            program
+        },
+        "terminal: {backend: docker}\n",
+        &[terminal("true"), ("terminal", behind)],
+        &[],
+    );
+    for answer in &run.results {
+        assert_eq!(answer["status"], "disabled", "{answer}");
+        assert_eq!(answer["exit_code"], -1, "{answer}");
+        let told = answer["error"].as_str().unwrap();
+        assert!(told.starts_with("docker cannot be used: "), "{told}");
+    }
+}
+
+// EX-30
+#[test]
 fn a_place_that_is_not_set_up_is_said_and_nothing_runs_here_instead() {
     for (settings, missing) in [
         ("terminal: {backend: ssh}\n", "ssh_host"),

@@ -29,6 +29,18 @@ fn scripts(settings: &str, codes: &[&str], environment: &[(&'static str, String)
 
 // EX-32
 #[test]
+fn a_script_gets_the_fields_of_an_answer_also_of_a_failed_call() {
+    let code = "from hermes_tools import patch, read_file, terminal\n\
+                r = patch(path='f', old_string='nope nope', new_string='y')\n\
+                print(r['success'], 'not found' in r['error'])\n\
+                print(any(path.endswith('/f') for path in read_file('ff')['similar_files']))\n\
+                print(terminal('exit 3')['exit_code'])\n";
+    let results = scripts("", &[code], &[]);
+    assert_eq!(results[0]["output"], "False True\nTrue\n3", "{results:?}");
+}
+
+// EX-32
+#[test]
 fn a_script_has_its_tools_and_its_limits() {
     let names = "import hermes_tools\n\
                  print(sorted(name for name in dir(hermes_tools) if not name.startswith('_')))\n";

@@ -6,6 +6,8 @@ use hermes_testkit::eventually;
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
 use hermes_testkit::process::find_by_env_marker;
 use hermes_testkit::pty::Terminal;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value as Json, json};
 
 use super::chat::with_model;
@@ -61,6 +63,35 @@ fn the_end_of_a_background_process_is_told_in_the_conversation_that_started_it()
         .iter()
         .any(|request| String::from_utf8_lossy(&request.body).contains("built in vain"));
     assert!(told);
+}
+
+// EX-16, EX-18
+#[test]
+fn what_was_lost_with_a_killed_program_is_told_to_who_comes_back_without_being_asked() {
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "sleep 61235", "background": true, "notify_on_complete": true}),
+        ))
+        .reply(text("It runs."))
+        .reply(Step::new(text("Lost, I see.")).when_tools_offered())
+        .reply(Step::new(text("A title")).when_no_tools());
+    let server = ModelServer::start(scenario.lenient()).unwrap();
+    let program = program(&server, "");
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen.send("build\r").unwrap();
+    screen.wait_for_text("It runs.", LIMIT).unwrap();
+    kill(Pid::from_raw(screen.pid()), Signal::SIGKILL).unwrap();
+    screen.wait_exit(LIMIT).unwrap();
+    let again = program.command(&["chat", "--plain", "--continue"]);
+    let screen = Terminal::spawn(&again, 120, 60).unwrap();
+    screen
+        .wait_for_text("is gone, nobody saw how it ended", LIMIT)
+        .unwrap();
+    screen.wait_for_text("Lost, I see.", LIMIT).unwrap();
+    screen.send("/exit\r").unwrap();
+    assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
 }
 
 // EX-14

@@ -47,20 +47,6 @@ dated() {
     fi
 }
 
-# like GLOB: the paths on standard input with such a name. A glob for rg would bring back what it ignores.
-like() {
-    if [ -z "$1" ]; then
-        cat
-        return
-    fi
-    while IFS= read -r line; do
-        # shellcheck disable=SC2254
-        case ${line##*/} in
-        $1) printf '%s\n' "$line" ;;
-        esac
-    done
-}
-
 # text_only END: leaves out files that are no text, for greps that do not. Each line is a name and what matches END.
 text_only() {
     if [ "$(printf 'x\0\n' | grep -I -c x)" = 0 ]; then
@@ -73,15 +59,19 @@ text_only() {
     done
 }
 
+# ripgrep GLOB WORDS...: in files with such a name. As a glob for rg it would bring back what is ignored, as a type
+# what is hidden.
 ripgrep() {
-    rg --no-config --no-messages --no-ignore-global --color never "$@"
+    glob=$1
+    shift
+    rg ${glob:+--type-add "wanted:$glob" --type wanted --glob '!.*'} --no-config --no-messages --no-ignore-global --color never "$@"
 }
 
 # counts ROOT PATTERN GLOB
 counts() {
     go "$1"
     if [ "$by" = rg ]; then
-        ripgrep -H -c ${3:+-g "$3"} -e "$2" -- "$start"
+        ripgrep "$3" -H -c -e "$2" -- "$start"
     else
         every "$3" grep "$extended" -I -H -c -e "$2" -- | grep -v ':0$' | text_only ':*'
     fi
@@ -91,7 +81,7 @@ counts() {
 files() {
     go "$1"
     if [ "$by" = rg ]; then
-        ripgrep -l ${3:+-g "$3"} -e "$2" -- "$start" | dated
+        ripgrep "$3" -l -e "$2" -- "$start" | dated
     else
         every "$3" grep "$extended" -I -l -e "$2" -- | text_only '' | dated
     fi
@@ -101,7 +91,7 @@ files() {
 names() {
     go "$1"
     if [ "$by" = rg ]; then
-        ripgrep --files -- "$start" | like "$2" | dated
+        ripgrep "$2" --files -- "$start" | dated
     else
         every "$2" printf '%s\n' | dated
     fi
@@ -115,7 +105,7 @@ lines() {
     while [ "$#" -gt 0 ]; do
         printf '\001\n'
         if [ "$by" = rg ]; then
-            ripgrep -n -I --no-heading -C "$around" -m "$2" -e "$pattern" -- "$1"
+            ripgrep '' -n -I --no-heading -C "$around" -m "$2" -e "$pattern" -- "$1"
         else
             grep "$extended" -h -n -C "$around" -m "$2" -e "$pattern" -- "$1"
         fi | cut -b "1-$longest"

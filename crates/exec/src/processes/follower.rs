@@ -10,14 +10,12 @@ use tokio::time::{Instant, sleep_until};
 
 use super::owner::{Message, Owner};
 use crate::capture::Decoder;
+use crate::follow::{MOST_AFTER_EXIT, SILENCE};
 use crate::{ExecError, Process};
 
 /// A file grows to this and is then put aside, in place of the one put aside before.
 const MOST_LOG_BYTES: u64 = 4 << 20;
 const CHUNK: usize = 32 << 10;
-/// As for commands in the foreground: what is left behind may hold the output open.
-const SILENCE: Duration = Duration::from_millis(100);
-const MOST_AFTER_EXIT: Duration = Duration::from_millis(500);
 /// Writes under way: one, so that it is known what the process was given.
 const QUEUE: usize = 1;
 /// After so long without output a line that has no end yet is looked at as it is: it may be a prompt.

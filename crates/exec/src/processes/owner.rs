@@ -54,6 +54,8 @@ pub(super) enum Message {
         control: Arc<dyn Control>,
         output: String,
     },
+    /// Ends of earlier programs' processes are on disk.
+    FoundEnded,
     Output {
         id: String,
         text: String,
@@ -200,6 +202,7 @@ impl Registry {
                 control,
                 output,
             } => self.adopt(row, control, &output),
+            Message::FoundEnded => self.changes.send_modify(|count| *count += 1),
             Message::Output { id, text } => self.output(&id, &text),
             Message::Paused { id } => self.paused(&id),
             Message::Exited { id, exit } => self.exited(&id, exit),

@@ -69,6 +69,10 @@ impl Processes {
                 }
             }
         }
+        if !recovered.ended.is_empty() {
+            // Whoever looked for news before this must look again.
+            self.tell(Message::FoundEnded).await?;
+        }
         let before = options.clock.now().as_duration().as_secs_f64() - REMEMBERED_FOR;
         store.forget_processes(before).await?;
         self.clear_logs(before).await?;

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Command, STARTUP_OUTPUT, Shell, script};
 use crate::capture::Capture;
-use crate::follow::{Ended, Follow, More, follow};
+use crate::follow::{Ended, Follow, follow};
 use crate::{ExecError, Exit, Input};
 
 /// How long a file may take to get to where commands run.
@@ -59,11 +59,7 @@ impl Shell {
             cancel,
             input: bytes,
         };
-        let ended = follow(process, how, &mut |bytes| {
-            said.push(bytes);
-            More::Expected
-        })
-        .await?;
+        let ended = follow(process, how, &mut |bytes| said.push(bytes)).await?;
         match ended {
             (Ended::Interrupted, _) => Ok(Put::Stopped),
             (Ended::Done, Some(Exit::Code(0))) => Ok(Put::In(file.to_owned())),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::follow::{Follow, More, follow};
+use crate::follow::{Follow, follow};
 use crate::{Backend, Exit, Input, Launch, RunId};
 
 /// How long asking `sudo` whether it needs a password may take.
@@ -34,6 +34,6 @@ pub async fn sudo_needs_no_password(
         cancel,
         input: Vec::new(),
     };
-    let ended = follow(process, how, &mut |_| More::Expected).await;
+    let ended = follow(process, how, &mut |_| {}).await;
     ended.is_ok_and(|(_, exit)| exit == Some(Exit::Code(0)))
 }

@@ -7,7 +7,7 @@ use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
 use super::{Command, Shell, script_path};
-use crate::follow::{Ended, Follow, More, follow};
+use crate::follow::{Ended, Follow, follow};
 use crate::{ExecError, Exit, Input, Place};
 
 /// How long removing the state elsewhere may take.
@@ -41,7 +41,6 @@ impl Shell {
                 let ended = follow(process, how, &mut |more| {
                     let room = LONGEST_STATE.saturating_sub(bytes.len());
                     bytes.extend_from_slice(more.get(..room.min(more.len())).unwrap_or_default());
-                    More::Expected
                 })
                 .await?;
                 match ended {
@@ -70,6 +69,10 @@ impl Shell {
                 Ok(()) | Err(_) => Ok(()),
             };
         }
+        if self.options.backend.edition() != self.with_state(|state| state.edition) {
+            // The place took it along when it went, and must not be made again for that.
+            return Ok(());
+        }
         let remove = format!("rm -rf -- {}", script_path(&self.folder));
         let arguments = vec!["-c".to_owned(), remove];
         let process = self
@@ -80,7 +83,7 @@ impl Shell {
             cancel: &CancellationToken::new(),
             input: Vec::new(),
         };
-        follow(process, how, &mut |_| More::Expected).await?;
+        follow(process, how, &mut |_| {}).await?;
         Ok(())
     }
 }

@@ -16,8 +16,17 @@ pub(super) const LONGEST_TOLD: usize = 64 << 10;
 
 /// Prints the state. Fails when any part of it could not be written: half a state is none. A function may hold
 /// patterns that can only be read while extended ones are on, and what cannot be read would end the reading of all
-/// that follows: they are on while the state is taken over, and then as the command left them.
-pub(super) const STATE: &str = r"\builtin printf '%s\n' '\builtin shopt -s extglob' && \builtin export -p && \builtin declare -f && \builtin alias -p && { \builtin shopt -q extglob || \builtin printf '%s\n' '\builtin shopt -u extglob'; }";
+/// that follows: they are on while the state is taken over, and then as the command left them. A variable that came with
+/// the environment and is gone would come again with the next one, so that is said too, where the shell can tell.
+pub(super) const STATE: &str = r#"\builtin printf '%s\n' '\builtin shopt -s extglob' && \builtin export -p && {
+{ __hermes_e=() __hermes_g=
+\builtin mapfile -d '' -t __hermes_e </proc/$$/environ || \builtin :
+for __hermes_v in ${__hermes_e[@]+"${__hermes_e[@]%%=*}"}; do
+[[ $__hermes_v == *[!a-zA-Z0-9_]* || $__hermes_v == [0-9]* || -n ${!__hermes_v+x} ]] ||
+__hermes_g+="\builtin unset -v $__hermes_v"$'\n'
+done; } 2>/dev/null
+\builtin printf '%s' "$__hermes_g"
+} && \builtin declare -f && \builtin alias -p && { \builtin shopt -q extglob || \builtin printf '%s\n' '\builtin shopt -u extglob'; }"#;
 
 /// How a command is put together.
 pub(super) struct Script<'a> {
@@ -51,16 +60,9 @@ pub(super) enum Start<'a> {
     Near(&'a Path),
 }
 
-/// What is started.
-pub(super) struct Built {
-    /// What bash is given.
-    pub(super) arguments: Vec<String>,
-    /// Whether something of the command may still speak after the trailer.
-    pub(super) goes_on: bool,
-}
-
 impl Script<'_> {
-    pub(super) fn build(&self) -> Built {
+    /// What bash is given.
+    pub(super) fn build(&self) -> Vec<String> {
         let mut script = self.stop_without_state();
         script.push_str(&begin(self.from, &self.start));
         let careful = needs_care(self.command);
@@ -73,10 +75,7 @@ impl Script<'_> {
             script.push_str(&format!("__hermes_end={}\n", quote(AT_END)));
             script.push_str(CARE);
         }
-        Built {
-            arguments: arguments(script, self.command, self.file),
-            goes_on: careful,
-        }
+        arguments(script, self.command, self.file)
     }
 
     /// Where the state is not there any more nothing begins: it has to be put back first.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -11,26 +10,26 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::io::{FdFlags, fcntl_dupfd_cloexec, fcntl_setfd};
 use rustix::process::{WaitOptions, wait};
-use rustix::pty::{OpenptFlags, grantpt, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
 
-use super::tree::{BADGE, GONE_WITHIN, LOOK_EVERY, MARKER, Scope, Seen, Table, signal_all};
+use super::descriptors::{badge, connect};
+use super::tree::{GONE_WITHIN, LOOK_EVERY, MARKER, Scope, Seen, Table, signal_all};
 use super::wire::{Inbox, Report, Request, RunKey, Stdio, frame, send};
 
 /// The program a terminal's process starts as, whatever happened to our file since.
 const OURSELVES: &str = "/proc/self/exe";
-/// Far from the numbers that scripts use.
-const BADGE_FD: i32 = 64;
+/// How long what a run leaves behind in a cell may take to end by itself, as a compressor does that was the end of
+/// a pipe.
+const LINGER: Duration = Duration::from_secs(2);
+/// How long it may take when it is asked to.
+const LAST_MOMENT: Duration = Duration::from_millis(200);
 
 /// What a warden looks after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Wardens of one run each, and what runs left behind that had no cell.
     First,
-    /// One run after the other in the same sandbox. What one leaves behind ends with it.
+    /// One run after the other in the same sandbox. A run is over when what it leaves behind is.
     Cell,
     /// One run after the other, as long as none leaves anything behind. What the last one leaves goes to the first
     /// warden when this one ends.
@@ -74,6 +73,8 @@ pub(super) fn serve(
         pid: nix::unistd::getpid().as_raw(),
         parent: nix::unistd::getppid(),
         running: HashMap::new(),
+        stopped: false,
+        lingering: None,
     };
     // A broken conversation ends like a closed one: nothing may be left behind.
     let ended = warden
@@ -95,16 +96,38 @@ struct Serving<'a> {
     parent: Pid,
     /// The first process of each run that has not ended, and what the run is called.
     running: HashMap<i32, u64>,
+    /// Whether the run that is here was asked to end.
+    stopped: bool,
+    /// What became of a run in a cell that left something behind.
+    lingering: Option<Lingering>,
+}
+
+/// How a run's first process ended.
+struct Over {
+    number: u64,
+    code: Option<i32>,
+    signal: Option<i32>,
+}
+
+/// A run of which only what it left behind is still there.
+struct Lingering {
+    over: Over,
+    until: Instant,
+    /// Whether that was asked to end.
+    asked: bool,
 }
 
 impl Serving<'_> {
     fn converse(&mut self) -> io::Result<()> {
         let mut inbox = Inbox::default();
         loop {
-            let (asked, died) = self.wait(None)?;
+            let patience = self.lingering.as_ref().map(|lingering| lingering.until);
+            let patience = patience.map(|until| until.saturating_duration_since(Instant::now()));
+            let (asked, died) = self.wait(patience)?;
             if died {
                 self.reap()?;
             }
+            self.press()?;
             if !asked {
                 continue;
             }
@@ -172,6 +195,7 @@ impl Serving<'_> {
                 let started = connect(&mut command, stdio, files)
                     .and_then(|screen| Ok((self.spawn(&mut command)?, screen)));
                 drop(badge);
+                self.stopped = false;
                 let mut screens = Vec::new();
                 let report = match started {
                     Ok((child, screen)) => {
@@ -214,7 +238,7 @@ impl Serving<'_> {
         while let Ok(Some(_)) = self.signals.read_signal() {}
     }
 
-    fn end(&self, run: &RunKey, kill: bool) {
+    fn end(&mut self, run: &RunKey, kill: bool) {
         let signal = if kill {
             Signal::SIGKILL
         } else {
@@ -227,7 +251,13 @@ impl Serving<'_> {
             }
             // Whoever still holds on to an earlier run does not mean the one that is here now.
             Kind::Cell | Kind::Nest if self.is_after(run) => {}
-            Kind::Cell | Kind::Nest => signal_all(signal, |table| table.below(warden)),
+            Kind::Cell | Kind::Nest => {
+                self.stopped = true;
+                if let Some(lingering) = &mut self.lingering {
+                    lingering.hurry();
+                }
+                signal_all(signal, |table| table.below(warden));
+            }
         }
     }
 
@@ -250,31 +280,69 @@ impl Serving<'_> {
                 Err(error) => return Err(error.into()),
             };
             if let Some(number) = self.running.remove(&pid.as_raw_pid()) {
-                if self.kind == Kind::Cell {
-                    self.clear();
-                }
-                ended.push((number, status.exit_status(), status.terminating_signal()));
+                ended.push(Over {
+                    number,
+                    code: status.exit_status(),
+                    signal: status.terminating_signal(),
+                });
             }
         };
-        for (number, code, signal) in ended {
-            let report = Report::Exited {
-                number,
-                code,
-                signal,
-                left,
-            };
-            self.report(&report, &[])?;
+        if !left {
+            ended.extend(self.lingering.take().map(|lingering| lingering.over));
+        }
+        for over in ended {
+            if left && self.kind == Kind::Cell {
+                let mut lingering = Lingering {
+                    over,
+                    until: Instant::now() + LINGER,
+                    asked: false,
+                };
+                if self.stopped {
+                    lingering.hurry();
+                }
+                self.lingering = Some(lingering);
+            } else {
+                self.tell(over, left)?;
+            }
         }
         Ok(())
     }
 
-    /// Ends whatever a run left behind. Everything that lost its parent is a child of ours, so there is nothing
-    /// left when we have none.
-    fn clear(&self) {
+    fn tell(&self, over: Over, left: bool) -> io::Result<()> {
+        let report = Report::Exited {
+            number: over.number,
+            code: over.code,
+            signal: over.signal,
+            left,
+        };
+        self.report(&report, &[])
+    }
+
+    /// Ends what a run left behind once it has had its time.
+    fn press(&mut self) -> io::Result<()> {
+        let warden = self.pid;
+        let now = Instant::now();
+        let Some(mut lingering) = self.lingering.take_if(|lingering| lingering.until <= now) else {
+            return Ok(());
+        };
+        if lingering.asked {
+            let left = !self.clear();
+            return self.tell(lingering.over, left);
+        }
+        lingering.asked = true;
+        lingering.until = now + LAST_MOMENT;
+        self.lingering = Some(lingering);
+        signal_all(Signal::SIGTERM, |table| table.below(warden));
+        Ok(())
+    }
+
+    /// Ends whatever a run left behind; answers whether it is gone. Everything that lost its parent is a child of
+    /// ours, so there is nothing left when we have none.
+    fn clear(&self) -> bool {
         let deadline = Instant::now() + GONE_WITHIN;
         while Instant::now() < deadline {
             match wait(WaitOptions::NOHANG) {
-                Err(rustix::io::Errno::CHILD) => return,
+                Err(rustix::io::Errno::CHILD) => return true,
                 Ok(None) => {
                     signal_all(Signal::SIGKILL, |table| table.below(self.pid));
                     // Returns with the next child that ends.
@@ -284,6 +352,7 @@ impl Serving<'_> {
                 Ok(Some(_)) | Err(_) => {}
             }
         }
+        false
     }
 
     /// Whoever does not read any more has closed the socket or will: waiting here cannot last.
@@ -310,6 +379,7 @@ impl Serving<'_> {
             return;
         }
         self.running.clear();
+        self.lingering = None;
         let pid = self.pid;
         for (signal, limit) in [(Signal::SIGTERM, grace), (Signal::SIGKILL, GONE_WITHIN)] {
             signal_all(signal, |table| table.below(pid));
@@ -330,78 +400,12 @@ impl Serving<'_> {
     }
 }
 
-/// An open file with the name of the innermost run, for a child to inherit: it must be gone before the next one.
-fn badge(runs: &str) -> io::Result<OwnedFd> {
-    let run = runs.rsplit(':').next().unwrap_or_default();
-    let file = memfd_create(format!("{BADGE}{run}"), MemfdFlags::CLOEXEC)?;
-    let file = fcntl_dupfd_cloexec(file, BADGE_FD)?;
-    fcntl_setfd(&file, FdFlags::empty())?;
-    Ok(file)
-}
-
-/// Gives a command its descriptors. Answers our side of its terminal, if it gets one.
-fn connect(
-    command: &mut Command,
-    stdio: Stdio,
-    files: Vec<OwnedFd>,
-) -> io::Result<Option<OwnedFd>> {
-    let mut files = files.into_iter();
-    let missing = || io::Error::from(ErrorKind::InvalidInput);
-    let mut next = || files.next().ok_or_else(missing);
-    let (input, output, errors, screen) = match stdio {
-        Stdio::Pipes | Stdio::Cell => {
-            let (input, output) = (next()?, next()?);
-            let errors = output.try_clone()?;
-            (input, output, errors, None)
-        }
-        Stdio::Apart => (next()?, next()?, next()?, None),
-        Stdio::Terminal { rows, columns } => {
-            let (screen, theirs) = terminal(rows, columns)?;
-            (
-                theirs.try_clone()?,
-                theirs.try_clone()?,
-                theirs,
-                Some(screen),
-            )
-        }
-    };
-    if screen.is_none() {
-        command.process_group(0);
+impl Lingering {
+    /// Nobody wants to wait for it any more.
+    fn hurry(&mut self) {
+        self.asked = true;
+        self.until = Instant::now();
     }
-    command.stdin(input).stdout(output).stderr(errors);
-    Ok(screen)
-}
-
-/// A new terminal, as programs beside us see it: our side and theirs.
-fn terminal(rows: u16, columns: u16) -> io::Result<(OwnedFd, OwnedFd)> {
-    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let ours = openpt(flags)?;
-    grantpt(&ours)?;
-    unlockpt(&ours)?;
-    let theirs = ioctl_tiocgptpeer(&ours, flags)?;
-    let size = Winsize {
-        ws_row: rows,
-        ws_col: columns,
-        ws_xpixel: 0,
-        ws_ypixel: 0,
-    };
-    tcsetwinsize(&ours, size)?;
-    Ok((ours, theirs))
-}
-
-/// Makes standard input the controlling terminal and becomes the program: what a run on a terminal starts
-/// as.
-pub(super) fn become_program(argv: &[String]) -> io::Error {
-    let Some((program, arguments)) = argv.split_first() else {
-        return ErrorKind::InvalidInput.into();
-    };
-    if let Err(error) = rustix::process::setsid() {
-        return error.into();
-    }
-    if let Err(error) = rustix::process::ioctl_tiocsctty(io::stdin()) {
-        return error.into();
-    }
-    Command::new(program).args(arguments).exec()
 }
 
 /// The variable that marks what belongs to a run, given what runs we are part of ourselves.

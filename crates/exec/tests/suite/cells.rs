@@ -4,10 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use hermes_exec::sandbox::{Mechanism, Rights, Sandbox};
-use hermes_exec::{Command, ExecError, Finished, LocalBackend, LocalOptions, Shell};
+use hermes_exec::{Command, Ended, ExecError, Finished, LocalBackend, LocalOptions, Shell};
 use hermes_policy::{Confinement, Mode, Network};
 use hermes_testkit::process;
 use tokio_util::sync::CancellationToken;
@@ -121,6 +122,78 @@ async fn nothing_a_confined_command_leaves_behind_meets_the_next_one() -> Result
             .iter()
             .filter(|one| command_line(one.pid).contains("sleep 61987"));
         assert_eq!(sleeping.count(), 0, "{mechanism}");
+    }
+    Ok(())
+}
+
+// EX-1, EX-7, EX-68
+#[tokio::test]
+async fn what_ends_by_itself_behind_a_confined_command_is_waited_for() -> Result<()> {
+    for mechanism in mechanisms() {
+        let confined = Confined::new(mechanism.clone())?;
+        let shell = confined.local.shell();
+        let late = "echo a > >(cat; sleep 0.05; echo late)";
+        let said = confined.output(&shell, late).await?;
+        assert_eq!(said, "a\nlate", "{mechanism}");
+        let pack = "seq 300000 | tee >(gzip -9 > f.gz) >/dev/null";
+        confined.output(&shell, pack).await?;
+        let count = "gzip -dc f.gz | wc -l";
+        assert_eq!(
+            confined.output(&shell, count).await?,
+            "300000",
+            "{mechanism}"
+        );
+        let count = "seq 3 | tee >(sleep 0.2; wc -l > count) >/dev/null; exit 4";
+        assert_eq!(confined.run(&shell, count).await?.exit_code, 4);
+        assert_eq!(
+            confined.output(&shell, "cat count").await?,
+            "3",
+            "{mechanism}"
+        );
+    }
+    Ok(())
+}
+
+// EX-7, EX-68: what is asked to end may tidy up, and who does not want to wait for it need not.
+#[tokio::test]
+async fn what_stays_behind_a_confined_command_is_told_to_end() -> Result<()> {
+    for mechanism in mechanisms() {
+        let confined = Confined::new(mechanism.clone())?;
+        let shell = confined.local.shell();
+        let tidies = "(trap '> tidied; exit' TERM; touch ready; while :; do sleep 0.05; done) & \
+                      until test -e ready; do sleep 0.01; done; echo ok";
+        let tidied = confined.work().join("tidied");
+        // On a machine that is busy with something else it may need more time than it gets.
+        for _ in 0..5 {
+            assert_eq!(confined.output(&shell, tidies).await?, "ok", "{mechanism}");
+            if tidied.exists() {
+                break;
+            }
+        }
+        assert!(tidied.exists(), "{mechanism}");
+
+        let stubborn = "(trap '' TERM; echo begun; sleep 61988) & exit 3";
+        let mut quickest = Duration::MAX;
+        for _ in 0..3 {
+            let cancel = CancellationToken::new();
+            let stop = cancel.clone();
+            let mut stopped = None;
+            let finished = shell
+                .run(confined.command(stubborn), &cancel, &mut |said| {
+                    if said.contains("begun") {
+                        stopped = Some(Instant::now());
+                        stop.cancel();
+                    }
+                })
+                .await?;
+            assert_eq!(finished.ended, Ended::Interrupted, "{mechanism}");
+            quickest = quickest.min(stopped.map_or(Duration::MAX, |at| at.elapsed()));
+            let ours = process::descendants(i32::try_from(std::process::id())?);
+            let mut sleeping = ours.iter();
+            assert!(!sleeping.any(|one| command_line(one.pid).contains("sleep 61988")));
+        }
+        println!("stopped in {quickest:?}");
+        assert!(quickest < Duration::from_secs(1), "{quickest:?}");
     }
     Ok(())
 }

@@ -11,6 +11,8 @@ use hermes_testkit::Dockerd;
 
 use super::away::{launch, run, wait_for};
 use super::docker::{backend, config, inspect};
+use super::local::output;
+use super::shell_places::elsewhere;
 
 // EX-22, EX-31
 #[tokio::test(flavor = "multi_thread")]
@@ -40,6 +42,33 @@ async fn an_idle_container_stops_unless_something_runs_in_it_and_comes_back() {
     // It comes back for the next command.
     assert_eq!(run(&backend, "echo again").await.0, "again\n");
     backend.close().await.unwrap();
+}
+
+// EX-22
+#[tokio::test(flavor = "multi_thread")]
+async fn leaving_does_not_start_a_container_that_stopped_when_it_was_idle() {
+    let (engine, folder) = (Dockerd::start().unwrap(), tempfile::tempdir().unwrap());
+    let config = DockerConfig {
+        lifetime: Duration::from_secs(2),
+        ..config(&engine, folder.path())
+    };
+    let backend = backend(config);
+    let shell = elsewhere(&backend);
+    assert_eq!(output(&shell, "echo there").await, "there");
+    let engine = Arc::new(engine);
+    let watched = Arc::clone(&engine);
+    wait_for("stopped", move || {
+        inspect(&watched)["State"]["Running"] == false
+    })
+    .await;
+    let started = inspect(&engine)["State"]["StartedAt"].clone();
+    shell.close().await.unwrap();
+    backend.close().await.unwrap();
+    let state = inspect(&engine)["State"].clone();
+    assert_eq!(
+        (&state["Running"], &state["StartedAt"]),
+        (&false.into(), &started)
+    );
 }
 
 // EX-22, EX-31

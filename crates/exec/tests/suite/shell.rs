@@ -62,6 +62,27 @@ async fn a_directory_for_one_command_moves_the_session() {
     assert_eq!(finished.directory, local.path().join("home"));
 }
 
+// EX-2
+#[tokio::test]
+async fn a_variable_that_is_taken_away_stays_away() {
+    let local = Local::new();
+    let mut environment = local.environment();
+    let more = [
+        ("INHERITED", "yes"),
+        ("OTHER", "a\nINHERITED=no"),
+        ("od-d", ""),
+    ];
+    environment.extend(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    let shell = local.shell_with(Startup::Nothing, environment);
+    let show = "echo ${INHERITED-gone} ${OTHER-gone} ${MINE-gone}";
+    assert_eq!(output(&shell, show).await, "yes a INHERITED=no gone");
+    run(&shell, "unset INHERITED; export MINE=1").await;
+    run(&shell, "unset MINE; set -eu; false").await;
+    assert_eq!(output(&shell, show).await, "gone a INHERITED=no gone");
+    run(&shell, "export INHERITED=again").await;
+    assert_eq!(output(&shell, show).await, "again a INHERITED=no gone");
+}
+
 // EX-3
 #[tokio::test]
 async fn functions_and_aliases_last_for_the_whole_session() {
@@ -432,6 +453,33 @@ async fn something_left_behind_does_not_hold_a_command_up() {
         }
         println!("{quickest:?} for {text}");
         assert!(quickest < Duration::from_secs(1), "{text}");
+    }
+}
+
+// EX-1, EX-7
+#[tokio::test]
+async fn what_a_process_substitution_says_last_is_in_the_output() {
+    let local = Local::new();
+    let shell = local.shell();
+    for (text, words) in [
+        ("echo a > >(cat; sleep 0.05; echo late)", ["a", "late"]),
+        (
+            "{ echo out; echo err >&2; } > >(tee o.log) 2> >(tee e.log >&2)",
+            ["out", "err"],
+        ),
+    ] {
+        // On a machine that is busy with something else it may be silent for long.
+        let mut said = String::new();
+        for _ in 0..5 {
+            said = output(&shell, text).await;
+            if words.iter().all(|word| said.contains(word)) {
+                break;
+            }
+        }
+        assert!(
+            words.iter().all(|word| said.contains(word)),
+            "{text}: {said}"
+        );
     }
 }
 

@@ -124,7 +124,7 @@ async fn a_state_that_was_lost_is_said_once() {
 }
 
 /// A shell elsewhere, in the directory for temporary files there.
-fn elsewhere(backend: &Arc<dyn Backend>) -> Shell {
+pub(super) fn elsewhere(backend: &Arc<dyn Backend>) -> Shell {
     Shell::new(ShellOptions {
         backend: Arc::clone(backend),
         directory: PathBuf::from("/"),

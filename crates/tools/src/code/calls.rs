@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use hermes_core::{ToolContext, ToolHost};
+use hermes_core::{ToolContext, ToolError, ToolHost};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -71,13 +71,26 @@ impl ScriptCalls<'_> {
             biased;
             outcome = self.host.call(&request.tool, arguments, &context) => match outcome {
                 Ok(result) => Ok(Json::String(result.content)),
-                Err(error) => Err(error.to_string()),
+                Err(error) => reply_to(&error),
             },
             () = stopwatch.over(CALL_LIMIT) => {
                 Err(format!("no result within {} s", CALL_LIMIT.as_secs()))
             }
         }
     }
+}
+
+/// What a script is told of a call that failed: what the tool answered, where that is more than words.
+fn reply_to(error: &ToolError) -> Result<Json, String> {
+    let answered = match error {
+        ToolError::ForModel { message } => serde_json::from_str(message).ok(),
+        ToolError::OutcomeUnknown { .. } | ToolError::TimedOut { .. } | ToolError::Cancelled => {
+            None
+        }
+    };
+    answered
+        .filter(Json::is_object)
+        .ok_or_else(|| error.to_string())
 }
 
 impl Calls for ScriptCalls<'_> {

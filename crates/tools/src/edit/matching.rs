@@ -179,16 +179,7 @@ impl<'t> Search<'t> {
     }
 
     fn aligned(&self, span: &Range<usize>) -> bool {
-        if !self.text.is_char_boundary(span.start) || !self.text.is_char_boundary(span.end) {
-            return false;
-        }
-        let bytes = self.text.as_bytes();
-        self.align == Align::Anywhere
-            || (span
-                .start
-                .checked_sub(1)
-                .is_none_or(|before| bytes.get(before) == Some(&b'\n'))
-                && bytes.get(span.end).is_none_or(|after| *after == b'\n'))
+        is_aligned(self.text, span, self.align)
     }
 
     /// Finds the changed pattern in the changed text.
@@ -230,6 +221,20 @@ impl<'t> Search<'t> {
         }
         spans
     }
+}
+
+/// Whether a match may begin and end there.
+pub(super) fn is_aligned(text: &str, span: &Range<usize>, align: Align) -> bool {
+    if !text.is_char_boundary(span.start) || !text.is_char_boundary(span.end) {
+        return false;
+    }
+    let bytes = text.as_bytes();
+    align == Align::Anywhere
+        || (span
+            .start
+            .checked_sub(1)
+            .is_none_or(|before| bytes.get(before) == Some(&b'\n'))
+            && bytes.get(span.end).is_none_or(|after| *after == b'\n'))
 }
 
 /// The text with `\n`, `\t` and `\r` read as what they stand for.

@@ -5,13 +5,11 @@ use std::ops::Range;
 use serde::Serialize;
 
 use super::lines::line_of;
+use super::made;
 use super::mapped::Mapped;
 use super::matching::{Align, Found, Strategy, find};
 use super::rewrite::{Splice, rewrite, splice};
 use super::text::{Spelling, Text};
-
-/// Letters a new text needs before finding it in the file means that the change was made already.
-const TELLING: usize = 8;
 
 /// What is to be replaced.
 #[derive(Debug, Clone, Copy)]
@@ -47,8 +45,11 @@ pub(crate) enum Refusal {
     Empty,
     #[error("old_string and new_string are the same")]
     Same,
-    #[error("old_string was not found in the file")]
-    Absent,
+    #[error("old_string was not found in the file{}", beside(*new_in))]
+    Absent {
+        /// The line in which the new text is.
+        new_in: Option<usize>,
+    },
     #[error("the file already has the new text, in line {line}; nothing was changed")]
     Already { line: usize },
     #[error(
@@ -75,10 +76,7 @@ pub(crate) fn replace(text: &Text, request: &Replacement<'_>) -> Result<Edited, 
     let single = Mapped::with_single_breaks(&text.body);
     let body = single.text();
     let (old, found, spelling) =
-        locate(text, body, request.old).ok_or_else(|| match already(text, body, request.new) {
-            Some(line) => Refusal::Already { line },
-            None => Refusal::Absent,
-        })?;
+        locate(text, body, request.old).ok_or_else(|| not_there(text, body, request))?;
     let new = spelling.spell_beside(request.new, request.old)?;
     let new = new.replace("\r\n", "\n");
     let chosen = choose(body, &found, &old, &new, request)?;
@@ -113,15 +111,27 @@ fn locate(text: &Text, body: &str, old: &str) -> Option<(String, Found, Spelling
     })
 }
 
-/// The line in which the new text already is.
-fn already(text: &Text, body: &str, new: &str) -> Option<usize> {
-    if new.chars().filter(|c| !c.is_whitespace()).count() < TELLING {
-        return None;
-    }
-    text.spellings().iter().find_map(|spelling| {
-        let new = spelling.spell(new).ok()?.replace("\r\n", "\n");
-        Some(line_of(body, body.find(new.trim_end_matches('\n'))?))
+/// What is said of a new text that is there.
+pub(super) fn beside(new_in: Option<usize>) -> String {
+    new_in.map_or_else(String::new, |line| {
+        format!("; the new text is in it, in line {line}")
     })
+}
+
+/// Why the old text is not in the file: perhaps because the new one is.
+fn not_there(text: &Text, body: &str, request: &Replacement<'_>) -> Refusal {
+    let found = text.spellings().iter().find_map(|spelling| {
+        let spell = |text: &str| Some(spelling.spell(text).ok()?.replace("\r\n", "\n"));
+        let (old, new) = (spell(request.old)?, spell(request.new)?);
+        let (old, new) = (old.trim_end_matches('\n'), new.trim_end_matches('\n'));
+        made::look(body, old, new, Align::Anywhere)
+    });
+    match found {
+        Some(made) if made.is_sure => Refusal::Already { line: made.line },
+        found => Refusal::Absent {
+            new_in: found.map(|made| made.line),
+        },
+    }
 }
 
 fn choose(

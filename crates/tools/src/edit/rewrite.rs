@@ -33,12 +33,19 @@ pub(super) fn rewrite(
     if found.strategy == Strategy::Exact {
         return Ok((span.clone(), new.to_owned()));
     }
+    let (line_start, starts_line) = line_start(text, span.start);
+    let by_words = matches!(
+        found.strategy,
+        Strategy::WhitespaceNormalized | Strategy::EscapeNormalized
+    );
+    // The indentation of its first line is a part of what was found, or the lines after it would get none.
+    let span = &match starts_line && by_words {
+        true => line_start..span.end,
+        false => span.clone(),
+    };
     let region = text.get(span.clone()).unwrap_or_default();
     refuse_drift(region, asked, new)?;
     let new = &meant(found.strategy, region, new);
-    let starts_line = text
-        .get(..span.start)
-        .is_none_or(|before| before.is_empty() || before.ends_with('\n'));
     Ok(match found.strategy {
         Strategy::Exact | Strategy::LineTrimmed | Strategy::IndentationFlexible => {
             let new: Vec<&str> = Lines::new(new).iter().collect();
@@ -88,6 +95,13 @@ pub(super) fn rewrite_hunk(
             Ok(rewrite_lines(text, &found.pattern, span, &new))
         }
     }
+}
+
+/// Where the line of a place begins, and whether only blanks stand before the place.
+fn line_start(text: &str, at: usize) -> (usize, bool) {
+    let before = text.get(..at).unwrap_or_default();
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    (start, is_blank(before.get(start..).unwrap_or_default()))
 }
 
 fn refuse_drift(region: &str, asked: &str, new: &str) -> Result<(), Drift> {

@@ -135,6 +135,15 @@ pub(crate) struct Shared {
     seen: Mutex<Seen>,
 }
 
+/// A file that may be read.
+pub(crate) struct Readable {
+    pub(crate) place: Located,
+    /// The files it is among.
+    pub(crate) files: Arc<dyn Files>,
+    /// Whether it is a result that was too long for the conversation.
+    pub(crate) is_kept_result: bool,
+}
+
 impl Shared {
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner)
@@ -172,6 +181,20 @@ impl Shared {
             Some(directory) => directory(),
             None => context.directory.clone(),
         }
+    }
+
+    /// The file a call is about, as far as its words tell where relative paths start in `directory` or where the session
+    /// is by now. What `~` means is known where the files are.
+    pub(crate) fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
+        let text = arguments.get("path")?.as_str()?.trim();
+        let here = self.services.directory.as_ref();
+        let whole = here
+            .map_or_else(|| directory.to_owned(), |here| here())
+            .join(text);
+        whole
+            .is_absolute()
+            .then_some(whole)
+            .filter(|_| !text.starts_with('~'))
     }
 
     /// The place of a path that is named in a call.
@@ -220,22 +243,31 @@ impl Shared {
         place.real.starts_with(root).then_some((place, files))
     }
 
-    /// The file a call may read, and whose files it is among.
+    /// The file a call may read.
     pub(crate) async fn readable(
         &self,
         text: &str,
         context: &ToolContext,
-    ) -> Result<(Located, Arc<dyn Files>), ToolError> {
-        let (place, files) = match self.kept_result(text, context).await {
-            Some(kept) => kept,
+    ) -> Result<Readable, ToolError> {
+        let readable = match self.kept_result(text, context).await {
+            Some((place, files)) => Readable {
+                place,
+                files,
+                is_kept_result: true,
+            },
             None => {
                 let files = self.services.files.clone();
-                (self.located(&files, text, context).await?, files)
+                Readable {
+                    place: self.located(&files, text, context).await?,
+                    files,
+                    is_kept_result: false,
+                }
             }
         };
-        self.may_see(names(&place), &self.rules(&place))
+        let place = &readable.place;
+        self.may_see(names(place), &self.rules(place))
             .map_err(|refusal| refused(refusal.to_string()))?;
-        Ok((place, files))
+        Ok(readable)
     }
 
     /// Whether a file may be shown.

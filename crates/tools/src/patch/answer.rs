@@ -217,7 +217,7 @@ pub(super) fn refusal(
         );
         put(&mut out, "match_count", json!(lines.len()));
     }
-    if matches!(refusal, Refusal::Absent) {
+    if matches!(refusal, Refusal::Absent { .. }) {
         if old.contains("[redacted:") {
             put(
                 &mut out,

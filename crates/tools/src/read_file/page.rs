@@ -107,6 +107,25 @@ pub(super) fn of_text(text: &str, window: Window, limits: FileLimits) -> Page {
     page
 }
 
+/// The text with its long lines in pieces, each of which counts as a line.
+pub(super) fn in_pieces(text: &str, longest: usize) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / longest.max(1));
+    for line in text.split_inclusive('\n') {
+        let mut rest = line;
+        while let Some((end, _)) = rest.char_indices().nth(longest) {
+            let (piece, more) = rest.split_at(end);
+            if more == "\n" {
+                break;
+            }
+            out.push_str(piece);
+            out.push('\n');
+            rest = more;
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
 fn rendered(number: usize, text: &str, whole: usize, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         None => format!("{number}|{text}\n"),

@@ -1,9 +1,10 @@
 //! A command that is started and followed behind the conversation.
 
 use hermes_core::{ToolContext, ToolOutcome};
+use hermes_exec::ProcessError;
 use serde_json::{Map, Value as Json};
 
-use super::{Asked, failed};
+use super::{Asked, failed, unable};
 use crate::arguments::text;
 use crate::guard::{Action, Clearance};
 use crate::workplace::{Confined, Wanted, Workplace};
@@ -50,6 +51,7 @@ pub(super) async fn start(
     };
     let started = match place.start_behind(wanted, confined, context).await {
         Ok(started) => started,
+        Err(ProcessError::Exec(error)) => return Ok(unable(&error)),
         Err(error) => return Ok(failed("error", &error.to_string())),
     };
     let mut answer = Map::new();

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::sudo::{self, Password};
 use super::unsent::Unsent;
-use super::{Asked, failed};
+use super::{Asked, failed, unable};
 use crate::arguments::text;
 use crate::guard::{Action, Clearance, Cleared};
 use crate::workplace::{Confined, LET_OUT, Workplace, refused_by_sandbox};
@@ -74,7 +74,7 @@ pub(super) async fn run(
     }
     let first = match ran {
         Ok(finished) => finished,
-        Err(error) => return Ok(failed("error", &error.to_string())),
+        Err(error) => return Ok(unable(&error)),
     };
     let mut kept_inside = None;
     let (finished, outside) = match refused(&first, confined) {
@@ -93,7 +93,7 @@ pub(super) async fn run(
                     };
                     match follow(place, &place.outside, freed, context).await {
                         Ok(finished) => (finished, true),
-                        Err(error) => return Ok(failed("error", &error.to_string())),
+                        Err(error) => return Ok(unable(&error)),
                     }
                 }
                 Clearance::Refused(why) => {

@@ -15,6 +15,24 @@ fn lines(count: usize) -> String {
     (1..=count).map(|n| format!("line {n}\n")).collect()
 }
 
+// AG-6
+#[test]
+fn a_call_says_which_file_it_is_about_when_that_is_known_from_its_words() {
+    let bench = Bench::new();
+    for tool in bench.files.tools() {
+        let here = std::path::Path::new("/here");
+        let about = |path: &str| tool.touches(&json!({ "path": path }), here);
+        match tool.spec().name.as_str() {
+            "search_files" => assert_eq!(about("a"), None),
+            _ => {
+                assert_eq!(about("a/b"), Some("/here/a/b".into()));
+                assert_eq!(about(" /there/c "), Some("/there/c".into()));
+                assert_eq!(about("~/a"), None);
+            }
+        }
+    }
+}
+
 // EX-37
 #[tokio::test]
 async fn pages_are_numbered_and_counted_right() {

@@ -230,6 +230,22 @@ async fn reads_what_was_kept_here(backend: &Arc<dyn Backend>, folder: &Path) {
         .done("read_file", json!({"path": path, "offset": 199_999}))
         .await;
     assert_eq!(read["content"], "199999|long\n200000|long\n");
+    // All of a long line can be seen, piece by piece.
+    let long = kept.join("session/2.txt");
+    std::fs::write(&long, format!("first\n{}the very end", "é".repeat(9_000))).unwrap();
+    let mut whole = String::new();
+    let mut offset = 1;
+    while let Some(next) = {
+        let page = json!({"path": long, "offset": offset, "limit": 2});
+        let read = bench.done("read_file", page).await;
+        for line in read["content"].as_str().unwrap().lines() {
+            whole.push_str(line.split_once('|').unwrap().1);
+        }
+        read["next_offset"].as_i64()
+    } {
+        offset = next;
+    }
+    assert_eq!(whole, format!("first{}the very end", "é".repeat(9_000)));
     std::fs::write(kept.join("../outside"), "ours").unwrap();
     let outside = json!({"path": kept.join("../outside")});
     let error = bench.error("read_file", outside).await;

@@ -123,7 +123,11 @@ fn walker(search: &Search) -> Result<WalkBuilder, FilesError> {
         // What is ignored must not depend on the user's own git settings.
         .git_global(false);
     if let Some(wanted) = search.wanted()? {
-        builder.overrides(wanted);
+        // As overrides they would bring back what is hidden or ignored.
+        builder.filter_entry(move |entry| {
+            let is_directory = entry.file_type().is_some_and(|kind| kind.is_dir());
+            entry.depth() == 0 || !wanted.matched(entry.path(), is_directory).is_ignore()
+        });
     }
     Ok(builder)
 }

@@ -80,6 +80,14 @@ impl Case {
             self.put("tree/.ignore", "ignored.rs\n");
             self.put("tree/ignored.rs", "needle");
         }
+        self.put("tree/.own.rs", "needle");
+        let rust = Search {
+            file_glob: Some("*.rs".to_owned()),
+            ..self.query(SearchFor::Counts, "needle")
+        };
+        // A glob brings back nothing that is hidden or ignored.
+        let found = self.files.search(rust).await.unwrap();
+        assert_eq!((found.total, found.files.len()), (3, 2), "{found:?}");
         let old = std::fs::File::open(self.here.join("tree/src/two.rs")).unwrap();
         old.set_modified(std::time::UNIX_EPOCH).unwrap();
         let found = self.search(SearchFor::Names, "*.rs").await;

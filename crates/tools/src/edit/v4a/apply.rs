@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use super::{Body, Hunk};
 use crate::edit::lines::{Lines, is_blank, line_of};
+use crate::edit::made;
 use crate::edit::mapped::Mapped;
 use crate::edit::matching::{Align, Found, Strategy, find};
-use crate::edit::request::{LineRange, line_range};
+use crate::edit::request::{LineRange, beside, line_range};
 use crate::edit::rewrite::{Splice, rewrite_hunk, splice};
 use crate::edit::text::{NoSpelling, Spelling, Text};
 
@@ -33,8 +34,11 @@ pub(crate) struct HunkFault {
 /// Why a hunk does not fit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum HunkCause {
-    #[error("its lines were not found in the file")]
-    Absent,
+    #[error("its lines were not found in the file{}", beside(*new_in))]
+    Absent {
+        /// The line in which the new lines are.
+        new_in: Option<usize>,
+    },
     #[error(
         "its lines are in the file several times, in lines {}; add context or a hint after @@",
         listed(lines)
@@ -160,20 +164,18 @@ impl Step<'_> {
             }
         }
         let new = self.hunk.new_block().join("\n");
-        match find(single.text(), &new, Align::Lines) {
-            Some(found) if found.strategy == Strategy::Exact && !new.trim().is_empty() => {
-                let at = found.spans.first().map_or(0, |span| span.start);
-                let line = line_of(single.text(), at);
-                Ok(Done {
-                    warning: Some(format!(
-                        "the hunk in line {} was applied before, see line {line} of the file",
-                        self.hunk.line
-                    )),
-                    cursor: self.cursor,
-                    ..Done::default()
-                })
-            }
-            _ => Err(HunkCause::Absent),
+        match made::look(single.text(), &old, &new, Align::Lines) {
+            Some(made) if made.is_sure => Ok(Done {
+                warning: Some(format!(
+                    "the hunk in line {} was applied before, see line {} of the file",
+                    self.hunk.line, made.line
+                )),
+                cursor: self.cursor,
+                ..Done::default()
+            }),
+            made => Err(HunkCause::Absent {
+                new_in: made.map(|made| made.line),
+            }),
         }
     }
 
