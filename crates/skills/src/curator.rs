@@ -188,7 +188,7 @@ impl Curator {
         named: &[String],
     ) -> Option<Spared> {
         let shipped = self.library.is_shipped(&entry.name);
-        if !self.library.is_own(entry) || self.library.is_installed(&entry.name) {
+        if !self.library.is_own(entry) || self.library.is_installed(entry) {
             Some(Spared::Foreign)
         } else if record.pinned {
             Some(Spared::Pinned)

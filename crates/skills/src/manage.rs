@@ -94,9 +94,11 @@ impl ManageError {
         match self {
             Self::View(error) => error.hint(),
             Self::Name { .. } => {
-                "use lower-case letters and digits, at most 64, with single dashes between them"
+                "use lower-case letters and digits, at most 64, with single dashes between them, and no name under which nobody looks for skills, such as venv"
             }
-            Self::Category { .. } => "give one directory name, without slashes",
+            Self::Category { .. } => {
+                "give one directory name, without slashes, and none in which nobody looks for skills, such as venv"
+            }
             Self::Exists { .. } => "change that one, or choose another name",
             Self::Text { .. } => {
                 "begin with --- and the fields name and description, end them with ---, then write the instructions"

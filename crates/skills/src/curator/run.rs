@@ -118,7 +118,7 @@ impl Curator {
             self.library.is_own(entry)
                 && record.is_some_and(|record| record.is_agents() && !record.pinned)
                 && !PROTECTED.contains(&entry.name.as_str())
-                && !self.library.is_installed(&entry.name)
+                && !self.library.is_installed(entry)
                 && !self.library.is_shipped(&entry.name)
         };
         let catalog = self.library.catalog();
