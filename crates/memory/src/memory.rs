@@ -194,17 +194,28 @@ impl Memory {
         }
         let gone = parse(entry.before.as_deref().unwrap_or_default());
         let came = parse(entry.after.as_deref().unwrap_or_default());
+        let store = &self.inner.store;
         let (mut restored, mut removed) = (Vec::new(), Vec::new());
         let outcome = self.rewrite(&By::user(target), |sight| {
             sight.refuse_drift()?;
-            let found = back(&sight.contents.entries, &gone, &came);
+            let now = &sight.contents.entries;
+            // A secret that came is masked in the journal; in the file it stands in full.
+            let in_full = |text: &str| {
+                now.iter()
+                    .find(|entry| store.clean(entry.text.clone()) == text)
+            };
+            let came: Vec<&str> = came
+                .iter()
+                .map(|text| in_full(text).map_or(*text, |entry| entry.text.as_str()))
+                .collect();
+            let found = back(now, &gone, &came);
             let Back {
                 entries,
                 restored: again,
                 removed: gone_again,
             } = found.map_err(|_| MemoryError::Overtaken { id: entry.id })?;
             (restored, removed) = (again, gone_again);
-            if entries == sight.contents.entries {
+            if entries == *now {
                 return Ok(Plan::Leave);
             }
             fits(&entries, sight.contents)?;
@@ -213,7 +224,7 @@ impl Memory {
                 summary: format!("{UNDOES}{}: {}", entry.id, entry.summary),
             })
         })?;
-        self.inner.store.mark_undone(entry.id).wait()?;
+        store.mark_undone(entry.id).wait()?;
         Ok(Undone {
             id: entry.id,
             summary: entry.summary,

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use hermes_config::{Curator as Settings, FileError};
 use jiff::{SignedDuration, Timestamp};
 
+use crate::catalog::{CatalogEntry, Found};
 use crate::library::Library;
 use crate::manage::PROTECTED;
 use crate::usage::{UsageError, UsageRecord};
@@ -65,6 +66,8 @@ pub enum CuratorError {
     Usage(#[from] UsageError),
     #[error("there is no skill {name}")]
     Unknown { name: String },
+    #[error("several skills are called {name}: {}", matches.join(", "))]
+    Ambiguous { name: String, matches: Vec<String> },
     #[error("{name} is not among the skills that were put away")]
     NotArchived { name: String },
     #[error("there is a skill {name} already")]
@@ -94,6 +97,7 @@ impl CuratorError {
             Self::File(error) => error.hint(),
             Self::Usage(error) => error.hint(),
             Self::Unknown { .. } => "hermes skills list shows the skills there are",
+            Self::Ambiguous { .. } => "give the name with its category before it",
             Self::NotArchived { .. } => "hermes curator list-archived shows those",
             Self::Taken { .. } => "rename or put away the one that is there first",
             Self::NoBackup { .. } => "hermes curator rollback --list shows the copies there are",
@@ -163,7 +167,7 @@ impl Curator {
     pub fn pin(&self, name: &str, pinned: bool) -> Result<(), CuratorError> {
         let entry = self.entry(name)?;
         self.library.usage().change(|records| {
-            records.entry(entry).or_default().pinned = pinned;
+            records.entry(entry.name).or_default().pinned = pinned;
         })?;
         Ok(())
     }
@@ -174,21 +178,22 @@ impl Curator {
         let named = schedules::skills_of(self.library.home());
         let catalog = self.library.catalog();
         let none = UsageRecord::default();
-        let of = |entry: &crate::catalog::CatalogEntry| {
+        let of = |entry: &CatalogEntry| {
             let record = records.get(&entry.name).unwrap_or(&none);
-            Candidate::new(&entry.name, record, self.spared(entry, record, &named))
+            let spared = self.spared(entry, record, &named);
+            Candidate::new(&entry.name, &entry.directory, record, spared)
         };
         catalog.entries.iter().map(of).collect()
     }
 
     fn spared(
         &self,
-        entry: &crate::catalog::CatalogEntry,
+        entry: &CatalogEntry,
         record: &UsageRecord,
         named: &[String],
     ) -> Option<Spared> {
         let shipped = self.library.is_shipped(&entry.name);
-        if !self.library.is_own(entry) || self.library.is_installed(&entry.name) {
+        if !self.library.is_own(entry) || self.library.is_installed(entry) {
             Some(Spared::Foreign)
         } else if record.pinned {
             Some(Spared::Pinned)
@@ -203,13 +208,16 @@ impl Curator {
         }
     }
 
-    /// The name of a skill that is there.
-    fn entry(&self, name: &str) -> Result<String, CuratorError> {
-        match self.library.catalog().find(name) {
-            crate::catalog::Found::One(entry) => Ok(entry.name.clone()),
-            _ => Err(CuratorError::Unknown {
-                name: name.to_owned(),
+    /// The skill a name stands for.
+    fn entry(&self, name: &str) -> Result<CatalogEntry, CuratorError> {
+        let name = name.to_owned();
+        match self.library.catalog().find(&name) {
+            Found::One(entry) => Ok(entry.clone()),
+            Found::Several(several) => Err(CuratorError::Ambiguous {
+                matches: several.iter().map(|entry| entry.full_name()).collect(),
+                name,
             }),
+            Found::Nothing => Err(CuratorError::Unknown { name }),
         }
     }
 }

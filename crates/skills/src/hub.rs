@@ -118,6 +118,15 @@ impl Hub {
         })
     }
 
+    /// The name under which a skill is installed, whatever way it writes its own.
+    pub fn installed_as(&self, name: &str) -> Result<String, HubError> {
+        let lock = self.state.lock()?;
+        let key = lock.key(name).map(str::to_owned);
+        key.ok_or_else(|| HubError::NotInstalled {
+            name: name.to_owned(),
+        })
+    }
+
     /// What is installed, by name.
     pub fn installed(&self) -> Result<Vec<(String, Locked)>, HubError> {
         Ok(self.state.lock()?.installed())

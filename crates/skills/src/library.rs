@@ -24,7 +24,7 @@ use crate::usage::Usage;
 use snapshot::Remembered;
 
 pub use left_out::LeftOut;
-pub(crate) use walk::{SKILL_FILE, SKIPPED, SUPPORT, read_text};
+pub(crate) use walk::{SKILL_FILE, SKIPPED, SUPPORT, is_passed_over, read_text};
 
 /// How long a look at the disk is good for. Commands complete while somebody types.
 const FRESH: Duration = Duration::from_secs(1);
@@ -232,14 +232,19 @@ impl Library {
     }
 
     /// Whether a skill was installed from somewhere, as the lock file of installed skills says.
-    pub fn is_installed(&self, name: &str) -> bool {
+    pub fn is_installed(&self, entry: &CatalogEntry) -> bool {
         let lock = self.own().join(".hub/lock.json");
         let lock = hermes_config::read_file(&lock).ok().flatten();
         let lock: Json = lock
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
-        lock.get("installed")
-            .is_some_and(|all| all.get(name).is_some())
+        let installed = lock.get("installed").and_then(Json::as_object);
+        // It may write its name in another way than the list.
+        let is_there = |place: &Json| {
+            let path = place.get("install_path").and_then(Json::as_str);
+            path.is_some_and(|path| self.own().join(path) == entry.directory)
+        };
+        installed.is_some_and(|all| all.contains_key(&entry.name) || all.values().any(is_there))
     }
 
     /// Whether an entry lies in our own directory.

@@ -4,6 +4,7 @@
 //! written down and put aside. Carrying it out looks again whether the files are as they were.
 
 mod apply;
+mod ground;
 mod guarded;
 mod plan;
 mod rules;
@@ -17,6 +18,7 @@ use hermes_config::FileError;
 use crate::view::ViewError;
 
 pub use apply::Candidate;
+pub use ground::Ground;
 pub use guarded::Objection;
 pub use plan::{Action, FileChange, Patchable, Plan, Target};
 pub use rules::{
@@ -94,9 +96,11 @@ impl ManageError {
         match self {
             Self::View(error) => error.hint(),
             Self::Name { .. } => {
-                "use lower-case letters and digits, at most 64, with single dashes between them"
+                "use lower-case letters and digits, at most 64, with single dashes between them, and no name under which nobody looks for skills, such as venv"
             }
-            Self::Category { .. } => "give one directory name, without slashes",
+            Self::Category { .. } => {
+                "give one directory name, without slashes, and none in which nobody looks for skills, such as venv"
+            }
             Self::Exists { .. } => "change that one, or choose another name",
             Self::Text { .. } => {
                 "begin with --- and the fields name and description, end them with ---, then write the instructions"

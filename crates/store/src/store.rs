@@ -113,8 +113,8 @@ impl Store {
         self.inner.clock.now().as_duration().as_secs_f64()
     }
 
-    /// Masks known secrets in a text that is about to be stored.
-    pub(crate) fn clean(&self, text: String) -> String {
+    /// Masks known secrets, as in everything that is stored.
+    pub fn clean(&self, text: String) -> String {
         clean(&self.inner.redactor.snapshot(), text)
     }
 

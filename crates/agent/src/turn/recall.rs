@@ -12,6 +12,7 @@ use futures_core::future::BoxFuture;
 use hermes_core::{Event, Message, MessageId, Part, Role, SessionId};
 use hermes_llm::Route;
 use hermes_memory::{Exchange, External, Question, Rewriter, Scene};
+use hermes_secrets::Scope;
 use hermes_store::Record;
 
 use super::{Entry, Turn, text_tokens};
@@ -71,6 +72,9 @@ impl Turn<'_> {
         let Some(external) = self.external() else {
             return;
         };
+        // It is asked with it, told it after the answer, and a helper may put it in other words: a key stays home.
+        let redactor = self.around.services.redactor.snapshot();
+        let typed = redactor.redact_in(Scope::Known, &typed).into_owned();
         let question = Question {
             scene: scene(self.around.spec),
             text: typed.clone(),

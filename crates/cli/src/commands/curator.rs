@@ -111,6 +111,7 @@ pub(crate) fn carry_out(
 impl From<CuratorError> for Complaint {
     fn from(error: CuratorError) -> Self {
         let kind = match &error {
+            CuratorError::Ambiguous { .. } => FailureKind::BadRequest,
             CuratorError::Unknown { .. }
             | CuratorError::NotArchived { .. }
             | CuratorError::NoBackup { .. } => FailureKind::NotFound,

@@ -222,6 +222,38 @@ fn pinned_skills_stay() {
 
 // LN-35
 #[test]
+fn of_two_skills_with_one_name_each_can_be_put_away() {
+    let lab = Lab::new();
+    for place in ["ops/twin", "home/twin"] {
+        let file = format!("skills/{place}/SKILL.md");
+        let text = skill("twin", "Do it.");
+        lab.program.home.write(&file, text).unwrap();
+    }
+    lab.refused(&["archive", "twin"], 2, "home/twin, ops/twin");
+    lab.refused(&["pin", "twin"], 2, "home/twin, ops/twin");
+    lab.run(&["archive", "ops/twin"]).ok();
+    assert!(!lab.has("ops/twin") && lab.has("home/twin/SKILL.md"));
+    lab.run(&["restore", "twin"]).ok();
+    assert!(lab.has("ops/twin/SKILL.md"));
+    let usage = lab.program.home.read("skills/.usage.json").unwrap();
+    let mut usage: Json = serde_json::from_str(&usage).unwrap();
+    usage["twin"] =
+        json!({"created_by": "agent", "created_at": ago(400), "last_used_at": ago(322)});
+    let usage = usage.to_string();
+    lab.program.home.write("skills/.usage.json", usage).unwrap();
+    let run = lab.json(&["run"]);
+    assert_eq!(run["failed"], json!([]), "{run}");
+    let away = moves(&run)
+        .iter()
+        .filter(|(name, _)| *name == "twin")
+        .count();
+    assert_eq!(away, 2, "{run}");
+    assert!(!lab.has("ops/twin") && !lab.has("home/twin"));
+    assert!(lab.has(".archive/twin/SKILL.md") && lab.has(".archive/twin-2/SKILL.md"));
+}
+
+// LN-35
+#[test]
 fn what_is_installed_goes_back_to_a_copy_together_with_its_list() {
     let lab = Lab::new();
     let list = |names: &[&str]| {

@@ -115,6 +115,12 @@ fn a_skill_is_published_as_a_pull_request_or_as_a_version() {
         .home
         .write_work("mine/scripts/a.sh", "#!/bin/sh\necho\n")
         .unwrap();
+    // No text: a tree would take it for one.
+    let picture = b"\x89PNG\r\n\x1a\n\xff\x00\xfe";
+    lab.program
+        .home
+        .write_work("mine/assets/a.png", picture)
+        .unwrap();
     lab.program
         .home
         .write_work("mine/.skillignore", "private/\n")
@@ -162,7 +168,25 @@ fn a_skill_is_published_as_a_pull_request_or_as_a_version() {
         .iter()
         .map(|one| one["path"].as_str().unwrap())
         .collect();
-    assert_eq!(paths, ["skills/mine/SKILL.md", "skills/mine/scripts/a.sh"]);
+    assert_eq!(
+        paths,
+        [
+            "skills/mine/SKILL.md",
+            "skills/mine/assets/a.png",
+            "skills/mine/scripts/a.sh"
+        ]
+    );
+    let blob = body_of("POST /gh/repos/me/skills/git/blobs");
+    assert_eq!(
+        blob,
+        json!({ "content": "iVBORw0KGgr/AP4=", "encoding": "base64" })
+    );
+    let leaf = &tree["tree"][1];
+    assert!(
+        leaf["sha"].is_string() && leaf["content"].is_null(),
+        "{leaf}"
+    );
+    assert!(tree["tree"][2]["content"].is_string(), "{tree}");
     assert_eq!(
         body_of("POST /gh/repos/them/skills/pulls")["base"],
         json!("main")
@@ -181,6 +205,28 @@ fn a_skill_is_published_as_a_pull_request_or_as_a_version() {
         text.contains("\"slug\":\"mine\"") && !text.contains("secret plans"),
         "{text}"
     );
+    // What is a secret here goes nowhere.
+    let secret = "zq81Xw0c7Lk25Tn9Vb4R";
+    lab.program
+        .home
+        .write_env(&format!(
+            "GITHUB_TOKEN=tok-of-mine\nTEA_SHOP_TOKEN={secret}\n"
+        ))
+        .unwrap();
+    lab.program
+        .home
+        .write_work("mine/references/shop.md", format!("Tea.\nSay {secret}.\n"))
+        .unwrap();
+    let before = lab.hubs.seen().len();
+    let refused = lab.run(&agreed).code(1);
+    assert!(
+        refused.stderr.contains("references/shop.md:2") && refused.stderr.contains("hint: "),
+        "{}",
+        refused.report()
+    );
+    assert_eq!(lab.hubs.seen().len(), before);
+    let shop = lab.program.home.workspace().join("mine/references/shop.md");
+    std::fs::remove_file(shop).unwrap();
     // What is dangerous goes nowhere.
     lab.program
         .home

@@ -109,6 +109,68 @@ fn a_folder_or_a_packed_one_is_installed_updated_and_removed() {
     );
 }
 
+// LN-32
+#[test]
+fn a_skill_answers_to_the_name_that_is_shown() {
+    let lab = Lab::new();
+    write(&lab, "packs/foo/SKILL.md", &skill("Foo Bar", "Text."));
+    given(&lab, &["install", "./packs/foo", "-y"]).ok();
+    let listed = lab.json(&["list", "--source", "hub"]);
+    assert_eq!(listed["skills"][0]["name"], json!("Foo Bar"), "{listed}");
+    write(&lab, "packs/foo/SKILL.md", &skill("Foo Bar", "Other text."));
+    let checked = lab.json(&["check", "Foo Bar"]);
+    assert_eq!(
+        checked["skills"][0]["status"],
+        json!("outdated"),
+        "{checked}"
+    );
+    lab.run(&["update", "Foo Bar", "-y"]).ok();
+    let text = lab.text("foo-bar/SKILL.md").unwrap();
+    assert!(text.contains("Other text."), "{text}");
+    let removed = lab.run(&["uninstall", "Foo Bar", "-y"]).ok().stdout;
+    assert!(removed.contains("Removed foo-bar."), "{removed}");
+    assert_eq!(lab.text("foo-bar/SKILL.md"), None);
+    let again = lab.run(&["uninstall", "Foo Bar", "-y"]).code(1);
+    assert!(
+        again.stderr.contains("was not installed from a hub"),
+        "{}",
+        again.report()
+    );
+}
+
+// LN-32
+#[test]
+fn nothing_is_installed_where_nobody_looks_for_skills() {
+    let lab = Lab::new();
+    write(&lab, "packs/help/SKILL.md", &skill("help", "Text."));
+    for (option, name) in [
+        ("--name", "venv"),
+        ("--name", "notes.md"),
+        ("--category", "node_modules"),
+    ] {
+        let refused = given(&lab, &["install", "./packs/help", option, name, "-y"]);
+        assert!(refused.stderr.contains(name), "{}", refused.report());
+        assert!(refused.stderr.contains("hint: "), "{}", refused.report());
+        assert_ne!(refused.code, Some(0), "{}", refused.report());
+    }
+    let create = |name: &str, category: &str| {
+        let text = text_of(name, "Text.");
+        let call = json!({"action": "create", "name": name, "category": category, "content": text});
+        ("skill_manage", call)
+    };
+    let calls = [create("venv", ""), create("good", "node_modules")];
+    for answer in answers(&run(|_| {}, "", &calls)) {
+        assert_eq!(answer["success"], false, "{answer}");
+    }
+    // Its name is that of a command of the program, which comes first.
+    let output = given(&lab, &["install", "./packs/help", "-y"]).ok().stdout;
+    assert!(
+        output.contains("/help is a command of the program"),
+        "{output}"
+    );
+    assert!(!output.contains("Use it with /help"), "{output}");
+}
+
 // LN-32, LN-33
 #[test]
 fn a_folder_with_harmful_or_strange_things_in_it_is_refused() {

@@ -353,6 +353,29 @@ fn the_list_of_many_places_saves_asking_them() {
 
 // LN-32
 #[test]
+fn the_best_is_found_among_more_than_are_shown() {
+    const OTHERS: usize = 2_100;
+    let lab = stocked();
+    let row = |name: &str| json!({ "name": name, "description": "works with pdf files", "identifier": format!("clawhub/{name}") });
+    let others = (0..OTHERS).map(|number| row(&format!("helper-{number}")));
+    let rows: Vec<Json> = others.chain([row("pdf")]).collect();
+    let list = json!({ "version": 1, "skills": rows }).to_string();
+    lab.hubs.page("/index.json", "application/json", list);
+    let files = [("SKILL.md", &*skill("pdf", "Text."))];
+    lab.hubs.pack("pdf", "1.0.0", zipped(&files));
+    let found = lab.json(&["search", "pdf"]);
+    let shown = found["skills"].as_array().unwrap();
+    assert_eq!((shown.len(), &shown[0]["name"]), (25, &json!("pdf")));
+    assert_eq!(found["total"], json!(OTHERS + 1));
+    let page = lab.json(&["browse", "--size", "100", "--page", "22"]);
+    assert_eq!(page["total"], json!(OTHERS + 2), "and the official one");
+    assert_eq!(page["skills"].as_array().unwrap().len(), 2);
+    lab.install("pdf").ok();
+    assert_eq!(lab.entry("pdf")["identifier"], json!("clawhub/pdf"));
+}
+
+// LN-32
+#[test]
 fn names_and_categories_are_the_users_choice() {
     let lab = stocked();
     let output = lab.run(&[

@@ -26,17 +26,19 @@ pub(crate) struct Place {
     pub(crate) folder: TempDir,
     pub(crate) store: Store,
     pub(crate) clock: Arc<ManualClock>,
+    pub(crate) redactor: RedactorHandle,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::new("2026-07-01T12:00:00Z".parse().unwrap()));
+        let redactor = RedactorHandle::default();
         let store = Store::open(Options {
             path: folder.path().join("hermes.db"),
             blobs: folder.path().join("blobs"),
             clock: clock.clone(),
-            redactor: RedactorHandle::default(),
+            redactor: redactor.clone(),
             vfs: None,
         })
         .unwrap();
@@ -44,6 +46,7 @@ impl Place {
             folder,
             store,
             clock,
+            redactor,
         }
     }
 

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 pub(crate) struct Fixture {
     pub(crate) memory: Memory,
     pub(crate) store: Store,
+    pub(crate) redactor: RedactorHandle,
     clock: Arc<ManualClock>,
     folder: TempDir,
 }
@@ -27,17 +28,19 @@ impl Fixture {
     pub(crate) fn with_limit(limit: usize) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = Arc::new(ManualClock::new("2026-07-01T12:00:00Z".parse().unwrap()));
+        let redactor = RedactorHandle::default();
         let store = Store::open(Options {
             path: folder.path().join("hermes.db"),
             blobs: folder.path().join("blobs"),
             clock: clock.clone(),
-            redactor: RedactorHandle::default(),
+            redactor: redactor.clone(),
             vfs: None,
         })
         .unwrap();
         let mut fixture = Self {
             memory: memory(folder.path().join("memories"), limit, &store, &clock),
             store,
+            redactor,
             clock,
             folder,
         };

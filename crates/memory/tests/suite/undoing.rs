@@ -3,6 +3,7 @@
 use std::fs;
 
 use hermes_memory::{MemoryError, Operation, Target};
+use hermes_secrets::{Secret, SecretName};
 use hermes_store::{JournalOrigin, NewJournalEntry};
 
 use super::fixture::Fixture;
@@ -92,6 +93,22 @@ fn what_does_not_fit_does_not_come_back_and_nothing_is_left_to_take_back_at_last
         fixture.memory.undo(None),
         Err(MemoryError::NothingToUndo)
     ));
+}
+
+// LN-4
+#[test]
+fn an_entry_with_a_secret_is_found_although_the_journal_masks_it() {
+    let fixture = Fixture::new();
+    let name = SecretName::new("TEA_SHOP_TOKEN").unwrap();
+    let secret = Secret::new(name, "zq81Xw0c7Lk25Tn9Vb4R".to_owned(), []).unwrap();
+    fixture.redactor.add(&secret);
+    fixture.add("likes tea");
+    fixture.add("The shop word is zq81Xw0c7Lk25Tn9Vb4R");
+    let undone = fixture.memory.undo(None).unwrap();
+    assert_eq!(
+        (undone.removed.len(), fixture.text().as_str()),
+        (1, "likes tea")
+    );
 }
 
 // LN-4

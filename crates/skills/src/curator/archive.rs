@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::{Curator, CuratorError};
-use crate::catalog::Found;
+use crate::catalog::CatalogEntry;
 use crate::library::Library;
 use crate::usage::{UsageError, UsageRecord, UsageState};
 
@@ -64,22 +64,18 @@ impl Library {
 }
 
 impl Curator {
-    /// Puts a skill away by hand.
-    pub fn archive(&self, name: &str) -> Result<(), CuratorError> {
-        let name = self.entry(name)?;
-        if self.library.usage().record(&name).pinned {
-            return Err(CuratorError::Pinned { name });
+    /// Puts a skill away by hand; answers with the name it is brought back by.
+    pub fn archive(&self, name: &str) -> Result<String, CuratorError> {
+        let entry = self.entry(name)?;
+        if self.library.usage().record(&entry.name).pinned {
+            return Err(CuratorError::Pinned { name: entry.name });
         }
-        self.put_away(&name)
+        self.put_away(&entry)?;
+        Ok(entry.name)
     }
 
-    pub(super) fn put_away(&self, name: &str) -> Result<(), CuratorError> {
-        let catalog = self.library.catalog();
-        let Found::One(entry) = catalog.find(name) else {
-            return Err(CuratorError::Unknown {
-                name: name.to_owned(),
-            });
-        };
+    pub(super) fn put_away(&self, entry: &CatalogEntry) -> Result<(), CuratorError> {
+        let name = entry.name.as_str();
         if !self.library.is_own(entry) {
             return Err(CuratorError::Foreign {
                 name: name.to_owned(),

@@ -1,5 +1,7 @@
 //! Who moves on: a pure function of what is known of the skills and of the time.
 
+use std::path::{Path, PathBuf};
+
 use hermes_config::Curator as Settings;
 use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
@@ -10,6 +12,9 @@ use crate::usage::{UsageRecord, UsageState};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Move {
     pub name: String,
+    /// Where it lies: a name may be that of several.
+    #[serde(skip)]
+    pub directory: PathBuf,
     pub from: UsageState,
     pub to: UsageState,
     /// Whole days since anything was done with it.
@@ -33,6 +38,7 @@ pub(super) enum Spared {
 /// A skill as the plan sees it.
 pub(super) struct Candidate {
     pub(super) name: String,
+    directory: PathBuf,
     state: UsageState,
     /// `None` when it was not seen before.
     last_activity: Option<Timestamp>,
@@ -40,7 +46,12 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    pub(super) fn new(name: &str, record: &UsageRecord, spared: Option<Spared>) -> Self {
+    pub(super) fn new(
+        name: &str,
+        directory: &Path,
+        record: &UsageRecord,
+        spared: Option<Spared>,
+    ) -> Self {
         let times = [
             &record.last_used_at,
             &record.last_viewed_at,
@@ -50,6 +61,7 @@ impl Candidate {
         let times = times.into_iter().flatten();
         Self {
             name: name.to_owned(),
+            directory: directory.to_owned(),
             state: record.state,
             last_activity: times.filter_map(|text| read_time(text)).max(),
             spared,
@@ -86,6 +98,7 @@ fn next(candidate: &Candidate, now: Timestamp, settings: &Settings) -> Option<Mo
     };
     (to != candidate.state).then(|| Move {
         name: candidate.name.clone(),
+        directory: candidate.directory.clone(),
         from: candidate.state,
         to,
         idle_days: idle.as_hours() / 24,
@@ -99,7 +112,7 @@ mod tests {
     const NOW: &str = "2026-06-01T00:00:00Z";
 
     fn check(record: &UsageRecord, spared: Option<Spared>, expected: Option<UsageState>) {
-        let candidate = Candidate::new("a", record, spared);
+        let candidate = Candidate::new("a", Path::new("a"), record, spared);
         let now = NOW.parse().unwrap_or(Timestamp::UNIX_EPOCH);
         let moves = moves(&[candidate], now, &Settings::default());
         assert_eq!(moves.first().map(|step| step.to), expected);

@@ -118,7 +118,7 @@ impl Curator {
             self.library.is_own(entry)
                 && record.is_some_and(|record| record.is_agents() && !record.pinned)
                 && !PROTECTED.contains(&entry.name.as_str())
-                && !self.library.is_installed(&entry.name)
+                && !self.library.is_installed(entry)
                 && !self.library.is_shipped(&entry.name)
         };
         let catalog = self.library.catalog();
@@ -134,7 +134,16 @@ impl Curator {
 
     fn carry_out(&self, step: &Move) -> Result<(), CuratorError> {
         match step.to {
-            UsageState::Archived => self.put_away(&step.name),
+            UsageState::Archived => {
+                let catalog = self.library.catalog();
+                let mut entries = catalog.entries.iter();
+                // Another one may have its name.
+                let entry = entries.find(|entry| entry.directory == step.directory);
+                let gone = || CuratorError::Unknown {
+                    name: step.name.clone(),
+                };
+                self.put_away(entry.ok_or_else(gone)?)
+            }
             UsageState::Active | UsageState::Stale => {
                 let to = step.to;
                 self.library.usage().change(|records| {

@@ -207,6 +207,13 @@ impl Bundle {
             .map(|(path, file)| (path, file.bytes.len()))
     }
 
+    /// What its files say.
+    pub fn contents(&self) -> impl Iterator<Item = (&FilePath, &[u8])> {
+        self.files
+            .iter()
+            .map(|(path, file)| (path, file.bytes.as_slice()))
+    }
+
     /// Files that are left out because the author says so.
     pub fn left_out(&self) -> &[FilePath] {
         &self.left_out

@@ -222,7 +222,7 @@ impl HubError {
             }
             Self::BadRepository { .. } => "write owner/repository".to_owned(),
             Self::BadName { .. } | Self::BadCategory { .. } => {
-                "use lower-case letters, digits, - . _ and at most 64 of them".to_owned()
+                "use lower-case letters, digits, - . _ and at most 64 of them, and no name under which nobody looks for skills, such as venv".to_owned()
             }
             Self::Ambiguous { .. } => "name one of them".to_owned(),
             Self::Unknown { .. } => "hermes skills search WORDS finds names".to_owned(),

@@ -3,10 +3,8 @@
 use std::fmt;
 
 use super::error::HubError;
+use crate::library::is_passed_over;
 use crate::skill::LONGEST_NAME;
-
-/// Directories of the program's own among the skills.
-const OWN: [&str; 3] = [".hub", ".archive", ".curator_backups"];
 
 /// The name of a skill, which is also that of its directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,7 +46,7 @@ fn is_plain(text: &str) -> bool {
     let fits = text
         .chars()
         .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.'));
-    starts && fits && text.len() <= LONGEST_NAME && !OWN.contains(&text)
+    starts && fits && text.len() <= LONGEST_NAME && !is_passed_over(text)
 }
 
 /// Words as a name: lower case, with a dash wherever something else stands.
@@ -83,6 +81,9 @@ mod tests {
             "a b",
             "../x",
             ".hub",
+            "venv",
+            "node_modules",
+            "notes.md",
             "-a",
             "a/b",
             &"a".repeat(65),

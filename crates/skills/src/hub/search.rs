@@ -25,7 +25,8 @@ pub struct Query {
     pub words: Vec<String>,
     /// The words behind an address that was typed.
     pub narrowing: Vec<String>,
-    /// Most skills of one place.
+    /// Most skills a service is asked for. A list that is held whole gives all that fit: which of them are the best
+    /// is seen when all are there.
     pub limit: usize,
     /// Only this place.
     pub source: Option<SourceName>,
@@ -49,6 +50,16 @@ impl Query {
             limit,
             source,
         }
+    }
+
+    /// How well a name fits: word for word, by all words, or not.
+    pub(super) fn fit(&self, name: &str) -> u8 {
+        let name = name.to_lowercase();
+        if name == self.words.join("-") {
+            return 2;
+        }
+        let all = self.words.iter().all(|word| name.contains(word.as_str()));
+        u8::from(all && !self.words.is_empty())
     }
 
     fn is_address(&self) -> bool {
@@ -226,19 +237,9 @@ async fn ask(
 
 /// Puts the best first and leaves out what is there twice.
 fn rank(listings: &mut Vec<Listing>, query: &Query) {
-    let wanted = query.words.join("-");
-    let fit = |listing: &Listing| {
-        let name = listing.name.to_lowercase();
-        let all = query.words.iter().all(|word| name.contains(word.as_str()));
-        match (name == wanted, all && !query.words.is_empty()) {
-            (true, _) => 2,
-            (false, true) => 1,
-            (false, false) => 0,
-        }
-    };
-    listings.sort_by_key(|listing| {
+    listings.sort_by_cached_key(|listing| {
         (
-            Reverse(fit(listing)),
+            Reverse(query.fit(&listing.name)),
             listing.trust,
             listing.source,
             Reverse(listing.installs.unwrap_or(0)),

@@ -202,6 +202,11 @@ impl Walk {
     }
 }
 
+/// Whether a directory of this name is never looked into, so that no skill can lie there.
+pub(crate) fn is_passed_over(name: &str) -> bool {
+    SKIPPED.contains(&name) || is_file_name(name)
+}
+
 /// Names that are those of files as a rule; asking the disk about each of them would cost the most.
 fn is_file_name(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|ending| {

@@ -3,7 +3,7 @@
 use super::{Author, ManageError, standard};
 use crate::catalog::CatalogEntry;
 use crate::frontmatter::{Form, Frontmatter};
-use crate::library::Library;
+use crate::library::{Library, is_passed_over};
 use crate::skill::{LONGEST_DESCRIPTION, LONGEST_NAME};
 use crate::view::is_support;
 
@@ -22,11 +22,12 @@ fn is_name(name: &str) -> bool {
         && name
             .bytes()
             .all(|byte| plain(byte) || matches!(byte, b'.' | b'_' | b'-'))
+        && !is_passed_over(name)
 }
 
 /// A name for a new skill. Those that are there keep theirs, whatever it is.
 pub fn check_name(name: &str) -> Result<(), ManageError> {
-    match standard::is_name(name) {
+    match standard::is_name(name) && !is_passed_over(name) {
         true => Ok(()),
         false => Err(ManageError::Name {
             name: name.to_owned(),
@@ -128,7 +129,7 @@ pub(super) fn check_author(
         Some("it is protected")
     } else if !library.is_own(entry) {
         Some("it lies in a directory of somebody else")
-    } else if library.is_installed(&name) {
+    } else if library.is_installed(entry) {
         Some("it was installed from elsewhere")
     } else if library.is_shipped(&name) {
         Some("it came with the program")

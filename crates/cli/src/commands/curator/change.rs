@@ -71,9 +71,9 @@ pub(super) fn pin(desk: &Desk<'_>, name: &str, pinned: bool, output: &mut Output
 }
 
 pub(super) fn archive(desk: &Desk<'_>, name: &str, output: &mut Output) -> Outcome {
-    desk.curator.archive(name)?;
+    let name = desk.curator.archive(name)?;
     let summary = format!("skill {name} put away");
-    written::put_away(&desk.context.store()?, JournalOrigin::User, name, summary)?;
+    written::put_away(&desk.context.store()?, JournalOrigin::User, &name, summary)?;
     Ok(output.line(format!(
         "{name} was put away; hermes curator restore brings it back"
     ))?)

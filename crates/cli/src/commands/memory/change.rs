@@ -10,13 +10,19 @@ use crate::commands::ask::confirm;
 use crate::complaint::{Complaint, Outcome};
 use crate::output::{Output, one_line};
 
-pub(super) fn add(desk: &Desk, target: Target, text: &str, output: &mut Output) -> Outcome {
-    let changed = change(desk, target, Operation::add(text))?;
+pub(super) fn add(desk: &Desk, target: Target, typed: &str, output: &mut Output) -> Outcome {
+    // As the agent's own: what is remembered goes into every prompt.
+    let text = desk.store.clean(typed.to_owned());
+    let changed = change(desk, target, Operation::add(text.as_str()))?;
     let usage = changed.contents.usage();
-    Ok(output.line(match changed.id {
+    output.line(match changed.id {
         Some(_) => format!("remembered in {} [{usage}]", target.file_name()),
         None => format!("this is in {} already [{usage}]", target.file_name()),
-    })?)
+    })?;
+    if text != typed {
+        output.line("a secret in it is masked: what is remembered is read by models")?;
+    }
+    Ok(())
 }
 
 pub(super) fn remove(desk: &Desk, targets: &[Target], which: &str, output: &mut Output) -> Outcome {

@@ -12,7 +12,7 @@ use crate::table::{Table, cut};
 
 /// Most characters of a description in a table.
 const WIDEST: usize = 60;
-/// Most skills of one place that are paged through.
+/// Most skills a service is asked for when all are paged through.
 const MOST_BROWSED: usize = 2_000;
 
 pub(super) fn search(args: &SearchArgs, ground: &Ground<'_>, output: &mut Output) -> Outcome {

@@ -119,10 +119,13 @@ pub(super) fn settle(
         ))?;
     }
     if fresh {
-        output.line(format!(
-            "Use it with /{}, or let the agent find it.",
-            done.name
-        ))?;
+        output.line(match hermes_agent::commands::find(&done.name) {
+            None => format!("Use it with /{}, or let the agent find it.", done.name),
+            Some(_) => format!(
+                "Ask for what it is for: /{} is a command of the program.",
+                done.name
+            ),
+        })?;
     }
     Ok(Ended::Done)
 }
@@ -156,23 +159,18 @@ pub(super) fn uninstall(
     output: &mut Output,
 ) -> Outcome<Ended> {
     let hub = ground.hub()?;
+    let name = hub.installed_as(name)?;
     let installed = hub.installed()?;
-    let entry = installed.iter().find(|(other, _)| other == name);
-    let changed = entry.is_some_and(|(_, entry)| hub.is_modified(entry));
-    let question = match (entry, changed) {
-        (Some(_), true) => format!("Remove {name}, which you have changed"),
-        (Some(_), false) => format!("Remove {name}"),
-        // The refusal says more than a question.
-        (None, _) => {
-            hub.uninstall(name)?;
-            return Ok(Ended::Done);
-        }
+    let entry = installed.iter().find(|(other, _)| *other == name);
+    let question = match entry.is_some_and(|(_, entry)| hub.is_modified(entry)) {
+        true => format!("Remove {name}, which you have changed"),
+        false => format!("Remove {name}"),
     };
     if !ground.agreed(&question, yes)? {
         output.line(format!("{name} would be removed."))?;
         return Ok(Ended::NeedsYes);
     }
-    let removed = hub.uninstall(name)?;
+    let removed = hub.uninstall(&name)?;
     output.line(format!("Removed {}.", removed.name))?;
     if let Some(kept) = removed.kept {
         output.line(format!(

@@ -1,13 +1,32 @@
 //! `hermes skills publish`: giving a skill to others.
 
+use std::borrow::Cow;
+
+use hermes_core::FailureKind;
+use hermes_secrets::{Redactor, Scope};
 use hermes_skills::guard::{Depth, Trust, Verdict};
-use hermes_skills::hub::{HubError, Target};
+use hermes_skills::hub::{Bundle, HubError, Target};
 
 use super::ground::Ground;
 use super::{Ended, show};
 use crate::args::skills::{PublishArgs, PublishTo};
 use crate::complaint::{Complaint, Outcome};
 use crate::output::Output;
+
+/// Where a skill holds a value that is not for others.
+fn secret_in(bundle: &Bundle, redactor: &Redactor) -> Option<String> {
+    bundle.contents().find_map(|(path, bytes)| {
+        let Cow::Owned(masked) = redactor.redact_bytes(Scope::Known, bytes) else {
+            return None;
+        };
+        let alike = bytes
+            .iter()
+            .zip(&masked)
+            .take_while(|(one, other)| one == other);
+        let lines = alike.filter(|(byte, _)| **byte == b'\n').count();
+        Some(format!("{path}:{}", lines + 1))
+    })
+}
 
 pub(super) fn run(args: &PublishArgs, ground: &Ground<'_>, output: &mut Output) -> Outcome<Ended> {
     let hub = ground.hub()?;
@@ -22,6 +41,11 @@ pub(super) fn run(args: &PublishArgs, ground: &Ground<'_>, output: &mut Output) 
             overridable: false,
         }
         .into());
+    }
+    if let Some(place) = secret_in(&bundle, &ground.context.redactor.snapshot()) {
+        let message = format!("{place} holds a secret of yours, and nothing was sent");
+        return Err(Complaint::new(FailureKind::Refused, message)
+            .hint("a skill names the variable it needs, and everybody sets their own"));
     }
     let (target, place) = match args.to {
         PublishTo::Github => {

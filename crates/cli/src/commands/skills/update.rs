@@ -1,7 +1,7 @@
 //! `hermes skills check` and `update`.
 
 use hermes_core::causes;
-use hermes_skills::hub::{Change, HubError, Locked, Newer};
+use hermes_skills::hub::{Change, Locked, Newer};
 use serde_json::json;
 
 use super::ground::Ground;
@@ -146,13 +146,11 @@ fn print(change: &Change, output: &mut Output) -> Outcome {
 
 /// All that were installed, or the one that is named.
 fn named(name: Option<&str>, ground: &Ground<'_>) -> Outcome<Vec<(String, Locked)>> {
-    let mut all = ground.hub()?.installed()?;
+    let hub = ground.hub()?;
+    let mut all = hub.installed()?;
     if let Some(name) = name {
-        all.retain(|(other, _)| other == name);
-        if all.is_empty() {
-            let name = name.to_owned();
-            return Err(HubError::NotInstalled { name }.into());
-        }
+        let name = hub.installed_as(name)?;
+        all.retain(|(other, _)| *other == name);
     }
     Ok(all)
 }

@@ -78,6 +78,25 @@ fn people_see_change_and_take_back_what_is_remembered() {
 
 // LN-4
 #[test]
+fn a_secret_is_not_remembered_and_what_was_added_with_it_can_be_taken_back() {
+    let program = Program::new();
+    let secret = "zq81Xw0c7Lk25Tn9Vb4R";
+    program
+        .home
+        .write_env(&format!("TEA_SHOP_TOKEN={secret}\n"))
+        .unwrap();
+    let words = format!("The shop word is {secret}");
+    let added = program.stdout(&["memory", "add", &words]);
+    assert!(added.contains("masked"), "{added}");
+    let kept = program.home.read("memories/MEMORY.md").unwrap();
+    assert_eq!(kept, "The shop word is [redacted:TEA_SHOP_TOKEN]");
+    let undone = program.stdout(&["memory", "undo"]);
+    assert!(undone.contains("- The shop word"), "{undone}");
+    assert_eq!(program.home.read("memories/MEMORY.md").unwrap(), "");
+}
+
+// LN-4
+#[test]
 fn everything_can_be_forgotten_and_brought_back_and_the_state_is_told() {
     let program = Program::new();
     program.run(&["memory", "add", "One."]).ok();

@@ -176,6 +176,47 @@ fn what_is_recalled_goes_out_with_the_message_and_is_kept_nowhere() {
     );
 }
 
+// LN-37, LN-38
+#[test]
+fn a_secret_that_is_typed_reaches_no_memory_and_no_helper() {
+    let secret = "zq81Xw0c7Lk25Tn9Vb4R";
+    let (mem0, honcho) = (mem0(), honcho());
+    let at_honcho = format!("HONCHO_BASE_URL={}\nHONCHO_API_KEY={KEY}\n", honcho.url());
+    for (name, service, variables) in [
+        ("mem0", &mem0, variables(&mem0)),
+        ("honcho", &honcho, at_honcho),
+    ] {
+        let variables = format!("{variables}TEA_SHOP_TOKEN={secret}\n");
+        let (server, program) = home(answering(), name, &variables);
+        program
+            .home
+            .write("honcho.json", r#"{"queryRewrite": true}"#)
+            .unwrap();
+        let typed = format!("Order tea with the token {secret} please");
+        program.run(&["chat", "-q", &typed]).ok();
+        let asked = service.asked();
+        assert!(asked.len() >= 2, "{name}: {:?}", service.lines());
+        for one in asked {
+            let sent = format!(
+                "{} {} {}",
+                one.line,
+                one.query,
+                String::from_utf8_lossy(&one.raw)
+            );
+            assert!(!sent.contains(secret), "{name}: {sent}");
+        }
+        for request in server.requests() {
+            let sent = String::from_utf8_lossy(&request.body).into_owned();
+            assert!(!sent.contains(secret), "{name}: {sent}");
+        }
+    }
+    let query = &mem0.to("POST /search")[0].body["query"];
+    assert_eq!(
+        query,
+        "Order tea with the token [redacted:TEA_SHOP_TOKEN] please"
+    );
+}
+
 // LN-37, AG-2
 #[test]
 fn what_was_recalled_stays_with_its_message_for_as_long_as_the_process_lives() {

@@ -8,6 +8,8 @@ use super::super::error::ProviderError;
 use super::super::form::form;
 use super::super::provider::{Delivery, Errand};
 use super::{Honcho, names};
+use crate::entries::{parse, serialise};
+use crate::planted::planted;
 
 /// Files that are handed over once, and whether they are about the user.
 const FILES: [(&str, bool); 3] = [
@@ -149,7 +151,8 @@ impl Honcho {
         let Ok(Some(bytes)) = hermes_config::read_file(&self.home.join(name)) else {
             return Ok(());
         };
-        if bytes.trim_ascii().is_empty() {
+        let text = self.presentable(&String::from_utf8_lossy(&bytes), of_user);
+        if text.trim().is_empty() {
             return Ok(());
         }
         let peer = match of_user {
@@ -158,10 +161,23 @@ impl Honcho {
         };
         let name = name.rsplit('/').next().unwrap_or(name);
         let path = self.session_path(session, "messages/upload");
-        let body = form(&[("peer_id", peer)], name, "text/markdown", &bytes);
+        let body = form(&[("peer_id", peer)], name, "text/markdown", text.as_bytes());
         self.api
             .send(Method::POST, &path, &[], body, Repeat::Refused)
             .await?;
         Ok(())
+    }
+
+    /// A file as it may leave this machine: what no prompt shows, nobody else is told either.
+    fn presentable(&self, text: &str, of_entries: bool) -> String {
+        let text = match of_entries {
+            true => serialise(
+                parse(text)
+                    .into_iter()
+                    .filter(|one| planted(one).is_empty()),
+            ),
+            false => text.to_owned(),
+        };
+        self.store.clean(text)
     }
 }

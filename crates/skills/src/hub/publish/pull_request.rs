@@ -1,12 +1,14 @@
 //! A pull request that adds a skill to a repository.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use hermes_secrets::Secret;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Published;
-use crate::hub::bundle::Bundle;
+use crate::hub::bundle::{Bundle, File};
 use crate::hub::error::SourceError;
 use crate::hub::identifier::Repository;
 use crate::hub::sources::{Github, path_of};
@@ -71,18 +73,11 @@ pub(super) async fn open(
     };
     let path = path_of(["git", "ref", "heads"]);
     let tip: Reference = desk.get(repository, &format!("{path}/{base}")).await?;
-    let files: Vec<Value> = bundle
-        .files
-        .iter()
-        .map(|(path, file)| {
-            json!({
-                "path": format!("skills/{}/{path}", bundle.name),
-                "mode": if file.executable { "100755" } else { "100644" },
-                "type": "blob",
-                "content": String::from_utf8_lossy(&file.bytes),
-            })
-        })
-        .collect();
+    let mut files: Vec<Value> = Vec::new();
+    for (path, file) in bundle.files.iter() {
+        let path = format!("skills/{}/{path}", bundle.name);
+        files.push(desk.leaf(&ours, &path, file).await?);
+    }
     let tree = json!({ "base_tree": tip.object.sha, "tree": files });
     let tree: Sha = desk.post(&ours, "git/trees", &tree).await?;
     let title = format!("Add the skill {}", bundle.name);
@@ -104,6 +99,25 @@ pub(super) async fn open(
 }
 
 impl Desk<'_> {
+    /// A file as a tree names it. A tree takes texts as they are; everything else has to be there before.
+    async fn leaf(&self, ours: &Repository, path: &str, file: &File) -> Result<Value, SourceError> {
+        let mut leaf = json!({
+            "path": path,
+            "mode": if file.executable { "100755" } else { "100644" },
+            "type": "blob",
+        });
+        match std::str::from_utf8(&file.bytes) {
+            Ok(text) => leaf["content"] = json!(text),
+            Err(_) => {
+                let content = BASE64.encode(&file.bytes);
+                let blob = json!({ "content": content, "encoding": "base64" });
+                let blob: Sha = self.post(ours, "git/blobs", &blob).await?;
+                leaf["sha"] = json!(blob.sha);
+            }
+        }
+        Ok(leaf)
+    }
+
     async fn get<T: DeserializeOwned>(
         &self,
         repository: &Repository,

@@ -128,7 +128,7 @@ impl Source for BrowseSh {
                     installs: None,
                 })
             });
-            Ok(listings.take(query.limit).collect())
+            Ok(listings.collect())
         })
     }
 

@@ -142,8 +142,7 @@ impl Source for Index {
                     &[&row.name, &row.description, &row.identifier, &tags],
                 )
             };
-            let found = rows.iter().filter(fits).filter_map(listing);
-            Ok(found.take(query.limit).collect())
+            Ok(rows.iter().filter(fits).filter_map(listing).collect())
         })
     }
 

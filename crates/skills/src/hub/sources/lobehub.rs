@@ -162,7 +162,7 @@ impl Source for Lobehub {
                     installs: None,
                 })
             });
-            Ok(listings.take(query.limit).collect())
+            Ok(listings.collect())
         })
     }
 

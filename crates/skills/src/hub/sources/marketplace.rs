@@ -157,7 +157,6 @@ impl Source for Marketplace {
                     Err(error) => harvest.failed.push((repo, error)),
                 }
             }
-            harvest.listings.truncate(query.limit);
             Ok(harvest)
         })
     }

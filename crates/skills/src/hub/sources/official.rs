@@ -39,7 +39,6 @@ impl Official {
                     installs: None,
                 })
             })
-            .take(query.limit)
             .collect()
     }
 }

@@ -129,7 +129,7 @@ impl Source for WellKnown {
             let narrowed = |listing: &Listing| {
                 matches(&query.narrowing, &[&listing.name, &listing.description])
             };
-            Ok(listings.filter(narrowed).take(query.limit).collect())
+            Ok(listings.filter(narrowed).collect())
         })
     }
 

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use crate::guard::{Trust, Verdict, Waiver};
 use crate::hub::error::HubError;
 use crate::hub::identifier::Identifier;
+use crate::slash::command_name;
 
 const VERSION: u64 = 1;
 
@@ -139,6 +140,14 @@ impl LockFile {
             .collect();
         found.sort_by(|(a, _), (b, _)| a.cmp(b));
         found
+    }
+
+    /// The name under which a skill stands here. It may write its own in another way; the command is the same.
+    pub(crate) fn key(&self, name: &str) -> Option<&str> {
+        let (exact, command) = (self.installed.get_key_value(name), command_name(name));
+        let mut keys = self.installed.keys();
+        let alike = || keys.find(|key| !command.is_empty() && command_name(key) == command);
+        exact.map(|(key, _)| key).or_else(alike).map(String::as_str)
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<Locked> {

@@ -1,5 +1,6 @@
 //! Looking for skills in the repositories everybody has and in those the user added.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use futures_util::stream::{self, StreamExt as _};
@@ -96,7 +97,8 @@ impl Github {
                 (Ok(_), Err(_)) => {}
             }
         }
-        hits.truncate(query.limit);
+        // Only the first are described.
+        hits.sort_by_key(|hit| Reverse(query.fit(last(&hit.directory, &hit.repository))));
         let listings = self.described(hits, query).await;
         Ok(Harvest { listings, failed })
     }
