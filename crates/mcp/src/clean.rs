@@ -8,11 +8,18 @@ use regex::{Captures, Regex};
 /// Most characters of an error that are passed on.
 const MOST_CHARS: usize = 8_000;
 
+/// Stands where a text could not be looked through.
+const UNFIT: &str = "(an error whose text cannot be shown)";
+
 /// An address with a query or a user in it, which is where tokens are put.
 static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r#"(?i)\b((?:https?|wss?)://)(?:[^\s/?#@"'<>`]*@)?([^\s?#"'<>`]*)(\?[^\s"'<>`)]*)?(#[^\s"'<>`)]*)?"#)
         .ok()
 });
+
+/// A bare `key=`, which is too common a word to be masked in what people write, but not in an error.
+static KEY: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"(?i)\b(key)(\s*=\s*["']?)[^\s"'&,;<>`]{6,}"#).ok());
 
 /// A text without secrets: known values and key shapes are masked, addresses lose user, query and
 /// fragment, and what is far too long is cut.
@@ -24,8 +31,12 @@ pub fn clean(redactor: &Redactor, text: &str) -> String {
             let mark = if part(3).is_empty() { "" } else { "?…" };
             format!("{}{}{mark}", part(1), part(2))
         }),
-        // The pattern is a constant that is tested; without it an address is better not shown.
-        None => return "(an error whose text cannot be shown)".to_owned(),
+        // The patterns are constants that are tested; without them a text is better not shown.
+        None => return UNFIT.to_owned(),
+    };
+    let bare = match KEY.as_ref() {
+        Some(key) => key.replace_all(&bare, "$1$2[redacted]"),
+        None => return UNFIT.to_owned(),
     };
     if bare.chars().count() <= MOST_CHARS {
         return bare.into_owned();
@@ -52,6 +63,11 @@ mod tests {
         for secret in ["abc123", "pw@", "sk-proj-abc", "#f"] {
             assert!(!shown.contains(secret), "{secret} in {shown}");
         }
+        let shown = clean(
+            &redactor,
+            "refused: key=4f9A8bC2dE7gH1iJ3kL5, KEY='hunter2x'",
+        );
+        assert_eq!(shown, "refused: key=[redacted], KEY='[redacted]'");
         // A word that only ends like a name of keys keeps its value.
         assert_eq!(clean(&redactor, "monkey=banana"), "monkey=banana");
         assert_eq!(clean(&redactor, &"x".repeat(9_000)).chars().count(), 8_001);

@@ -148,8 +148,11 @@ pub(crate) async fn tools(
         name.is_none_or(|name| filter.allows(name))
     };
     let found = all(session, "tools", request, wants, patience, policy).await?;
+    let mut names = BTreeSet::new();
     let tools = found.entries.iter().filter_map(RemoteTool::read);
     catalog.tools = tools
+        // A list that leads back repeats itself; the first of a name counts.
+        .filter(|tool| names.insert(tool.name.clone()))
         .map(|tool| RemoteTool {
             needs_task: tool.needs_task && catalog.tasks,
             ..tool

@@ -31,6 +31,8 @@ fn a_bad_value_in_one_entry_keeps_nobody_else_from_anything() {
     lab.more(&forgiven);
     lab.more(&lab.entry("port", "    oauth: {redirect_port: 99999}\n"));
     lab.more(&lab.entry("rate", "    sampling: {max_rpm: -1}\n"));
+    lab.more(&lab.entry("hasty", "    timeout: 0\n"));
+    lab.more(&lab.entry("rash", "    connect_timeout: 0\n"));
     lab.more("  word: nonsense\n");
 
     let (code, answered) = lab.mcp(&["call", "lab", "echo", "--args", r#"{"text":"hello"}"#]);
@@ -46,7 +48,9 @@ fn a_bad_value_in_one_entry_keeps_nobody_else_from_anything() {
         "forgiven.max_lifetime_seconds",
         "forgiven.supports_parallel_tool_calls",
         "forgiven.tools.resources",
+        "hasty.timeout",
         "port.oauth.redirect_port",
+        "rash.connect_timeout",
         "rate.sampling.max_rpm",
         "word",
     ] {

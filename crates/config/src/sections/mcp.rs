@@ -82,9 +82,9 @@ section! {
         /// Uses the server.
         @unlisted enabled: bool = true;
         /// Seconds one tool call may take.
-        @unlisted timeout: Duration = secs(300);
+        @unlisted timeout: Duration = secs(300), in Duration::from_millis(1)..=secs(31_536_000);
         /// Seconds connecting may take.
-        @unlisted connect_timeout: Duration = secs(60);
+        @unlisted connect_timeout: Duration = secs(60), in Duration::from_millis(1)..=secs(31_536_000);
         /// Seconds between signs of life; at least 5.
         @unlisted keepalive_interval: Duration = secs(180);
         /// Seconds without calls after which a started program is closed until it is needed; 0 never.

@@ -17,12 +17,13 @@ use tokio_util::task::TaskTracker;
 use super::browser::Browser;
 use super::challenge::Challenge;
 use super::client::Client;
+use super::discover::canonical;
 use super::error::OAuthError;
 use super::files::{Stamp, TokenFiles};
 use super::grant::blocking;
 use super::login::{LoggedIn, Person};
 use super::metadata::Metadata;
-use super::renew::{Adopt, NOBODY};
+use super::renew::Adopt;
 use super::settings::{Grant, OAuthSettings};
 use super::tokens::Tokens;
 use crate::{AuthError, Authority, Recovery, Refusal};
@@ -78,7 +79,8 @@ impl OAuth {
     pub fn new(parts: OAuthParts) -> Result<Self, OAuthError> {
         let origin = Origin::of(&parts.settings.url)
             .map_err(|_| OAuthError::Settings("the server's address has no host"))?;
-        let files = TokenFiles::new(&parts.home, &parts.settings.server);
+        let settings = &parts.settings;
+        let files = TokenFiles::new(&parts.home, &settings.server, settings.url.as_str());
         Ok(Self(Arc::new(Inner {
             parts,
             origin,
@@ -116,13 +118,14 @@ impl OAuth {
     pub(super) async fn current(&self) -> Result<Option<Tokens>, OAuthError> {
         let known = self.state().read.clone();
         let files = self.0.files.clone();
+        let resource = canonical(&self.parts().settings.url);
         let (stamp, tokens) = blocking(move || {
             let Some(stamp) = files.stamp() else {
                 return Ok((None, Ok(None)));
             };
             let tokens = match known {
                 Some((old, Some(tokens))) if old == stamp => Ok(Some(tokens)),
-                Some(_) | None => files.tokens(),
+                Some(_) | None => claimed(&files, &resource),
             };
             Ok((Some(stamp), tokens))
         })
@@ -145,6 +148,7 @@ impl OAuth {
         let (tokens, metadata) = (tokens.clone(), metadata.fields().clone());
         blocking(move || {
             let _lock = files.lock()?;
+            files.make_way()?;
             if let Some(registration) = registration {
                 files.save_client(&registration)?;
             }
@@ -225,9 +229,9 @@ impl OAuth {
             // The server's refusal says what a login needs to know.
             (None, Grant::Person) if self.parts().person.is_some() => return Ok(None),
             (None, Grant::Person) => {
-                return Err(AuthError::NeedsLogin {
-                    why: NOBODY.to_owned(),
-                });
+                let files = self.0.files.clone();
+                let why = blocking(move || Ok(files.nobody())).await.map_err(failed)?;
+                return Err(AuthError::NeedsLogin { why });
             }
             (None, Grant::Client | Grant::IdentityProvider(_)) => {
                 in_time(self.flight(None, Challenge::default())).await?;
@@ -239,6 +243,17 @@ impl OAuth {
         };
         tokens.bearer(&self.0.origin).map(Some).map_err(failed)
     }
+}
+
+/// The tokens that are kept, which are of this server from now on if nobody said so before.
+fn claimed(files: &TokenFiles, resource: &str) -> Result<Option<Tokens>, OAuthError> {
+    let tokens = files.tokens()?;
+    if tokens.is_some()
+        && let Err(error) = files.claim(resource)
+    {
+        tracing::warn!("whose login it is could not be written down: {error}");
+    }
+    Ok(tokens)
 }
 
 /// What a flight comes to, for somebody who has other things to do: it goes on without him.

@@ -7,7 +7,7 @@ use url::Url;
 use super::challenge::Challenge;
 use super::error::OAuthError;
 use super::metadata::Metadata;
-use super::wire::{Reach, document, same_origin};
+use super::wire::{Reach, covers, document, same_origin};
 
 /// What is known about signing in to a server.
 #[derive(Debug)]
@@ -99,9 +99,7 @@ fn resource_of(described: &Map<String, Json>, server: &Url) -> Result<String, OA
         expected: canonical(server),
         found: super::wire::quoted(named),
     };
-    let url = Url::parse(named).map_err(|_| mismatch())?;
-    let folder = |url: &Url| format!("{}/", url.path().trim_end_matches('/'));
-    if same_origin(&url, server) && folder(server).starts_with(&folder(&url)) {
+    if covers(named, server) {
         Ok(named.to_owned())
     } else {
         Err(mismatch())
@@ -191,7 +189,7 @@ fn at(base: &Url, path: &str) -> Url {
 }
 
 /// The server's address as its name: no fragment, and no slash that says nothing.
-fn canonical(server: &Url) -> String {
+pub(super) fn canonical(server: &Url) -> String {
     let mut url = server.clone();
     url.set_fragment(None);
     let text = url.as_str();

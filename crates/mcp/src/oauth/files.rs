@@ -10,9 +10,12 @@ use hermes_config::{
     FileError, FileLock, create_directory, lock_file, read_file, replace_secret_file,
 };
 use serde_json::{Map, Value as Json};
+use url::Url;
 
 use super::error::OAuthError;
+use super::metadata::RESOURCE;
 use super::tokens::Tokens;
+use super::wire::covers;
 
 /// How long a process waits for another one that renews the token; longer than an exchange may take.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -21,10 +24,15 @@ const LONGEST: usize = 128;
 const PRIVATE_FOLDER: u32 = 0o700;
 
 /// The files of one server. Everything here blocks.
+///
+/// Files are named after servers, and a name may get another address, or share its file with a name that
+/// looks alike. What is kept says for which address it was got; anywhere else it counts as not there, and
+/// stays until somebody signs in.
 #[derive(Debug, Clone)]
 pub struct TokenFiles {
     folder: PathBuf,
     stem: String,
+    address: Option<Url>,
 }
 
 /// Which version of the token file it is.
@@ -56,21 +64,25 @@ pub fn file_stem(server: &str) -> String {
 }
 
 impl TokenFiles {
-    /// The files of a server below a home.
-    pub fn new(home: &Path, server: &str) -> Self {
+    /// The files of a server below a home, as far as they are for its address.
+    pub fn new(home: &Path, server: &str, address: &str) -> Self {
         Self {
             folder: home.join("mcp-tokens"),
             stem: file_stem(server),
+            address: Url::parse(address).ok(),
         }
     }
 
-    /// Whether a token is kept.
+    /// Whether a token is kept that this server may see.
     pub fn has_tokens(&self) -> bool {
-        self.path("json").exists()
+        self.path("json").exists() && self.elsewhere().is_ok_and(|other| other.is_none())
     }
 
     /// Removes everything about the server, when it is removed itself.
     pub fn remove(&self) -> Result<(), OAuthError> {
+        if self.elsewhere()?.is_some() {
+            return Ok(());
+        }
         for ending in [
             "json",
             "client.json",
@@ -104,8 +116,56 @@ impl TokenFiles {
         })
     }
 
+    /// The address that what is kept was got for, when that is another one.
+    pub(super) fn elsewhere(&self) -> Result<Option<String>, OAuthError> {
+        let meta = self.object("meta.json")?;
+        let named = meta.as_ref().and_then(resource);
+        Ok(match (named, &self.address) {
+            (Some(named), Some(address)) if covers(named, address) => None,
+            (named, _) => named.map(str::to_owned),
+        })
+    }
+
+    /// Writes down whose login this is. One of the reference does not say; it is of the server whose name
+    /// it has, and from now on of no other.
+    pub(super) fn claim(&self, resource_here: &str) -> Result<(), OAuthError> {
+        let known = |meta: &Option<Map<String, Json>>| meta.as_ref().and_then(resource).is_some();
+        if known(&self.object("meta.json")?) {
+            return Ok(());
+        }
+        let _lock = self.lock()?;
+        let meta = self.object("meta.json")?;
+        if known(&meta) {
+            return Ok(());
+        }
+        let mut meta = meta.unwrap_or_default();
+        meta.insert(RESOURCE.to_owned(), Json::String(resource_here.to_owned()));
+        self.save_metadata(&meta)
+    }
+
+    /// Why there is nothing to sign in with.
+    pub(super) fn nobody(&self) -> String {
+        match self.elsewhere() {
+            Ok(Some(other)) => {
+                format!("the login that is kept is for {other}, not for this address")
+            }
+            Ok(None) | Err(_) => "nobody has signed in to it yet".to_owned(),
+        }
+    }
+
+    /// Takes what was got for another address out of the way of a new login.
+    pub(super) fn make_way(&self) -> Result<(), OAuthError> {
+        if self.elsewhere()?.is_none() {
+            return Ok(());
+        }
+        self.discard_client()
+    }
+
     /// The tokens; a file that cannot be read counts as none and stays.
     pub(super) fn tokens(&self) -> Result<Option<Tokens>, OAuthError> {
+        if self.elsewhere()?.is_some() {
+            return Ok(None);
+        }
         let path = self.path("json");
         let written = self.stamp().and_then(|stamp| {
             let since = stamp.modified.duration_since(SystemTime::UNIX_EPOCH);
@@ -126,7 +186,7 @@ impl TokenFiles {
     }
 
     pub(super) fn client(&self) -> Result<Option<Map<String, Json>>, OAuthError> {
-        self.object("client.json")
+        self.own("client.json")
     }
 
     pub(super) fn save_client(&self, client: &Map<String, Json>) -> Result<(), OAuthError> {
@@ -134,7 +194,7 @@ impl TokenFiles {
     }
 
     pub(super) fn metadata(&self) -> Result<Option<Map<String, Json>>, OAuthError> {
-        self.object("meta.json")
+        self.own("meta.json")
     }
 
     pub(super) fn save_metadata(&self, metadata: &Map<String, Json>) -> Result<(), OAuthError> {
@@ -170,6 +230,13 @@ impl TokenFiles {
         Ok(replace_secret_file(&self.path(ending), bytes)?)
     }
 
+    fn own(&self, ending: &str) -> Result<Option<Map<String, Json>>, OAuthError> {
+        match self.elsewhere()? {
+            Some(_) => Ok(None),
+            None => self.object(ending),
+        }
+    }
+
     fn object(&self, ending: &str) -> Result<Option<Map<String, Json>>, OAuthError> {
         let bytes = read_file(&self.path(ending))?;
         // What cannot be read is asked for again.
@@ -180,6 +247,11 @@ impl TokenFiles {
         let text = format!("{:#}\n", Json::Object(object.clone()));
         self.save(ending, text.as_bytes())
     }
+}
+
+fn resource(meta: &Map<String, Json>) -> Option<&str> {
+    let named = meta.get(RESOURCE).and_then(Json::as_str);
+    named.filter(|named| !named.is_empty())
 }
 
 fn remove(path: &Path) -> Result<(), OAuthError> {

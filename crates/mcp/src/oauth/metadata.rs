@@ -8,7 +8,7 @@ use super::settings::Method;
 use super::wire::Reach;
 
 /// Where we keep, beside what the server said, what we asked it about.
-const RESOURCE: &str = "resource";
+pub(super) const RESOURCE: &str = "resource";
 /// And the rights that were asked for after a login.
 const WANTED: &str = "wanted_scope";
 

@@ -5,16 +5,13 @@ use jiff::Timestamp;
 use super::authority::OAuth;
 use super::challenge::Challenge;
 use super::client::Client;
-use super::discover::discover;
+use super::discover::{canonical, discover};
 use super::error::OAuthError;
 use super::grant::{Desk, blocking};
 use super::metadata::{Metadata, joined_scopes};
 use super::settings::Grant;
 use super::tokens::Tokens;
 use super::wire::Reach;
-
-/// Said when there is nothing to renew.
-pub(super) const NOBODY: &str = "nobody has signed in to it yet";
 
 /// When a token that is kept does instead of a new one.
 #[derive(Clone, Copy)]
@@ -57,7 +54,7 @@ impl OAuth {
             return Ok(kept.clone());
         }
         if kept.is_none() && matches!(self.parts().settings.grant, Grant::Person) {
-            return Err(OAuthError::NeedsLogin(NOBODY.to_owned()));
+            return Err(OAuthError::NeedsLogin(self.files().nobody()));
         }
         let metadata = self.metadata(challenge).await?;
         let desk = Desk {
@@ -84,6 +81,7 @@ impl OAuth {
         let tokens = Tokens::given(given, now, kept.as_ref())?;
         let (saved, fields) = (tokens.clone(), metadata.fields().clone());
         blocking(move || {
+            files.make_way()?;
             files.save_metadata(&fields)?;
             files.save_tokens(&saved)
         })
@@ -96,8 +94,12 @@ impl OAuth {
         let parts = self.parts();
         let files = self.files().clone();
         if let Some(kept) = blocking(move || files.metadata()).await? {
-            let kept = Metadata::new(kept, Reach::of(&parts.settings.url));
+            let mut kept = Metadata::new(kept, Reach::of(&parts.settings.url));
             if kept.token_endpoint().is_ok() {
+                // The reference does not write down what its tokens are for.
+                if kept.resource().is_none() {
+                    kept.set_resource(&canonical(&parts.settings.url));
+                }
                 return Ok(kept);
             }
         }
@@ -113,7 +115,7 @@ impl OAuth {
         challenge: &Challenge,
     ) -> Result<serde_json::Value, OAuthError> {
         let needs = |why: &str| OAuthError::NeedsLogin(why.to_owned());
-        let kept = kept.ok_or_else(|| needs(NOBODY))?;
+        let kept = kept.ok_or_else(|| OAuthError::NeedsLogin(self.files().nobody()))?;
         if challenge.wants_more() {
             self.remember_wanted(desk.metadata, kept, challenge).await?;
             return Err(needs("the server asks for more rights than the login has"));

@@ -57,6 +57,14 @@ pub(super) fn same_origin(one: &Url, other: &Url) -> bool {
     }
 }
 
+/// Whether what is for one address is for a server too: it is the server, or what the server is part of.
+pub(super) fn covers(resource: &str, server: &Url) -> bool {
+    let folder = |url: &Url| format!("{}/", url.path().trim_end_matches('/'));
+    Url::parse(resource).is_ok_and(|resource| {
+        same_origin(&resource, server) && folder(server).starts_with(&folder(&resource))
+    })
+}
+
 /// Whether an address is on this machine.
 pub(super) fn is_local(url: &Url) -> bool {
     match url.host() {

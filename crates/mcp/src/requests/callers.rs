@@ -1,17 +1,20 @@
 //! Who is waiting for a server at the moment, so that its questions reach the right person.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use hermes_core::{Asker, SessionId};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::breaker::CallNumber;
 
 /// How long a question may be ahead of the answer that names its task: the two are read side by side.
 const AHEAD: Duration = Duration::from_secs(2);
+
+/// Most questions of a server that wait for a person at a time.
+const MOST_OPEN: usize = 4;
 
 /// Who calls.
 #[derive(Clone)]
@@ -38,6 +41,9 @@ pub(crate) struct Callers {
     asking: watch::Sender<usize>,
     /// Told when the task of a call becomes known.
     task_known: Notify,
+    places: Arc<Semaphore>,
+    /// Said once that a server asks more than anybody answers.
+    crowded: Once,
 }
 
 impl Default for Callers {
@@ -46,6 +52,8 @@ impl Default for Callers {
             running: Mutex::default(),
             asking: watch::Sender::new(0),
             task_known: Notify::new(),
+            places: Arc::new(Semaphore::new(MOST_OPEN)),
+            crowded: Once::new(),
         }
     }
 }
@@ -61,6 +69,20 @@ impl Callers {
             callers: Arc::clone(self),
             number,
         }
+    }
+
+    /// A place among the open questions until it is dropped; none when too many are open.
+    pub(super) fn place(&self, server: &str) -> Option<OwnedSemaphorePermit> {
+        let place = Arc::clone(&self.places).try_acquire_owned().ok();
+        if place.is_none() {
+            self.crowded.call_once(|| {
+                tracing::warn!(
+                    server,
+                    "asks more than {MOST_OPEN} questions at once; the others are cancelled"
+                );
+            });
+        }
+        place
     }
 
     /// Who a question is for. One that belongs to a task is for whoever waits for that task and for nobody

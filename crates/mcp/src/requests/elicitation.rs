@@ -2,6 +2,7 @@
 
 mod fields;
 
+use std::io;
 use std::time::Duration;
 
 use hermes_core::{
@@ -14,6 +15,9 @@ use tokio_util::sync::CancellationToken;
 use super::{Caller, Ears};
 use crate::Link;
 
+/// Most bytes of what a server asks; nobody reads more before saying yes.
+const LONGEST: usize = 32 * 1024;
+
 /// How much longer than the question itself its answer is waited for.
 const GUARD: Duration = Duration::from_secs(5);
 
@@ -25,6 +29,16 @@ pub(super) async fn answer(
     gone: &CancellationToken,
 ) -> ElicitResult {
     let decline = ElicitResult::new(ElicitationAction::Decline);
+    let Some(_place) = ears.callers.place(&ears.server) else {
+        return ElicitResult::new(ElicitationAction::Cancel);
+    };
+    if !fits(&request) {
+        tracing::warn!(
+            server = &*ears.server,
+            "a question that is far too long was declined"
+        );
+        return decline;
+    }
     let asked = ears.callers.behind(task).await;
     let Some(caller) = asked.filter(|_| ears.elicitation.enabled) else {
         return decline;
@@ -59,6 +73,11 @@ pub(super) async fn answer(
         }
         () = gone.cancelled() => ElicitResult::new(ElicitationAction::Cancel),
     }
+}
+
+fn fits(request: &ElicitRequestParams) -> bool {
+    let mut left = Room(LONGEST);
+    serde_json::to_writer(&mut left, request).is_ok()
 }
 
 /// Shows the pages a server wants to be opened before it does what was asked; whether all were dealt with.
@@ -177,6 +196,21 @@ impl Asking<'_> {
             Answer::Deny { .. } | Answer::Dismiss => refusal(&reply),
             _ => ElicitResult::new(ElicitationAction::Accept).with_content(json!({})),
         }
+    }
+}
+
+/// Takes so many bytes and keeps none.
+struct Room(usize);
+
+impl io::Write for Room {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.0.checked_sub(bytes.len());
+        self.0 = left.ok_or_else(|| io::Error::from(io::ErrorKind::FileTooLarge))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@
 //! `SX_FAULTS` holds words: `die` (exits in the middle of every call after writing a line to `done`),
 //! `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense), `stays` (does not end with its input),
 //! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
-//! the client: its user or its model, and answer with what came back), `heavy` (offers more than anybody wants
+//! the client: its user or its model, or one question many times, and answer with what came back), `heavy` (offers more than anybody wants
 //! to read), `restless` (says after every list of its tools that they are others now), `brief` (ends after the list
 //! of its tools), `tasks` (offers a tool that runs as a task, see there). A call may ask for its `progress` to be told, for an answer of so many `bytes`,
 //! and for a result that is `raw` text, whether it can be read or not.
@@ -16,6 +16,7 @@
 #[path = "mcp_stdio/tasks.rs"]
 mod tasks;
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -210,7 +211,7 @@ impl Program {
             }
             "ping" if !self.has("no-ping") => json!({}),
             "tools/list" if self.has("asks") => json!({ "tools": [
-                tool("ask", true), tool("sample", true),
+                tool("ask", true), tool("sample", true), tool("flood", true),
             ] }),
             "tools/list" if self.has("tasks") || self.has("no-tasks") => {
                 json!({ "tools": [tasks::tool(), tool("echo", false)] })
@@ -259,6 +260,10 @@ impl Program {
             let reply = self.ask(method, &arguments["question"])?;
             return Ok(json!({ "content": [{ "type": "text", "text": reply.to_string() }] }));
         }
+        if params["name"] == "flood" {
+            let reply = self.flood(arguments)?;
+            return Ok(json!({ "content": [{ "type": "text", "text": reply.to_string() }] }));
+        }
         if let Some(message) = arguments["progress"].as_str() {
             let token = &params["_meta"]["progressToken"];
             let params = json!({
@@ -294,6 +299,29 @@ impl Program {
             }
             replies = wake.wait(replies).unwrap_or_else(PoisonError::into_inner);
         }
+    }
+
+    /// Puts the same question so many `times` at once; what came back, counted.
+    fn flood(&self, arguments: &Value) -> io::Result<Value> {
+        let times = arguments["times"].as_u64().unwrap_or_default();
+        for number in 0..times {
+            let question = json!({
+                "jsonrpc": "2.0", "id": format!("flood {number}"),
+                "method": "elicitation/create", "params": arguments["question"],
+            });
+            self.say(&question.to_string())?;
+        }
+        let (replies, wake) = &self.replies;
+        let mut replies = replies.lock().unwrap_or_else(PoisonError::into_inner);
+        while (replies.len() as u64) < times {
+            replies = wake.wait(replies).unwrap_or_else(PoisonError::into_inner);
+        }
+        let mut counts = BTreeMap::new();
+        for reply in replies.drain(..) {
+            let action = reply["result"]["action"].as_str().unwrap_or("failed");
+            *counts.entry(action.to_owned()).or_insert(0) += 1;
+        }
+        Ok(json!(counts))
     }
 
     /// Does something after a while.

@@ -82,19 +82,40 @@ impl Fixture {
     }
 
     pub(super) fn with_browser(&self, person: Option<Arc<dyn Person>>, browser: Browser) -> OAuth {
+        let person = person.map(|person| (person, browser));
+        self.of("s", self.server.resource(), person)
+    }
+
+    /// The authority of a server with this name and address, in the same home.
+    pub(super) fn of(
+        &self,
+        name: &str,
+        url: String,
+        person: Option<(Arc<dyn Person>, Browser)>,
+    ) -> OAuth {
         let entry = McpServer {
-            url: self.server.resource(),
+            url,
             oauth: Some(self.oauth.clone()),
             ..McpServer::default()
         };
         OAuth::new(OAuthParts {
-            settings: OAuthSettings::new("s", &entry, None).unwrap(),
+            settings: OAuthSettings::new(name, &entry, None).unwrap(),
             http: client(),
             home: self.home.path().to_owned(),
             clock: Arc::new(SystemClock),
-            person: person.map(|person| (person, browser)),
+            person,
         })
         .unwrap()
+    }
+
+    /// What the authorization server says about itself, as the reference keeps it.
+    pub(super) async fn describe(&self) -> Json {
+        let address = format!(
+            "{}/.well-known/oauth-authorization-server",
+            self.server.base()
+        );
+        let answer = client().get(address.as_str()).send().await.unwrap();
+        answer.json(1 << 20).await.unwrap()
     }
 }
 

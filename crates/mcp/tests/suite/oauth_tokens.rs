@@ -3,10 +3,13 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hermes_mcp::{AuthError, Authority as _, Recovery, Refusal};
+use hermes_mcp::{AuthError, Authority as _, Browser, Person, Recovery, Refusal};
+use hermes_testkit::authorization_server::AuthorizationServer;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::oauth_support::{
     Does, Fixture, Listeners, Scripted, all_listening, call, call_and_recover, listening,
@@ -27,6 +30,64 @@ async fn a_kept_login_is_renewed_without_a_person() {
     // A new process knows the new token and where to renew it.
     assert_eq!(call(&fixture, &fixture.authority(None)).await.0.status, 200);
     assert_eq!(fixture.server.stats().token_requests, 1);
+}
+
+// MCP-67
+#[tokio::test]
+async fn a_login_of_the_reference_is_renewed_for_its_server_and_no_other() {
+    let fixture = Fixture::signed_in(-10);
+    let described = fixture.describe().await;
+    assert!(described.get("resource").is_none(), "{described}");
+    fixture.write("s.meta.json", &described);
+    assert_eq!(call(&fixture, &fixture.authority(None)).await.0.status, 200);
+    let resource = ("resource".to_owned(), fixture.server.resource());
+    assert!(fixture.server.stats().forms[0].contains(&resource));
+    // From now on it is kept, so that it goes nowhere else.
+    assert_eq!(fixture.read("s.meta.json")["resource"], resource.1);
+}
+
+// MCP-99
+#[tokio::test]
+async fn a_login_is_not_shown_to_the_address_that_its_server_gets_later() {
+    let fixture = Fixture::signed_in(3600);
+    fixture.write("s.meta.json", &fixture.describe().await);
+    assert_eq!(call(&fixture, &fixture.authority(None)).await.0.status, 200);
+    let kept = ["s.json", "s.meta.json", "s.client.json"].map(|name| fixture.read(name));
+
+    let other = AuthorizationServer::start().unwrap();
+    for name in ["s", "s."] {
+        let moved = fixture.of(name, other.resource(), None);
+        let Err(AuthError::NeedsLogin { why }) = moved.bearer().await else {
+            panic!("{name}: the login was shown to another address");
+        };
+        assert!(why.contains(&fixture.server.resource()), "{why}");
+        let refusal = Refusal {
+            token: None,
+            challenge: None,
+        };
+        let recovery = moved.recover(refusal).await;
+        assert!(
+            matches!(recovery, Recovery::NeedsLogin { .. }),
+            "{recovery:?}"
+        );
+    }
+    assert_eq!(other.stats().token_requests, 0);
+    // It is there again when the address is.
+    let now = ["s.json", "s.meta.json", "s.client.json"].map(|name| fixture.read(name));
+    assert_eq!(now, kept);
+    assert_eq!(call(&fixture, &fixture.authority(None)).await.0.status, 200);
+
+    // A login there registers anew: what A knows us by is no business of B's.
+    let person: Arc<dyn Person> = Scripted::new(Does::Visits);
+    let moved = fixture.of("s", other.resource(), Some((person, Browser::Unlikely)));
+    moved.login(&CancellationToken::new()).await.unwrap();
+    assert_eq!(other.stats().registrations, 1);
+    assert_ne!(fixture.read("s.client.json"), kept[2]);
+    assert_eq!(fixture.read("s.meta.json")["resource"], other.resource());
+    assert!(matches!(
+        fixture.authority(None).bearer().await,
+        Err(AuthError::NeedsLogin { .. })
+    ));
 }
 
 // MCP-67
@@ -218,7 +279,7 @@ async fn nobody_there_means_an_answer_at_once_and_nothing_opened() {
     // With a person there would have been one.
     let before = all_listening();
     let person = fixture.authority(Some(Scripted::new(Does::Waits)));
-    let cancel = tokio_util::sync::CancellationToken::new();
+    let cancel = CancellationToken::new();
     let (login, found) = tokio::join!(person.login(&cancel), async {
         let deadline = Instant::now() + Duration::from_secs(30);
         let found = loop {
@@ -263,10 +324,7 @@ async fn a_forgotten_client_is_registered_again() {
     assert_eq!(fixture.read("s.client.json.bak")["client_id"], "known");
     assert_eq!(fixture.read("s.json"), before);
     let oauth = fixture.authority(Some(Scripted::new(Does::Visits)));
-    oauth
-        .login(&tokio_util::sync::CancellationToken::new())
-        .await
-        .unwrap();
+    oauth.login(&CancellationToken::new()).await.unwrap();
     assert_eq!(fixture.server.stats().registrations, 1);
     assert_eq!(call(&fixture, &oauth).await.0.status, 200);
 }
@@ -282,7 +340,7 @@ async fn a_client_that_is_found_to_be_forgotten_during_the_login_is_registered_a
         .switch(|switches| switches.token_failures = failures);
     let person = Scripted::new(Does::Visits);
     let oauth = fixture.authority(Some(person.clone()));
-    let cancel = tokio_util::sync::CancellationToken::new();
+    let cancel = CancellationToken::new();
     oauth.login(&cancel).await.unwrap();
     assert_eq!(person.shown().len(), 2);
     assert_eq!(fixture.server.stats().registrations, 1);

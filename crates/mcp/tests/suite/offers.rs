@@ -1,5 +1,7 @@
 //! Which tools are offered, and how they may run.
 
+use std::collections::BTreeSet;
+
 use hermes_config::{McpTools, Setting};
 use hermes_core::{Beside, Effect};
 use hermes_mcp::RecoveryPolicy;
@@ -104,6 +106,9 @@ async fn lists_are_read_page_by_page_up_to_a_limit() {
     // The second page leads to itself, which is noticed.
     assert_eq!(endless.stats().of("tools/list"), 2);
     assert!(bench.view("one").is_ready());
+    let catalog = bench.view("one").catalog;
+    let names: BTreeSet<_> = catalog.tools.iter().map(|tool| &tool.name).collect();
+    assert_eq!(names.len(), catalog.tools.len(), "a tool is listed twice");
 
     let many = remote(Profile {
         page_size: Some(1),

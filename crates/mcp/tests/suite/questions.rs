@@ -1,7 +1,7 @@
 //! What servers ask of people and models in the middle of a call.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_core::future::BoxFuture;
 use hermes_config::{McpElicitation, McpSampling, McpSandbox, McpTrust};
@@ -118,6 +118,70 @@ async fn a_question_reaches_the_person_and_stops_the_clock_of_the_call() {
     // Servers ask only in the ways that were announced.
     let announced: Json = serde_json::from_str(&bench.lines("one", "capabilities")[0]).unwrap();
     assert_eq!(announced["elicitation"], json!({ "form": {}, "url": {} }));
+}
+
+/// Somebody who answers nothing until they are told to.
+struct Patient {
+    asked: Mutex<usize>,
+    go: CancellationToken,
+}
+
+impl Asker for Patient {
+    fn ask(&self, _: Question, _: CancellationToken) -> BoxFuture<'_, Reply> {
+        *self.asked.lock().unwrap() += 1;
+        Box::pin(async {
+            self.go.cancelled().await;
+            Reply {
+                answer: Answer::AllowOnce,
+                by: AnsweredBy::Person("me".to_owned()),
+            }
+        })
+    }
+}
+
+// MCP-75
+#[tokio::test(flavor = "multi_thread")]
+async fn few_questions_wait_at_a_time_and_none_is_longer_than_anybody_reads() {
+    let mut bench = Bench::new(quick());
+    bench.add("one", bench.program("one", "asks")).await;
+    bench.ready("one").await;
+    let consent =
+        json!({ "message": "?", "requestedSchema": { "type": "object", "properties": {} } });
+    let patient = Arc::new(Patient {
+        asked: Mutex::default(),
+        go: CancellationToken::new(),
+    });
+    let tool = bench.tool("mcp__one__flood");
+    let mut around = context(CancellationToken::new());
+    around.asker = Arc::clone(&patient) as Arc<dyn Asker>;
+    let arguments = json!({ "question": consent, "times": 200 });
+    let (answer, ()) = tokio::join!(tool.call(arguments, &around), async {
+        // Every answer that came back is a message without a method.
+        let answered = || {
+            let lines = bench.lines("one", "requests");
+            lines.iter().filter(|line| line.is_empty()).count()
+        };
+        let limit = Instant::now() + PATIENCE;
+        while answered() < 196 {
+            assert!(Instant::now() < limit, "{} answers", answered());
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert_eq!(*patient.asked.lock().unwrap(), 4);
+        patient.go.cancel();
+    });
+    let answer = read(answer);
+    let counts: Json = serde_json::from_str(answer["result"].as_str().unwrap()).unwrap();
+    assert_eq!(counts, json!({ "accept": 4, "cancel": 196 }));
+
+    let yes = somebody(Duration::ZERO, Answer::AllowOnce);
+    let mut long = consent.clone();
+    long["message"] = json!("x".repeat(40_000));
+    assert_eq!(heard(&bench, &yes, long).await["action"], json!("decline"));
+    assert!(yes.asked.lock().unwrap().is_empty());
+    assert_eq!(
+        heard(&bench, &yes, consent).await["action"],
+        json!("accept")
+    );
 }
 
 // MCP-75

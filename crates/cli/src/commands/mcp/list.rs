@@ -73,7 +73,7 @@ pub(super) fn tools(server: &Server) -> String {
 
 /// How we show who we are, in a word.
 pub(super) fn auth(server: &Server, home: &std::path::Path) -> String {
-    let signed_in = || TokenFiles::new(home, server.name()).has_tokens();
+    let signed_in = || TokenFiles::new(home, server.name(), &server.settings().url).has_tokens();
     let word = match (server.wants_oauth(), server.settings().headers.is_empty()) {
         (true, _) if signed_in() => "signed in",
         (true, _) => "needs login",

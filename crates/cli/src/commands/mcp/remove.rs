@@ -12,7 +12,7 @@ use crate::output::Output;
 
 pub(super) fn run(name: &str, context: &Context, output: &mut Output) -> Outcome {
     let loaded = context.load()?;
-    server(name, &loaded)?;
+    let entry = server(name, &loaded)?;
     let path = KeyPath::of(["mcp_servers", name]);
     let Some(kept) = written(context, &path)? else {
         return Err(Complaint::new(
@@ -25,7 +25,7 @@ pub(super) fn run(name: &str, context: &Context, output: &mut Output) -> Outcome
     let uses_variable = kept.value.to_json().to_string().contains(&variable);
     edit(context, |settings| settings.unset(&path.to_string()))?;
     let mut gone = vec!["its entry"];
-    let files = TokenFiles::new(context.home()?.path(), name);
+    let files = TokenFiles::new(context.home()?.path(), name, &entry.settings().url);
     if files.has_tokens() {
         gone.push("its login");
     }
