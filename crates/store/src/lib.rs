@@ -76,6 +76,7 @@ pub use insights::{
 pub use journal::{JournalEntry, JournalFilter, JournalOrigin, NewJournalEntry};
 pub use learning::{LearningKind, LearningMark, Unread, UnreadRow};
 pub use ledger::{CountedRequest, ModelCall, Spent};
+pub use lineage::BACKGROUND;
 pub use listing::{Listed, Listing};
 pub use maintain::Optimized;
 pub use mcp::McpPins;

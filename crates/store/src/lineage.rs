@@ -1,13 +1,15 @@
 //! How sessions hang together: continuations, branches, delegates, and what to resume.
 
 use hermes_core::SessionId;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::StoreError;
 use crate::store::Store;
 use crate::title;
 use crate::worker::Pending;
 
+/// What the ids of prompts in the background begin with.
+pub const BACKGROUND: &str = "bg_";
 /// Chains longer than this are damaged data, not conversations.
 const MOST_HOPS: usize = 100;
 
@@ -25,15 +27,17 @@ impl Store {
         self.read(move |connection| find(connection, &wanted))
     }
 
-    /// The conversation last active, of one source or of all, at the end of its chain.
+    /// The conversation last active, of one source or of all, at the end of its chain. What programs and prompts in
+    /// the background said is taken up only by name.
     pub fn latest(&self, source: Option<&str>) -> Pending<Option<SessionId>> {
         let source = source.map(ToOwned::to_owned);
         self.read(move |connection| {
             let found: Option<String> = connection
                 .query_row(
                     "SELECT id FROM sessions WHERE (?1 IS NULL OR source = ?1) AND archived = 0 \
-                     AND relation IS NOT 'delegate' AND message_count > 0 ORDER BY last_active_at DESC LIMIT 1",
-                    [source],
+                     AND relation IS NOT 'delegate' AND (source IS ?1 OR source <> 'tool') \
+                     AND instr(id, ?2) <> 1 AND message_count > 0 ORDER BY last_active_at DESC LIMIT 1",
+                    params![source, BACKGROUND],
                     |row| row.get(0),
                 )
                 .optional()?;

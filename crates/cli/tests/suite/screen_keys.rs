@@ -5,6 +5,8 @@ use std::time::Duration;
 use hermes_testkit::eventually;
 use hermes_testkit::model_server::{Gate, ModelServer, Scenario, Step, text, tool_call};
 use hermes_testkit::pty::{Screen, Terminal};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::json;
 
 use super::program::Program;
@@ -434,6 +436,30 @@ fn an_interrupt_while_an_editor_has_the_terminal_is_not_for_us() {
     assert_eq!(last_said(&server), "do it now");
     terminal.wait_for_text(READY, LIMIT).unwrap();
     leave(&terminal);
+}
+
+#[test]
+fn a_program_that_is_told_to_end_does_not_wait_for_the_editor() {
+    let server = ModelServer::start(Scenario::new()).unwrap();
+    let program = quiet(&server, "");
+    let begun = program.home.path().join("begun");
+    let script = format!(
+        "#!/bin/sh\necho $$ > '{}'\nexec sleep 600\n",
+        begun.display()
+    );
+    let terminal = with_editor(&program, &script);
+    terminal.send("do it \x07").unwrap();
+    let editor = eventually(LIMIT, "the editor", || {
+        let pid = std::fs::read_to_string(&begun).ok()?;
+        pid.trim().parse::<i32>().ok()
+    });
+    kill(Pid::from_raw(terminal.pid()), Signal::SIGTERM).unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 143);
+    let editor = Pid::from_raw(editor.unwrap());
+    eventually(LIMIT, "the end of the editor", || {
+        kill(editor, None).is_err().then_some(())
+    })
+    .unwrap();
 }
 
 // CL-37

@@ -97,6 +97,36 @@ fn many_lines_at_once_are_a_paste_where_the_terminal_does_not_say_so() {
 
 // CL-17
 #[test]
+fn a_paste_that_comes_in_pieces_is_one_where_the_terminal_does_not_say_so() {
+    let server = echoing();
+    let program = quiet(&server, "");
+    let terminal = open(&program, 100, 30);
+    let short: Vec<String> = (0..75).map(|n| format!("short line {n:03}")).collect();
+    let long: Vec<String> = (0..12).map(|n| n.to_string().repeat(500)).collect();
+    for (number, lines) in [short, long].iter().enumerate() {
+        let text = lines.join("\n");
+        terminal.send(&text.replace('\n', "\r")).unwrap();
+        let chip = format!("[Pasted text #{}: {} lines", number + 1, lines.len());
+        terminal.wait_for_text(&chip, LIMIT).unwrap();
+        assert_eq!(server.requests().len(), number);
+        terminal.send("\r").unwrap();
+        let answer = format!("Answer {number}.");
+        terminal.wait_for_text(&answer, LIMIT).unwrap();
+        assert_eq!(last_said(&server), text);
+        terminal.wait_for_text(READY, LIMIT).unwrap();
+    }
+    // Letters alone are typed, to the last one, without another key.
+    let letters = format!("{}END", "a".repeat(1_500));
+    terminal.send(&letters).unwrap();
+    terminal.wait_for_text("aEND", LIMIT).unwrap();
+    terminal.send("\r").unwrap();
+    terminal.wait_for_text("Answer 2.", LIMIT).unwrap();
+    assert_eq!(last_said(&server), letters);
+    leave(&terminal);
+}
+
+// CL-17
+#[test]
 fn a_paste_of_a_megabyte_is_taken_and_sent_whole() {
     let server = echoing();
     let program = quiet(&server, "");

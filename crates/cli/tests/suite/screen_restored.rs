@@ -126,12 +126,16 @@ fn a_turn_that_runs_is_no_reason_to_leave_the_live_area_behind() {
 #[test]
 fn the_shell_has_the_terminal_until_fg_in_both_modes() {
     let server = ModelServer::start(Scenario::new().reply(text("Here again."))).unwrap();
-    for options in ["", "--tui"] {
+    for (options, by_key) in [("", true), ("--tui", true), ("", false), ("--tui", false)] {
         let program = quiet(&server, "");
         let terminal = shell(&program, options);
         terminal.send("a draft").unwrap();
         terminal.wait_for_text("a draft", LIMIT).unwrap();
-        terminal.send("\x1a").unwrap();
+        match by_key {
+            true => terminal.send("\x1a").unwrap(),
+            // Somebody else says so.
+            false => kill(child(&terminal), Signal::SIGTSTP).unwrap(),
+        }
         let screen = terminal.wait_for_text("fg goes on with it", LIMIT).unwrap();
         assert!(!screen.alternate(), "{screen}");
         terminal.wait_for_text("Stopped", LIMIT).unwrap();

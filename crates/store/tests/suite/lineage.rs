@@ -1,7 +1,9 @@
 //! Titles, continuations, branches, delegates and what resume means.
 
+use std::time::Duration;
+
 use hermes_core::Role;
-use hermes_store::{Listing, NewRecord, NewSession, Relation, StoreError};
+use hermes_store::{BACKGROUND, Listing, NewRecord, NewSession, Relation, StoreError};
 
 use super::fixture::{Fixture, id};
 
@@ -107,6 +109,28 @@ fn branches_are_listed_and_delegates_are_not() {
         root,
         "a branch is no continuation"
     );
+}
+
+// CL-22, CL-37
+#[test]
+fn the_latest_conversation_is_one_that_a_person_has() {
+    let fixture = Fixture::new();
+    let said = |name: &str, source: &str| {
+        fixture.clock.advance(Duration::from_secs(1));
+        let session = fixture.session_of(name, source);
+        fixture.say(&session, &["q", "a"]);
+        session
+    };
+    let person = said("person", "cli");
+    let tool = said("program", "tool");
+    let aside = said(&format!("{BACKGROUND}120000_abcdef"), "cli");
+    let latest = |source| fixture.store.latest(source).wait().unwrap();
+    assert_eq!(latest(None), Some(person.clone()));
+    assert_eq!(latest(Some("cli")), Some(person));
+    assert_eq!(latest(Some("tool")), Some(tool));
+    // By its name it is found all the same.
+    let named = fixture.store.resolve(aside.as_str()).wait().unwrap();
+    assert_eq!(named, aside);
 }
 
 // LN-20

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures_core::Stream as _;
@@ -13,8 +13,12 @@ use super::ground::Ground;
 use super::run::until;
 use crate::skin::Background;
 
-/// Events that are taken at once.
-const MOST_AT_ONCE: usize = 4_096;
+/// Events that are taken at once; a paste of more is cut.
+const MOST_AT_ONCE: usize = 1 << 18;
+/// Nobody types so many keys at once: more of them may be on their way.
+const BURST: usize = 8;
+/// How long the keys of a paste may keep us waiting for the next ones.
+const PAUSE: Duration = Duration::from_millis(25);
 
 /// What came from the terminal.
 #[derive(Debug)]
@@ -96,7 +100,27 @@ impl Keyboard {
             };
             self.sort(first);
             self.take_all().await;
+            self.take_paste().await;
             self.join();
+        }
+    }
+
+    /// Takes the rest of what can only be a paste: it comes in pieces, and a piece alone may look like typing.
+    async fn take_paste(&mut self) {
+        while self.lines > 0 && self.answer.is_none() && is_burst(&self.waiting) {
+            let before = self.waiting.len();
+            let Some(stream) = self.stream.as_mut() else {
+                return;
+            };
+            let next = std::future::poll_fn(|context| Pin::new(&mut *stream).poll_next(context));
+            let Ok(Some(Ok(event))) = tokio::time::timeout(PAUSE, next).await else {
+                return;
+            };
+            self.sort(event);
+            self.take_all().await;
+            if self.waiting.len() == before || self.waiting.len() >= MOST_AT_ONCE {
+                return;
+            }
         }
     }
 
@@ -147,6 +171,13 @@ fn pasted<'e>(events: impl IntoIterator<Item = &'e Event>, least: usize) -> Opti
         }
     }
     (least > 0 && text.matches('\n').count() >= least).then_some(text)
+}
+
+/// Whether these are too many for somebody who types, and all of them letters.
+fn is_burst(events: &VecDeque<Event>) -> bool {
+    let is_letter = |event: &Event| matches!(event, Event::Key(key) if letter(*key).is_some());
+    let ends = [events.front(), events.back()];
+    events.len() >= BURST && ends.iter().all(|end| end.is_some_and(is_letter))
 }
 
 fn letter(key: KeyEvent) -> Option<char> {

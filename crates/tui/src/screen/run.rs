@@ -232,6 +232,7 @@ impl Screen {
                         Told::End(signal) => {
                             ended = Some(Ended::Terminated(signals::code(signal)));
                         }
+                        Told::Stop => self.suspend()?,
                         Told::GoOn => {
                             drop(self.guard.take());
                             self.take_back()?;
@@ -434,18 +435,18 @@ impl Screen {
                 }
                 Effect::Edit(text) => {
                     self.hand_over()?;
-                    let edited = signals.while_away(host.edit(text)).await;
+                    let edited = signals.while_away(host.edit(text)).await?;
                     self.take_back()?;
+                    let edited = match edited {
+                        Ok(edited) => edited,
+                        Err(signal) => {
+                            return Ok(Some(Ended::Terminated(signals::code(signal))));
+                        }
+                    };
                     let more = self.update(Input::Edited(edited));
                     return Box::pin(self.carry_out(more, host, jobs, signals)).await;
                 }
-                Effect::Suspend => {
-                    self.hand_over()?;
-                    writeln!(io::stdout(), "{}", self.app.while_stopped())?;
-                    // As the terminal does it: whoever started us is stopped along with us.
-                    rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
-                    self.take_back()?;
-                }
+                Effect::Suspend => self.suspend()?,
                 Effect::Ring(occasion) => {
                     let mut out = io::stdout();
                     out.write_all(self.app.call(occasion).as_bytes())?;
@@ -463,6 +464,14 @@ impl Screen {
             }
         }
         Ok(None)
+    }
+
+    /// The shell has the terminal until it says to go on.
+    fn suspend(&mut self) -> io::Result<()> {
+        self.hand_over()?;
+        writeln!(io::stdout(), "{}", self.app.while_stopped())?;
+        signals::stop()?;
+        self.take_back()
     }
 
     fn hand_over(&mut self) -> io::Result<()> {

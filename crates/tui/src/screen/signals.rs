@@ -19,6 +19,8 @@ const ECHO: Duration = Duration::from_millis(50);
 pub(super) enum Told {
     /// The process is to end, by this signal.
     End(SignalKind),
+    /// It is to stop until it is told to go on.
+    Stop,
     /// It was stopped, and goes on now: whatever it set on the terminal may be gone.
     GoOn,
 }
@@ -29,6 +31,7 @@ pub(super) struct Signals {
     quit: Signal,
     terminate: Signal,
     hang_up: Signal,
+    stop: Signal,
     go_on: Signal,
 }
 
@@ -39,23 +42,32 @@ impl Signals {
             quit: signal(SignalKind::quit())?,
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
+            stop: signal(SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw()))?,
             go_on: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
         })
     }
 
     /// Waits for something that has the terminal meanwhile. What is typed there to interrupt it is for it alone, though
-    /// everybody hears of that.
-    pub(super) async fn while_away<T>(&mut self, work: impl Future<Output = T>) -> T {
+    /// everybody hears of that; what stops it stops us. The work is dropped when the process is to end.
+    pub(super) async fn while_away<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> io::Result<Result<T, SignalKind>> {
         let mut work = pin!(work);
         let done = loop {
             tokio::select! {
                 done = &mut work => break done,
-                () = self.typed() => {}
+                told = self.next() => match told {
+                    Told::End(signal) if is_typed(signal) => {}
+                    Told::End(signal) => return Ok(Err(signal)),
+                    Told::Stop => stop()?,
+                    Told::GoOn => {}
+                }
             }
         };
         // It may have ended of what is heard here only now.
         while tokio::time::timeout(ECHO, self.typed()).await.is_ok() {}
-        done
+        Ok(Ok(done))
     }
 
     /// What a terminal sends for keys.
@@ -72,9 +84,22 @@ impl Signals {
             _ = self.quit.recv() => Told::End(SignalKind::quit()),
             _ = self.terminate.recv() => Told::End(SignalKind::terminate()),
             _ = self.hang_up.recv() => Told::End(SignalKind::hangup()),
+            _ = self.stop.recv() => Told::Stop,
             _ = self.go_on.recv() => Told::GoOn,
         }
     }
+}
+
+/// Whether a terminal sends it for a key.
+fn is_typed(signal: SignalKind) -> bool {
+    [SignalKind::interrupt(), SignalKind::quit()].contains(&signal)
+}
+
+/// Stops until somebody says to go on. As the terminal does it: whoever started us is stopped along with us. By the
+/// signal that nobody hears, because the one for keys is listened to.
+pub(super) fn stop() -> io::Result<()> {
+    rustix::process::kill_current_process_group(rustix::process::Signal::STOP)?;
+    Ok(())
 }
 
 /// What a shell says of a process that a signal ended.
@@ -103,7 +128,8 @@ impl Watch {
                     tokio::select! {
                         told = signals.next() => match told {
                             Told::End(signal) => return Some(signal),
-                            Told::GoOn => {}
+                            // Nothing is stopped half way through being opened.
+                            Told::Stop | Told::GoOn => {}
                         },
                         _ = &mut is_over => return None,
                     }

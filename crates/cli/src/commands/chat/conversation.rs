@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hermes_config::Loaded;
 use hermes_core::{Event, Op, QuestionId, SessionId, TurnEnd, local_zone};
-use hermes_store::{KeptSnapshot, NewSession};
+use hermes_store::{BACKGROUND, KeptSnapshot, NewSession};
 use hermes_tui::app::{ToolLines, UnderWay};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
@@ -415,7 +415,7 @@ impl Conversation {
         let now = self.house.clock.now();
         let clock = now.to_zoned(local_zone()).strftime("%H%M%S").to_string();
         let tail = self.house.random.next_u64() & 0xff_ffff;
-        let id = SessionId::try_from(format!("bg_{clock}_{tail:06x}"));
+        let id = SessionId::try_from(format!("{BACKGROUND}{clock}_{tail:06x}"));
         let session = self.house.begin(Begin {
             id: id.unwrap_or_else(|_| self.house.fresh_id()),
             directory: front.directory.clone(),

@@ -120,11 +120,11 @@ pub(super) async fn edit(text: String, context: &Context) -> Result<Option<Strin
         .find_map(|name| environment.filled(name))
         .unwrap_or(USUAL_EDITOR)
         .to_owned();
-    let edited = tokio::task::spawn_blocking(move || edited(&editor, &text));
-    edited.await.unwrap_or_else(|error| Err(unedited(&error)))
+    edited(&editor, &text).await
 }
 
-fn edited(editor: &str, text: &str) -> Result<Option<String>, Failure> {
+/// An editor that nobody waits for any more is ended.
+async fn edited(editor: &str, text: &str) -> Result<Option<String>, Failure> {
     let (file, untouched) = handed_over(text).map_err(|error| unedited(&error))?;
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or(USUAL_EDITOR);
@@ -132,10 +132,12 @@ fn edited(editor: &str, text: &str) -> Result<Option<String>, Failure> {
         message,
         next: Some("set VISUAL or EDITOR to an editor that works here".to_owned()),
     };
-    let status = std::process::Command::new(program)
+    let status = tokio::process::Command::new(program)
         .args(words)
         .arg(file.path())
+        .kill_on_drop(true)
         .status()
+        .await
         .map_err(|error| {
             failed(format!(
                 "the editor {program} could not be started: {error}"

@@ -43,8 +43,10 @@ pub(super) fn run(
     loop {
         show(&listed, &shown, output)?;
         let question = match listed.models.is_empty() {
-            true => "Which model? (its name; r asks again) ",
-            false => "Which model? (number, name or part of it; r asks the provider again) ",
+            true => "Which model? (its name; r asks again, Enter leaves everything as it is) ",
+            false => {
+                "Which model? (number, name or part of it; r asks the provider again, Enter leaves everything as it is) "
+            }
         };
         let typed = match ask::line(question, output)? {
             Some(typed) => read(&typed, &shown, &listed.models),
@@ -101,7 +103,7 @@ fn show(listed: &Listed, shown: &[String], output: &mut Output) -> Outcome {
     }
     let mut from = match listed.models.is_empty() {
         true => "There is no list of its models.".to_owned(),
-        false => format!("This is {}.", listed.source.words()),
+        false => format!("From {}.", listed.source.words()),
     };
     if let Some(note) = &listed.note {
         from = format!("{from} {}", one_line(note));
