@@ -322,8 +322,9 @@ fn disguises(input: &str) -> Result<(), String> {
             Some(way) => way.replace('@', &hidden),
             None => {
                 let way = QUOTED_WAYS[way - WAYS.len()];
-                // Inside quotes of its own it must hold none.
-                if way.contains("\"@\"") && hidden.contains(['"', '\\', '\n']) {
+                // Quotes of its own end at another one, and variables inside them are read too early.
+                let quoted = way.contains("\"@\"");
+                if quoted && hidden.contains(['"', '\\', '\n', '$', '`']) {
                     continue;
                 }
                 // What takes one line leaves the others.

@@ -70,6 +70,9 @@ impl Resolver<'_> {
         {
             return;
         }
+        if !self.spend(self.disk.len()) {
+            return;
+        }
         self.seen.files = Some((self.disk.clone(), place));
         for path in self.disk.all().into_iter().filter(|path| !is_copy(path)) {
             let texts: Vec<String> = self.disk.every(&path).flatten().cloned().collect();
