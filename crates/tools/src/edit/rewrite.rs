@@ -303,7 +303,7 @@ impl<'t> Indents<'t> {
             .max_by_key(|(from, _)| from.len());
         if let Some((from, to)) = longest {
             let more = own.get(from.len()..).unwrap_or_default();
-            return format!("{to}{}{rest}", like(to, from, more));
+            return format!("{to}{}{rest}", like(to, more, self.unit(from, to)));
         }
         // Less indented than everything the request showed: as much less in the file.
         let least = self.known.iter().min_by_key(|(from, _)| from.len());
@@ -311,7 +311,7 @@ impl<'t> Indents<'t> {
             Some((from, to)) if from.starts_with(own) => {
                 let less = from.len() - own.len();
                 let less = if to.starts_with('\t') && from.starts_with(' ') {
-                    less.div_ceil(width(from, to))
+                    less.div_ceil(self.unit(from, to).unwrap_or(1))
                 } else {
                     less
                 };
@@ -321,22 +321,30 @@ impl<'t> Indents<'t> {
             _ => line.to_owned(),
         }
     }
-}
 
-/// Blanks per tab where the request has blanks and the file tabs.
-fn width(from: &str, to: &str) -> usize {
-    (from.len() / to.len().max(1)).max(1)
+    /// Blanks per tab where the request has blanks and the file tabs: by how two lines differ, because all of the
+    /// request may be indented less than the file, or else by this one.
+    fn unit(&self, from: &str, to: &str) -> Option<usize> {
+        let step = self.known.iter().find_map(|(other, in_file)| {
+            let deeper = other.len() > from.len();
+            let alike = deeper == (in_file.len() > to.len()) && other.len() != from.len();
+            let blanks = other.len().abs_diff(from.len());
+            let tabs = in_file.len().abs_diff(to.len());
+            alike.then(|| blanks.checked_div(tabs)).flatten()
+        });
+        let own = || (!from.is_empty()).then(|| from.len() / to.len().max(1));
+        step.or_else(own).map(|unit| unit.max(1))
+    }
 }
 
 /// Further indentation in the characters the file uses.
-fn like(to: &str, from: &str, more: &str) -> String {
+fn like(to: &str, more: &str, unit: Option<usize>) -> String {
     let blanks = more.bytes().all(|byte| byte == b' ');
     if to.starts_with('\t') && blanks && !more.is_empty() {
-        let unit = match (from.is_empty(), more.len() % 4) {
-            (false, _) => width(from, to),
-            (true, 0) => 4,
-            (true, _) => 2,
-        };
+        let unit = unit.unwrap_or(match more.len() % 4 {
+            0 => 4,
+            _ => 2,
+        });
         if more.len().is_multiple_of(unit) {
             return "\t".repeat(more.len() / unit);
         }
