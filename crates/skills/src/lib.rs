@@ -66,8 +66,8 @@ pub use frontmatter::{Form, Frontmatter};
 pub use index::{MOST_TOKENS, index};
 pub use library::{LeftOut, Library, LibraryOptions};
 pub use manage::{
-    Action, Author, Candidate, FileChange, LARGEST_FILE, LONGEST_TEXT, ManageError, Objection,
-    PROTECTED, Patchable, Plan, Target, check_name, check_support_path, check_text,
+    Action, Author, Candidate, FileChange, Ground, LARGEST_FILE, LONGEST_TEXT, ManageError,
+    Objection, PROTECTED, Patchable, Plan, Target, check_name, check_support_path, check_text,
 };
 pub use rank::best;
 pub use render::Rendered;

@@ -4,6 +4,7 @@
 //! written down and put aside. Carrying it out looks again whether the files are as they were.
 
 mod apply;
+mod ground;
 mod guarded;
 mod plan;
 mod rules;
@@ -17,6 +18,7 @@ use hermes_config::FileError;
 use crate::view::ViewError;
 
 pub use apply::Candidate;
+pub use ground::Ground;
 pub use guarded::Objection;
 pub use plan::{Action, FileChange, Patchable, Plan, Target};
 pub use rules::{

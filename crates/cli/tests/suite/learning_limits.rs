@@ -194,6 +194,48 @@ fn a_look_back_changes_no_skill_that_is_not_its_own_or_was_not_read() {
     }
 }
 
+// LN-30, LN-36
+#[test]
+fn a_look_back_mends_a_skill_under_whatever_name_it_read_it() {
+    let (view, patch) = (
+        |name: &str| json!({ "name": name }),
+        |name: &str, to: &str| json!({"action": "patch", "name": name, "old_string": "Count twice.", "new_string": to}),
+    );
+    let reading =
+        tool_call("skill_view", view("ops/tea")).and_tool_call("skill_view", view("ops/twin"));
+    let writing = tool_call("skill_manage", patch("ops/tea", "Count once."))
+        .and_tool_call("skill_manage", patch("ops/twin", "Count never."))
+        .and_tool_call("skill_manage", patch("home/twin", "Count never."));
+    let steps = Scenario::new()
+        .reply(Step::new(reading).when_user(LOOKING))
+        .reply(Step::new(writing).when_user(LOOKING))
+        .reply(Step::new(text("nothing")).when_user(LOOKING).repeat())
+        .reply(Step::new(text("so be it")).repeat());
+    let lab = Lab::prepared(EAGER, steps, |program| {
+        for place in ["ops/tea", "ops/twin", "home/twin"] {
+            let name = place.rsplit('/').next().unwrap();
+            let file = format!("skills/{place}/SKILL.md");
+            let text = skill(name, "Count twice.");
+            program.home.write(&file, text).unwrap();
+        }
+        let own = json!({"created_by": "agent"});
+        let usage = json!({"tea": own, "twin": own}).to_string();
+        program.home.write("skills/.usage.json", usage).unwrap();
+    });
+    lab.say("I prefer tabs");
+    lab.reviews(1);
+    lab.leave();
+    let says = |place: &str, words: &str| {
+        let text = lab.program.home.read(&format!("skills/{place}/SKILL.md"));
+        let text = text.unwrap();
+        assert!(text.contains(words), "{place}: {text}");
+    };
+    says("ops/tea", "Count once.");
+    says("ops/twin", "Count never.");
+    // The other one of that name was not read.
+    says("home/twin", "Count twice.");
+}
+
 /// The changes of one kind that wait.
 fn waiting(lab: &Lab, kind: &str) -> Vec<Json> {
     let folder = lab.program.home.path().join("pending").join(kind);

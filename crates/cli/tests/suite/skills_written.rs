@@ -304,6 +304,91 @@ fn with_approval_on_changes_of_skills_wait() {
     assert!(!run.program.home.path().join("skills/bake").exists());
 }
 
+// LN-30, LN-10
+#[test]
+fn what_builds_on_a_change_that_waits_waits_behind_it() {
+    let run = run(
+        |_| {},
+        "skills: {write_approval: true}\n",
+        &[
+            manage(
+                json!({"action": "create", "name": "bake", "category": "kitchen", "content": text_of("bake", "Heat.")}),
+            ),
+            manage(json!({"action": "write_file", "name": "bake",
+                "file_path": "scripts/heat.sh", "file_content": "heat 200"})),
+            manage(json!({"action": "patch", "name": "bake",
+                "old_string": "Heat.", "new_string": "Heat with scripts/heat.sh."})),
+            manage(
+                json!({"action": "patch", "name": "kitchen/bake", "file_path": "scripts/heat.sh",
+                "old_string": "200", "new_string": "220"}),
+            ),
+            manage(json!({"action": "create", "name": "bake", "content": text_of("bake", "x")})),
+            manage(json!({"action": "patch", "name": "bake",
+                "old_string": "never there", "new_string": "x"})),
+        ],
+    );
+    let results = answers(&run);
+    let staged: Vec<bool> = results.iter().map(|one| one["staged"] == true).collect();
+    assert_eq!(
+        staged,
+        [true, true, true, true, false, false],
+        "{results:?}"
+    );
+    let program = &run.program;
+    let id = |at: usize| results[at]["pending_id"].as_str().unwrap();
+    let shown = program.run(&["skills", "diff", id(3)]).ok().stdout;
+    assert!(
+        shown.contains("-heat 200") && shown.contains("+heat 220"),
+        "{shown}"
+    );
+    let early = program.run(&["skills", "approve", id(1)]).code(2);
+    assert!(
+        early.stderr.contains("approve what it builds on first"),
+        "{}",
+        early.report()
+    );
+    assert!(!program.home.path().join("skills/kitchen").exists());
+    program.run(&["skills", "approve", "all"]).ok();
+    let text = program.home.read("skills/kitchen/bake/SKILL.md").unwrap();
+    assert!(text.contains("Heat with scripts/heat.sh."), "{text}");
+    let script = program.home.read("skills/kitchen/bake/scripts/heat.sh");
+    assert_eq!(script.unwrap(), "heat 220");
+    let left = program.run(&["skills", "pending", "--json"]).ok().json();
+    assert_eq!(left["pending"], json!([]));
+}
+
+// LN-10, LN-33
+#[test]
+fn what_looks_dangerous_and_builds_on_what_waits_is_approved_with_it() {
+    let run = run(
+        |_| {},
+        "skills: {write_approval: true, guard_agent_created: true}\n",
+        &[
+            manage(
+                json!({"action": "create", "name": "good", "content": text_of("good", "Be kind.")}),
+            ),
+            manage(json!({"action": "write_file", "name": "good",
+                "file_path": "scripts/a.sh", "file_content": HARMFUL})),
+            manage(json!({"action": "write_file", "name": "good",
+                "file_path": "references/a.md", "file_content": "Read."})),
+        ],
+    );
+    let results = answers(&run);
+    assert!(
+        results.iter().all(|one| one["staged"] == true),
+        "{results:?}"
+    );
+    // The skill it would be part of is looked at, not the file alone.
+    let gist = results[2]["gist"].as_str().unwrap();
+    assert!(gist.contains("scripts/a.sh:2"), "{gist}");
+    let program = &run.program;
+    program.run(&["skills", "approve", "all"]).ok();
+    let script = program.home.read("skills/good/scripts/a.sh");
+    assert_eq!(script.unwrap(), HARMFUL);
+    let beside = program.home.read("skills/good/references/a.md");
+    assert_eq!(beside.unwrap(), "Read.");
+}
+
 // LN-30, LN-33
 #[test]
 fn what_the_guard_objects_to_is_not_written() {

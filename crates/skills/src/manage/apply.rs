@@ -1,5 +1,6 @@
 //! Carrying a plan out.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -70,9 +71,8 @@ impl Library {
             still_as_planned(change)?;
         }
         match &plan.target {
-            Target::New | Target::Kept => {
-                allowed(&candidate(plan)).map_err(|why| ManageError::Blocked { why })
-            }
+            Target::New | Target::Kept => allowed(&candidate(plan, &BTreeMap::new()))
+                .map_err(|why| ManageError::Blocked { why }),
             Target::Archived { .. } => Ok(()),
         }
     }
@@ -169,8 +169,8 @@ fn write(change: &FileChange, directory: &Path) -> Result<(), ManageError> {
     Ok(replace_file(&change.path, text.as_bytes())?)
 }
 
-/// The files of the skill with the change in them.
-pub(super) fn candidate(plan: &Plan) -> Candidate {
+/// The files of the skill with the change in them, and before it those that wait.
+pub(super) fn candidate(plan: &Plan, drafts: &BTreeMap<PathBuf, Option<String>>) -> Candidate {
     let mut candidate = Candidate::default();
     if plan.target == Target::Kept {
         let linked = Linked::of(&plan.directory);
@@ -181,17 +181,22 @@ pub(super) fn candidate(plan: &Plan) -> Candidate {
             }
         }
     }
-    for change in &plan.changes {
+    let waiting = drafts
+        .iter()
+        .filter_map(|(path, text)| Some((path.strip_prefix(&plan.directory).ok()?, text)));
+    let changes = plan.changes.iter().map(|change| {
+        // The text of a skill that is a link lies elsewhere.
         let below = change.path.strip_prefix(&plan.directory);
-        let name = match below {
-            Ok(below) => below.display().to_string(),
-            // The text of a skill that is a link.
-            Err(_) => SKILL_FILE.to_owned(),
-        };
+        (below.unwrap_or(Path::new(SKILL_FILE)), &change.after)
+    });
+    for (path, text) in waiting.chain(changes) {
+        let name = path.display().to_string();
         candidate.files.retain(|(file, _)| *file != name);
-        if let Some(text) = &change.after {
+        if let Some(text) = text {
             candidate.files.push((name, text.as_bytes().to_vec()));
         }
     }
+    // What is found must not depend on what waited.
+    candidate.files.sort();
     candidate
 }

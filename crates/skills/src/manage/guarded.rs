@@ -4,8 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::apply::candidate;
-use super::{Candidate, ManageError, Plan, Target};
+use super::{Candidate, ManageError};
 use crate::guard::{Content, Decision, Depth, Entry, Severity, Trust, decide, scan};
 use crate::library::Library;
 
@@ -33,14 +32,6 @@ impl fmt::Display for Objection {
 }
 
 impl Library {
-    /// What speaks against the skill that a change would leave.
-    pub fn objection(&self, plan: &Plan) -> Result<Option<Objection>, ManageError> {
-        match &plan.target {
-            Target::New | Target::Kept => self.guard(&candidate(plan)),
-            Target::Archived { .. } => Ok(None),
-        }
-    }
-
     /// What speaks against a skill as it would be.
     pub fn guard(&self, candidate: &Candidate) -> Result<Option<Objection>, ManageError> {
         if !self.settings().guard_agent_created {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hermes_config::read_file;
 
+use super::ground::Ground;
 use super::rules::{
     LARGEST_FILE, check_author, check_category, check_name, check_standard, check_support_path,
     check_support_text, check_text,
@@ -12,7 +13,7 @@ use super::rules::{
 use super::{Author, ManageError};
 use crate::catalog::CatalogEntry;
 use crate::curator::{ARCHIVE, free_place, unheld};
-use crate::library::{Library, SKILL_FILE, read_text};
+use crate::library::{SKILL_FILE, read_text};
 use crate::view::{Linked, ViewError, text_file};
 
 /// What is asked for.
@@ -85,7 +86,7 @@ pub struct Patchable {
     pub text: String,
 }
 
-impl Library {
+impl Ground<'_> {
     /// Checks a change against all rules and works out what it does. `has_read` says whether the skill was
     /// read in this conversation. Blocks while it reads.
     pub fn plan(
@@ -97,7 +98,10 @@ impl Library {
     ) -> Result<Plan, ManageError> {
         let known = || {
             let entry = self.entry(name)?;
-            check_author(self, &entry, author, has_read)?;
+            // What nobody has said yes to yet is the agent's own.
+            if !self.is_new(&entry) {
+                check_author(self.library, &entry, author, has_read)?;
+            }
             Ok::<_, ManageError>(entry)
         };
         match action {
@@ -112,8 +116,8 @@ impl Library {
                 file: Some(file),
                 text,
             }
-            | Action::WriteFile { file, text } => plan_file(&known()?, &file, text),
-            Action::RemoveFile { file } => plan_removal(&known()?, &file),
+            | Action::WriteFile { file, text } => self.plan_file(&known()?, &file, text),
+            Action::RemoveFile { file } => self.plan_removal(&known()?, &file),
             Action::Delete { absorbed_into } => {
                 self.plan_delete(&known()?, absorbed_into.as_deref(), author)
             }
@@ -124,16 +128,16 @@ impl Library {
     pub fn patchable(&self, name: &str, file: Option<&str>) -> Result<Patchable, ManageError> {
         let entry = self.entry(name)?;
         let path = match file {
-            None | Some(SKILL_FILE) => text_of(&entry)?,
+            None | Some(SKILL_FILE) => self.text_of(&entry)?,
             Some(file) => {
                 check_support_path(file)?;
-                inside(&entry, file)?
+                self.inside(&entry, file)?
             }
         };
         let missing = || ManageError::NoFile {
             path: file.unwrap_or(SKILL_FILE).to_owned(),
         };
-        let text = exact_text(&path)?.ok_or_else(missing)?;
+        let text = self.exact_text(&path)?.ok_or_else(missing)?;
         Ok(Patchable { path, text })
     }
 
@@ -146,14 +150,15 @@ impl Library {
         check_name(name)?;
         check_text(&text, name)?;
         check_standard(&text, None)?;
-        let mut directory = self.own();
+        let mut directory = self.library.own();
         if let Some(category) = category.filter(|category| !category.is_empty()) {
             check_category(&category)?;
             directory.push(category);
         }
         directory.push(name);
-        let catalog = self.catalog();
-        let known = catalog.entries.iter().find(|entry| entry.name == name);
+        let catalog = self.library.catalog();
+        let mut all = catalog.entries.iter().chain(self.new_ones());
+        let known = all.find(|entry| entry.name == name);
         let taken = known.map(|entry| entry.directory.clone());
         if let Some(directory) = taken.or_else(|| directory.exists().then(|| directory.clone())) {
             return Err(ManageError::Exists {
@@ -182,9 +187,9 @@ impl Library {
         done: &str,
     ) -> Result<Plan, ManageError> {
         check_text(&text, &entry.name)?;
-        let path = text_of(entry)?;
-        let before = exact_text(&path)?;
-        if self.usage().record(&entry.name).is_agents() {
+        let path = self.text_of(entry)?;
+        let before = self.exact_text(&path)?;
+        if self.is_new(entry) || self.library.usage().record(&entry.name).is_agents() {
             check_standard(&text, before.as_deref())?;
         }
         Ok(Plan {
@@ -207,11 +212,15 @@ impl Library {
         author: Author,
     ) -> Result<Plan, ManageError> {
         let name = entry.name.clone();
-        let is_root = self.roots().iter().any(|root| root.path == entry.directory);
+        let is_root = self
+            .library
+            .roots()
+            .iter()
+            .any(|root| root.path == entry.directory);
         if is_root || entry.directory.is_symlink() {
             return Err(ManageError::NotADirectory { name });
         }
-        if self.usage().record(&name).pinned {
+        if self.library.usage().record(&name).pinned {
             return Err(ManageError::Pinned { name });
         }
         let into = absorbed_into.map(str::trim).filter(|into| !into.is_empty());
@@ -257,55 +266,78 @@ impl Library {
 
     /// A free place for a skill that is put away.
     fn archive_place(&self, entry: &CatalogEntry) -> PathBuf {
-        free_place(&self.own().join(ARCHIVE), entry.directory_name())
+        free_place(&self.library.own().join(ARCHIVE), entry.directory_name())
     }
-}
 
-fn plan_file(entry: &CatalogEntry, file: &str, text: String) -> Result<Plan, ManageError> {
-    check_support_path(file)?;
-    check_support_text(&text)?;
-    let path = inside(entry, file)?;
-    let before = exact_text(&path)?;
-    let done = if before.is_some() { "changed" } else { "added" };
-    Ok(Plan {
-        name: entry.name.clone(),
-        directory: entry.directory.clone(),
-        target: Target::Kept,
-        changes: vec![FileChange {
-            path,
-            before,
-            after: Some(text),
-        }],
-        summary: format!("file {file} of skill {} {done}", entry.name),
-    })
-}
-
-fn plan_removal(entry: &CatalogEntry, file: &str) -> Result<Plan, ManageError> {
-    check_support_path(file)?;
-    let path = inside(entry, file)?;
-    let before = exact_text(&path)?.ok_or_else(|| ManageError::NoFile {
-        path: file.to_owned(),
-    })?;
-    Ok(Plan {
-        name: entry.name.clone(),
-        directory: entry.directory.clone(),
-        target: Target::Kept,
-        changes: vec![FileChange {
-            before: Some(before),
-            path,
-            after: None,
-        }],
-        summary: format!("file {file} of skill {} removed", entry.name),
-    })
-}
-
-fn text_of(entry: &CatalogEntry) -> Result<PathBuf, ManageError> {
-    text_file(entry).ok_or_else(|| {
-        ViewError::Unreadable {
+    fn plan_file(
+        &self,
+        entry: &CatalogEntry,
+        file: &str,
+        text: String,
+    ) -> Result<Plan, ManageError> {
+        check_support_path(file)?;
+        check_support_text(&text)?;
+        let path = self.inside(entry, file)?;
+        let before = self.exact_text(&path)?;
+        let done = if before.is_some() { "changed" } else { "added" };
+        Ok(Plan {
             name: entry.name.clone(),
+            directory: entry.directory.clone(),
+            target: Target::Kept,
+            changes: vec![FileChange {
+                path,
+                before,
+                after: Some(text),
+            }],
+            summary: format!("file {file} of skill {} {done}", entry.name),
+        })
+    }
+
+    fn plan_removal(&self, entry: &CatalogEntry, file: &str) -> Result<Plan, ManageError> {
+        check_support_path(file)?;
+        let path = self.inside(entry, file)?;
+        let before = self.exact_text(&path)?.ok_or_else(|| ManageError::NoFile {
+            path: file.to_owned(),
+        })?;
+        Ok(Plan {
+            name: entry.name.clone(),
+            directory: entry.directory.clone(),
+            target: Target::Kept,
+            changes: vec![FileChange {
+                before: Some(before),
+                path,
+                after: None,
+            }],
+            summary: format!("file {file} of skill {} removed", entry.name),
+        })
+    }
+
+    fn text_of(&self, entry: &CatalogEntry) -> Result<PathBuf, ManageError> {
+        if self.is_new(entry) {
+            return Ok(entry.directory.join(SKILL_FILE));
         }
-        .into()
-    })
+        text_file(entry).ok_or_else(|| {
+            ViewError::Unreadable {
+                name: entry.name.clone(),
+            }
+            .into()
+        })
+    }
+
+    fn exact_text(&self, path: &Path) -> Result<Option<String>, ManageError> {
+        match self.draft(path) {
+            Some(draft) => Ok(draft.map(str::to_owned)),
+            None => exact_text(path),
+        }
+    }
+
+    /// A place below a skill's directory, which is not there yet when the skill is new.
+    fn inside(&self, entry: &CatalogEntry, file: &str) -> Result<PathBuf, ManageError> {
+        match self.is_new(entry) {
+            true => Ok(entry.directory.join(file)),
+            false => inside(entry, file),
+        }
+    }
 }
 
 /// What a file says, to the byte; nothing where there is none. What cannot be kept like that is not replaced,

@@ -16,7 +16,7 @@ fn anything(_: &Candidate) -> Result<(), String> {
 }
 
 fn make(library: &Library, name: &str, action: Action, author: Author) -> Result<(), ManageError> {
-    let plan = library.plan(name, action, author, true)?;
+    let plan = library.ground().plan(name, action, author, true)?;
     library.apply(&plan, author, &anything)
 }
 
@@ -130,7 +130,7 @@ fn what_could_not_be_put_back_is_not_replaced() {
                 "{file}: {error}"
             );
         }
-        assert!(library.patchable("report", Some(&file)).is_err());
+        assert!(library.ground().patchable("report", Some(&file)).is_err());
     }
     assert_eq!(fs::read(folder.join("logo.png")).unwrap(), picture);
     // A text that is not in UTF-8 would come back with other letters.
@@ -196,10 +196,13 @@ fn what_is_absorbed_is_put_away_and_can_be_fetched() {
         absorbed_into: Some(into.to_owned()),
     };
     for bad in ["narrow", "nothing", " "] {
-        let plan = library.plan("narrow", delete(bad), Author::Behind, true);
+        let plan = library
+            .ground()
+            .plan("narrow", delete(bad), Author::Behind, true);
         assert!(plan.is_err(), "{bad}");
     }
     let plan = library
+        .ground()
         .plan("narrow", delete("wide"), Author::Behind, true)
         .unwrap();
     assert!(matches!(plan.target, Target::Archived { .. }));
@@ -319,6 +322,7 @@ fn until_the_guard_agrees_the_old_skill_is_in_its_place() {
     let new = text("report").replace("Do it.", "Do harm.");
     let action = Action::Edit { text: new.clone() };
     let plan = library
+        .ground()
         .plan("report", action, Author::Conversation, true)
         .unwrap();
     let refuses = |candidate: &Candidate| {
@@ -347,6 +351,7 @@ fn until_the_guard_agrees_the_old_skill_is_in_its_place() {
         category: Some("new".to_owned()),
     };
     let plan = library
+        .ground()
         .plan("bad", action, Author::Conversation, true)
         .unwrap();
     let refused = library.apply(&plan, Author::Conversation, &|_| Err("no".to_owned()));
@@ -374,6 +379,7 @@ fn a_change_by_somebody_else_meanwhile_is_never_lost() {
     ]
     .map(|action| {
         library
+            .ground()
             .plan("report", action, Author::Conversation, true)
             .unwrap()
     });
@@ -390,6 +396,7 @@ fn a_change_by_somebody_else_meanwhile_is_never_lost() {
         category: None,
     };
     let plan = library
+        .ground()
         .plan("late", action, Author::Conversation, true)
         .unwrap();
     shelf.skill("late", "came first", "");
@@ -435,13 +442,17 @@ fn work_in_the_background_touches_only_what_the_agent_made_and_has_read() {
     ] {
         let edit = || Action::Edit { text: text(name) };
         let error = library
+            .ground()
             .plan(name, edit(), Author::Behind, true)
             .unwrap_err();
         assert!(error.to_string().contains(word), "{name}: {error}");
-        let front = library.plan(name, edit(), Author::Conversation, false);
+        let front = library
+            .ground()
+            .plan(name, edit(), Author::Conversation, false);
         assert!(front.is_ok(), "{name}: the person may have it changed");
     }
     let unread = library
+        .ground()
         .plan(
             "mine",
             Action::Edit { text: text("mine") },
@@ -454,6 +465,7 @@ fn work_in_the_background_touches_only_what_the_agent_made_and_has_read() {
         absorbed_into: None,
     };
     let error = library
+        .ground()
         .plan("mine", delete, Author::Behind, true)
         .unwrap_err();
     assert!(matches!(error, ManageError::NotAbsorbed { .. }));
@@ -486,6 +498,7 @@ fn links_roots_and_pinned_skills_are_not_deleted() {
             absorbed_into: None,
         };
         let error = library
+            .ground()
             .plan(name, delete, Author::Conversation, true)
             .unwrap_err();
         let kept = matches!(
@@ -514,7 +527,10 @@ fn work_behind_puts_away_only_what_another_skill_holds() {
         let delete = Action::Delete {
             absorbed_into: Some("wide".to_owned()),
         };
-        match library.plan("narrow", delete, Author::Behind, true) {
+        match library
+            .ground()
+            .plan("narrow", delete, Author::Behind, true)
+        {
             Ok(_) => Vec::new(),
             Err(ManageError::NotHeld { missing, .. }) => missing,
             Err(other) => panic!("{other}"),

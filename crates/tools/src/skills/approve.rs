@@ -1,12 +1,12 @@
 //! Changes of skills that waited for a yes.
 
-use hermes_skills::Objection;
+use hermes_skills::{Ground, Objection};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use super::SkillServices;
 use super::manage::{Unmade, Wish, carried_out, diff, planned};
-use crate::staging::{Staged, StagingError};
+use crate::staging::{Staged, StagingError, Subsystem};
 
 /// A change as it waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -87,10 +87,37 @@ impl From<Unmade> for ApproveSkillError {
     }
 }
 
+/// The skills as the changes would leave them that wait from this conversation, the oldest first; only those before
+/// `until`, if that is named.
+pub(super) fn waiting<'a>(
+    services: &'a SkillServices,
+    session: Option<&str>,
+    until: Option<&Staged>,
+) -> Ground<'a> {
+    let mut ground = services.library.ground();
+    let all = services.staging.list(Subsystem::Skills);
+    let before = all
+        .iter()
+        .take_while(|one| until.is_none_or(|until| one.id != until.id));
+    for staged in before.filter(|_| session.is_some()) {
+        let Ok(change) = StagedSkill::read(staged) else {
+            continue;
+        };
+        // One that cannot be made now leaves nothing.
+        if change.session.as_deref() == session
+            && let Ok(plan) = planned(&ground, &change.wish, staged.origin, true)
+        {
+            ground.add(&plan);
+        }
+    }
+    ground
+}
+
 /// What a change that waits would do, as people read it. Blocks while it reads.
 pub fn skill_diff(services: &SkillServices, staged: &Staged) -> Result<String, ApproveSkillError> {
     let change = StagedSkill::read(staged)?;
-    let plan = planned(services, &change.wish, staged.origin, true)?;
+    let ground = waiting(services, change.session.as_deref(), Some(staged));
+    let plan = planned(&ground, &change.wish, staged.origin, true)?;
     Ok(diff(&plan))
 }
 
@@ -101,7 +128,17 @@ pub fn approve_skill(
 ) -> Result<String, ApproveSkillError> {
     let change = StagedSkill::read(staged)?;
     // It was read when it was asked for.
-    let plan = planned(services, &change.wish, staged.origin, true)?;
+    let planned = |ground: &Ground<'_>| planned(ground, &change.wish, staged.origin, true);
+    let plan = planned(&services.library.ground()).map_err(|unmade| {
+        let ground = waiting(services, change.session.as_deref(), Some(staged));
+        match (ApproveSkillError::from(unmade), planned(&ground)) {
+            (ApproveSkillError::Refused { why, .. }, Ok(_)) => ApproveSkillError::Refused {
+                why,
+                hint: "approve what it builds on first: hermes skills pending lists it",
+            },
+            (error, _) => error,
+        }
+    })?;
     let from = (staged.origin, change.session.as_deref());
     carried_out(services, &plan, from, change.objection.as_ref())?;
     services.staging.remove(staged)?;

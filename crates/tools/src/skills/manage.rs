@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering;
 
 use futures_core::future::BoxFuture;
 use hermes_core::{Effect, SessionId, Tool, ToolContext, ToolOutcome, ToolSpec};
-use hermes_skills::{Action, Candidate, ManageError, Objection, Plan, Target};
+use hermes_skills::{Action, Candidate, Ground, ManageError, Objection, Plan, Target};
 use hermes_store::{JournalOrigin, NewJournalEntry};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
+use super::approve::waiting;
 use super::{SkillServices, author, blocking, consent, told};
 use crate::arguments::{read, refuse};
 use crate::edit::{Replacement, Text, regions, replace, unified};
@@ -119,14 +120,13 @@ impl From<ManageError> for Unmade {
 
 /// What a wish comes to, with all rules checked.
 pub(super) fn planned(
-    services: &SkillServices,
+    ground: &Ground<'_>,
     wish: &Wish,
     origin: JournalOrigin,
     has_read: bool,
 ) -> Result<Plan, Unmade> {
     let need =
         |field: &Option<String>, name: &'static str| field.clone().ok_or(Unmade::Missing(name));
-    let library = &services.library;
     let action = match wish.action {
         Verb::Create => Action::Create {
             text: need(&wish.content, "content")?,
@@ -138,7 +138,7 @@ pub(super) fn planned(
         Verb::Patch => {
             let old = need(&wish.old_string, "old_string")?;
             let new = need(&wish.new_string, "new_string")?;
-            let text = library
+            let text = ground
                 .patchable(&wish.name, wish.file_path.as_deref())?
                 .text;
             let request = Replacement {
@@ -168,7 +168,7 @@ pub(super) fn planned(
             file: need(&wish.file_path, "file_path")?,
         },
     };
-    Ok(library.plan(&wish.name, action, author(origin), has_read)?)
+    Ok(ground.plan(&wish.name, action, author(origin), has_read)?)
 }
 
 /// Writes a change down and makes it. `accepted` is what a person let pass although the guard objects. Blocks.
@@ -178,8 +178,13 @@ pub(super) fn carried_out(
     (origin, session): (JournalOrigin, Option<&str>),
     accepted: Option<&Objection>,
 ) -> Result<(), Unmade> {
+    // What was accepted may be more than what is left of it.
+    let covered = |objection: &Objection| {
+        let mut found = objection.found.iter();
+        accepted.is_some_and(|accepted| found.all(|one| accepted.found.contains(one)))
+    };
     let allowed = |candidate: &Candidate| match services.library.guard(candidate) {
-        Ok(Some(objection)) if Some(&objection) != accepted => Err(objection.to_string()),
+        Ok(Some(objection)) if !covered(&objection) => Err(objection.to_string()),
         Ok(_) => Ok(()),
         Err(error) => Err(error.to_string()),
     };
@@ -255,7 +260,6 @@ impl SkillManage {
     }
 
     async fn change(&self, wish: Wish, context: &ToolContext) -> ToolOutcome {
-        let has_read = self.services.seen.has(&context.session, &wish.name);
         let call = Call {
             origin: crate::origin(context),
             session: context.session.clone(),
@@ -264,8 +268,15 @@ impl SkillManage {
         };
         let begun = call.clone();
         let tried = blocking(&self.services, move |services| {
-            match planned(services, &wish, begun.origin, has_read) {
-                Ok(plan) => begun.attempt(services, &wish, plan),
+            let session = &begun.session;
+            let ground = match begun.asks {
+                true => waiting(services, Some(session.as_str()), None),
+                false => services.library.ground(),
+            };
+            let entry = ground.entry(&wish.name);
+            let has_read = entry.is_ok_and(|entry| services.seen.has(session, &entry.directory));
+            match planned(&ground, &wish, begun.origin, has_read) {
+                Ok(plan) => begun.attempt(&ground, services, &wish, plan),
                 Err(unmade) => Attempt::Answered(refused(&unmade)),
             }
         });
@@ -306,8 +317,14 @@ enum Attempt {
 
 impl Call {
     /// Makes a change, unless it has to wait for somebody.
-    fn attempt(&self, services: &SkillServices, wish: &Wish, plan: Plan) -> Attempt {
-        let objection = match services.library.objection(&plan) {
+    fn attempt(
+        &self,
+        ground: &Ground<'_>,
+        services: &SkillServices,
+        wish: &Wish,
+        plan: Plan,
+    ) -> Attempt {
+        let objection = match ground.objection(&plan) {
             Ok(objection) => objection,
             Err(error) => return Attempt::Answered(refused(&error.into())),
         };
@@ -328,7 +345,7 @@ impl Call {
             Ok(()) => {
                 // Whoever wrote it knows what it says.
                 if plan.target == Target::New {
-                    services.seen.add(&self.session, &plan.name);
+                    services.seen.add(&self.session, &plan.directory);
                 }
                 made(plan)
             }

@@ -1,6 +1,7 @@
 //! Which session has read which skill.
 
 use std::collections::{HashSet, VecDeque};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use hermes_core::SessionId;
@@ -8,20 +9,20 @@ use hermes_core::SessionId;
 /// Readings that are remembered; the oldest are forgotten first.
 const MOST: usize = 10_000;
 
-/// What was read.
+/// What was read, by directory: a name may be that of several, and one may have several names.
 #[derive(Debug, Default)]
 pub struct Seen(Mutex<Readings>);
 
 #[derive(Debug, Default)]
 struct Readings {
-    all: HashSet<(SessionId, String)>,
-    order: VecDeque<(SessionId, String)>,
+    all: HashSet<(SessionId, PathBuf)>,
+    order: VecDeque<(SessionId, PathBuf)>,
 }
 
 impl Seen {
-    pub(super) fn add(&self, session: &SessionId, name: &str) {
+    pub(super) fn add(&self, session: &SessionId, directory: &Path) {
         let mut readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let one = (session.clone(), name.to_owned());
+        let one = (session.clone(), directory.to_owned());
         if readings.all.insert(one.clone()) {
             readings.order.push_back(one);
         }
@@ -32,8 +33,10 @@ impl Seen {
         }
     }
 
-    pub(super) fn has(&self, session: &SessionId, name: &str) -> bool {
+    pub(super) fn has(&self, session: &SessionId, directory: &Path) -> bool {
         let readings = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        readings.all.contains(&(session.clone(), name.to_owned()))
+        readings
+            .all
+            .contains(&(session.clone(), directory.to_owned()))
     }
 }

@@ -105,7 +105,9 @@ impl SkillView {
             Ok(found) => found,
             Err(error) => return Ok(told(refused(&error))),
         };
-        self.services.seen.add(&context.session, &viewed.entry.name);
+        self.services
+            .seen
+            .add(&context.session, &viewed.entry.directory);
         let mut captured = Captured::default();
         if before.status == Status::SetupNeeded && self.caller.may_ask && context.attended {
             captured = capture(&self.services, &viewed, &before.variables, context).await?;
