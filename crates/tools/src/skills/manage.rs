@@ -178,8 +178,13 @@ pub(super) fn carried_out(
     (origin, session): (JournalOrigin, Option<&str>),
     accepted: Option<&Objection>,
 ) -> Result<(), Unmade> {
+    // What was accepted may be more than what is left of it.
+    let covered = |objection: &Objection| {
+        let mut found = objection.found.iter();
+        accepted.is_some_and(|accepted| found.all(|one| accepted.found.contains(one)))
+    };
     let allowed = |candidate: &Candidate| match services.library.guard(candidate) {
-        Ok(Some(objection)) if Some(&objection) != accepted => Err(objection.to_string()),
+        Ok(Some(objection)) if !covered(&objection) => Err(objection.to_string()),
         Ok(_) => Ok(()),
         Err(error) => Err(error.to_string()),
     };
