@@ -15,6 +15,7 @@ mod offers;
 mod places;
 mod repositories;
 mod rules;
+mod secluded;
 mod skills;
 mod trusted;
 mod way_out;
@@ -70,6 +71,8 @@ pub(crate) struct Hands {
     config: Arc<Config>,
     home: Home,
     user_home: Option<PathBuf>,
+    /// What is hidden from commands because of who runs us.
+    secluded: Vec<PathBuf>,
     /// What commands see, without what only we should know.
     environment: Vec<(String, String)>,
     /// What commands elsewhere see of it: what the user lets through.
@@ -185,6 +188,7 @@ impl Hands {
             config,
             home,
             user_home,
+            secluded: secluded::secluded(context),
             environment,
             backend,
             sandbox,

@@ -5,17 +5,23 @@
 //! system calls goes with both. Which paths count is looked up each time and stands in the longer line: two
 //! lines that are the same make sandboxes that are the same. A sandbox holds no state but which mechanism
 //! works here.
+//!
+//! What a session opens is found out once, when it begins (`settled`). Before each command the places are looked up
+//! again, with which file each one is (`places`), and a command whose sandbox does not show exactly these files does
+//! not start (`exact`).
 
 mod bridge;
 mod bubblewrap;
 mod denial;
 mod detect;
+mod exact;
 mod helper;
 mod mounts;
 mod places;
 mod proxy;
 mod ruleset;
 mod seccomp;
+mod settled;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -31,6 +37,7 @@ use helper::{Confine, Order};
 pub use denial::{Denial, Refusal, denied};
 pub use helper::confine_main;
 pub use proxy::Proxy;
+pub use settled::{exposing, settled};
 
 /// How this program is started as the helper: its main function hands what follows `argument` to
 /// [`confine_main`] before anything else.
@@ -92,6 +99,17 @@ pub enum Mechanism {
         /// Why.
         why: String,
     },
+}
+
+impl Mechanism {
+    /// How namespaces are had, where any are.
+    fn rights(&self) -> Option<Rights> {
+        match self {
+            Self::Bubblewrap { rights, .. } => Some(*rights),
+            Self::Landlock { mounts, .. } => *mounts,
+            Self::None { .. } => None,
+        }
+    }
 }
 
 impl fmt::Display for Mechanism {
@@ -222,8 +240,9 @@ impl Sandbox {
         self.mechanism().to_string()
     }
 
-    /// What runs `argv` confined. `directory` is where it starts, the current one when absent. Whoever starts it
-    /// must be a thread that outlives it: bubblewrap ends with the thread that started it.
+    /// What runs `argv` confined, by a confinement that is [`settled`]. `directory` is where it starts, the current
+    /// one when absent. Whoever starts it must be a thread that outlives it: bubblewrap ends with the thread that
+    /// started it.
     ///
     /// # Errors
     ///
@@ -249,21 +268,20 @@ impl Sandbox {
             (Network::Only(_), Mechanism::Bubblewrap { .. }, None) => {
                 return Err(ExecError::Confinement("the proxy is not running".into()));
             }
-            (Network::Only(_), Mechanism::Bubblewrap { .. }, Some(socket)) => {
-                Some((socket.clone(), self.helper.clone()))
-            }
+            (Network::Only(_), Mechanism::Bubblewrap { .. }, Some(socket)) => Some(socket.clone()),
             (
                 Network::On | Network::Off,
                 Mechanism::Bubblewrap { .. } | Mechanism::Landlock { .. },
                 _,
             ) => None,
         };
-        let environment = match proxy {
-            Some(_) => bridge::variables(),
-            None => Vec::new(),
+        let environment = match &confinement.network {
+            Network::Only(hosts) => bridge::variables(hosts),
+            Network::On | Network::Off => Vec::new(),
         };
         let program = argv.first().map(PathBuf::from);
-        let order = Confine::survey(confinement, mechanism, directory, proxy, program);
+        let helper = &self.helper;
+        let order = Confine::survey(confinement, mechanism, directory, helper, proxy, program);
         let argv = self
             .helper
             .command(&Order::Confine(Box::new(order)))?

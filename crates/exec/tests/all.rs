@@ -18,6 +18,7 @@ mod suite {
     mod sandbox;
     mod sandbox_attacks;
     mod sandbox_network;
+    mod sandbox_steps;
     mod shell;
     mod shell_places;
     mod singularity;

@@ -1,5 +1,6 @@
 //! What a confined process may touch.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,9 @@ impl std::fmt::Display for Mode {
         })
     }
 }
+
+/// The directory of the profiles inside the root of our homes.
+pub(crate) const PROFILES: &str = "profiles";
 
 /// Which network a command may use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,7 +79,8 @@ pub struct Surroundings {
     pub temporary: Vec<PathBuf>,
     /// The user's home.
     pub home: Option<PathBuf>,
-    /// Our own home: settings, keys, conversations.
+    /// Our own home: settings, keys, conversations. The home of a profile lies in the root of all profiles, which
+    /// is hidden with it.
     pub product_home: PathBuf,
     /// What the user lets commands write besides.
     pub writable: Vec<PathBuf>,
@@ -105,13 +110,16 @@ impl Confinement {
         let open = |path: &PathBuf| writable.iter().any(|root| path.starts_with(root));
         let mut protected: Vec<PathBuf> = below(Some(workspace), RUN_BY_OTHERS).collect();
         protected.extend(below(home.as_deref(), RUN_AT_LOGIN).filter(open));
-        let sealed = home.iter().cloned();
-        let sealed = sealed.chain(below(home.as_deref(), HOLD_WHAT_RUNS));
-        let sealed = sealed.filter(open).collect();
-        let mut hidden: Vec<PathBuf> = below(home.as_deref(), CREDENTIALS).collect();
+        let holding = below(home.as_deref(), HOLD_WHAT_RUNS).chain(hold_caches(home.as_deref()));
+        let sealed: BTreeSet<PathBuf> = home.iter().cloned().chain(holding).collect();
+        let sealed = sealed.into_iter().filter(open).collect();
+        let mut hidden: Vec<PathBuf> = home.iter().flat_map(|home| credentials(home)).collect();
         hidden.extend(CONTROL_SOCKETS.iter().map(PathBuf::from));
         hidden.extend(also_hidden.iter().cloned());
-        hidden.push(product_home.clone());
+        if network != Network::On {
+            hidden.extend(LOOK_UP_NAMES.iter().map(PathBuf::from));
+        }
+        hidden.extend(homes(product_home).map(Path::to_owned));
         Self {
             mode,
             writable,
@@ -131,10 +139,11 @@ impl Confinement {
     /// and journals in it are believed.
     pub fn for_files(mode: Mode, surroundings: &Surroundings) -> Self {
         let mut made = Self::for_workspace(mode, surroundings, Network::Off);
-        let own = &surroundings.product_home;
-        made.hidden.retain(|place| place != own);
-        if made.writable.iter().any(|root| own.starts_with(root)) {
-            made.protected.push(own.clone());
+        for own in homes(&surroundings.product_home) {
+            made.hidden.retain(|place| place != own);
+            if made.writable.iter().any(|root| own.starts_with(root)) {
+                made.protected.push(own.to_owned());
+            }
         }
         made
     }
@@ -152,12 +161,35 @@ impl Confinement {
     }
 }
 
+/// What holds keys, passwords, cookies or what was typed, in the home directory of a user.
+pub fn credentials(home: &Path) -> Vec<PathBuf> {
+    below(Some(home), CREDENTIALS).collect()
+}
+
 fn below<'a>(
     root: Option<&'a Path>,
     names: &'static [&'static str],
 ) -> impl Iterator<Item = PathBuf> + 'a {
     root.into_iter()
         .flat_map(move |root| names.iter().map(move |name| root.join(name)))
+}
+
+/// A home of ours, and where it is that of a profile, the root in which all of them lie.
+fn homes(product_home: &Path) -> impl Iterator<Item = &Path> {
+    let root = product_home
+        .parent()
+        .filter(|above| above.ends_with(PROFILES));
+    let root = root.and_then(Path::parent);
+    std::iter::once(product_home).chain(root)
+}
+
+/// The directories between a home and the caches in it. A link in them would say where the next session writes.
+fn hold_caches(home: Option<&Path>) -> impl Iterator<Item = PathBuf> {
+    below(home, BUILD_CACHES).flat_map(move |cache| {
+        let above = cache.ancestors().skip(1);
+        let inside = above.take_while(|path| Some(*path) != home);
+        inside.map(Path::to_owned).collect::<Vec<_>>()
+    })
 }
 
 /// Beginnings of the names under which programs put sockets into temporary directories that lead out of a
@@ -186,15 +218,18 @@ pub const TEMPORARY_SOCKETS: &[&str] = &[
 
 /// What holds keys, passwords, cookies or what was typed, below a home directory.
 const CREDENTIALS: &[&str] = &[
+    ".1password",
     ".age",
     ".aws",
     ".azure",
     ".bash_history",
+    ".bitwarden-ssh-agent.sock",
     ".boto",
     ".cargo/credentials",
     ".cargo/credentials.toml",
     ".claude/.credentials.json",
     ".codex/auth.json",
+    ".colima",
     ".config/BraveSoftware",
     ".config/chromium",
     ".config/doctl",
@@ -211,6 +246,7 @@ const CREDENTIALS: &[&str] = &[
     ".config/sops",
     ".config/vivaldi",
     ".docker/config.json",
+    ".docker/run",
     ".gem/credentials",
     ".git-credentials",
     ".config/git/credentials",
@@ -240,16 +276,26 @@ const CREDENTIALS: &[&str] = &[
     "snap/firefox",
 ];
 
-/// Doors to services that would act outside for whoever asks, and the password database.
+/// Doors to services that would act outside for whoever asks, the password database, and the machine's own keys.
 const CONTROL_SOCKETS: &[&str] = &[
     "/etc/gshadow",
+    "/etc/krb5.keytab",
     "/etc/shadow",
+    "/etc/ssh/ssh_host_dsa_key",
+    "/etc/ssh/ssh_host_ecdsa_key",
+    "/etc/ssh/ssh_host_ed25519_key",
+    "/etc/ssh/ssh_host_rsa_key",
+    "/etc/ssl/private",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
     "/run/buildkit",
     "/run/containerd",
     "/run/crio",
     "/run/dbus",
+    "/run/docker",
     "/run/docker.sock",
     "/run/incus",
+    "/run/k3s",
     "/run/libvirt",
     "/run/podman",
     "/run/snapd.socket",
@@ -258,6 +304,15 @@ const CONTROL_SOCKETS: &[&str] = &[
     "/var/lib/incus/unix.socket",
     "/var/lib/lxd/unix.socket",
     "/var/snap/lxd/common/lxd/unix.socket",
+];
+
+/// Services that look names up for whoever asks, and so carry data out where the network is off.
+const LOOK_UP_NAMES: &[&str] = &[
+    "/run/avahi-daemon",
+    "/run/nscd",
+    "/run/systemd/resolve/io.systemd.Resolve",
+    "/run/systemd/resolve/io.systemd.Resolve.Monitor",
+    "/run/unscd",
 ];
 
 /// Where package managers keep downloads; without them a build starts from nothing or fails.
@@ -371,6 +426,46 @@ mod tests {
         }
     }
 
+    // EX-68: other profiles are as hidden as the own one.
+    #[test]
+    fn the_home_of_a_profile_is_hidden_with_the_root_of_all() {
+        let around = Surroundings {
+            product_home: "/home/ada/.hermes/profiles/work".into(),
+            ..surroundings()
+        };
+        let made = Confinement::for_workspace(Mode::WorkspaceWrite, &around, Network::On);
+        assert!(made.hidden.contains(&"/home/ada/.hermes".into()));
+        let skills = "/home/ada/.hermes/profiles/work/skills";
+        assert!(made.exposed.contains(&skills.into()));
+        assert!(!made.exposed.contains(&"/home/ada/.hermes/skills".into()));
+        // The file tools have rules of their own about homes.
+        let files = Confinement::for_files(Mode::WorkspaceWrite, &around);
+        assert!(!files.hidden.contains(&"/home/ada/.hermes".into()));
+    }
+
+    // EX-68: where the next session would write through a link, none is made.
+    #[test]
+    fn a_home_that_is_the_workspace_keeps_the_way_to_its_caches() {
+        let around = Surroundings {
+            workspace: "/home/ada".into(),
+            ..surroundings()
+        };
+        let made = Confinement::for_workspace(Mode::WorkspaceWrite, &around, Network::On);
+        for path in [
+            "/home/ada",
+            "/home/ada/.cargo",
+            "/home/ada/.local/share/pnpm",
+        ] {
+            assert!(made.sealed.contains(&path.into()), "{path}");
+        }
+        for path in ["/home", "/home/ada/.cache", "/home/ada/.cargo/git"] {
+            assert!(!made.sealed.contains(&path.into()), "{path}");
+        }
+        let around = surroundings();
+        let made = Confinement::for_workspace(Mode::WorkspaceWrite, &around, Network::On);
+        assert_eq!(made.sealed, Vec::<PathBuf>::new());
+    }
+
     #[test]
     fn reading_only_leaves_nothing_but_the_own_directory() {
         let made = Confinement::for_workspace(Mode::ReadOnly, &surroundings(), Network::Off);
@@ -390,6 +485,9 @@ mod tests {
             assert!(made.hidden.contains(&path.into()), "{path}");
         }
         assert!(made.exposed.contains(&"/home/ada/.hermes/skills".into()));
+        assert!(!made.hidden.contains(&"/run/nscd".into()));
+        let off = Confinement::for_workspace(Mode::ReadOnly, &surroundings(), Network::Off);
+        assert!(off.hidden.contains(&"/run/nscd".into()));
         let requests = Path::new("/home/ada/.hermes/cache/requests");
         assert!(!made.exposed.iter().any(|place| requests.starts_with(place)));
     }

@@ -111,7 +111,15 @@ fn readable(names: Names<'_>, rules: &FileRules) -> Result<(), PathRefusal> {
             .file_name()
             .and_then(|name| name.to_str())
             .unwrap_or_default();
-        if places::is_dotenv(name) || below_any(text, rules).any(is_secret) {
+        // Keys written into the settings of another profile are known only there.
+        let settings_of_another = name == "config.yaml"
+            && path.parent() != Some(&rules.product_home)
+            && rules
+                .profiles
+                .iter()
+                .any(|home| path.parent() == Some(home));
+        let secret = places::is_dotenv(name) || below_any(text, rules).any(is_secret);
+        if secret || settings_of_another {
             return Err(PathRefusal::Secret(path.to_owned()));
         }
         Ok(())

@@ -53,6 +53,9 @@ fn devices_and_secrets_are_not_read() {
         "/home/ada/.hermes/profiles/work/.anthropic_oauth.json",
         "/home/ada/.hermes/mcp-tokens/x.json",
         "/home/ada/.hermes/skills/.hub/x",
+        // Keys in the settings of another profile are known as secrets only there.
+        "/home/ada/.hermes/config.yaml",
+        "/home/ada/.hermes/profiles/play/config.yaml",
         "/srv/x/../app/.env",
     ] {
         assert!(matches!(read(path), Err(PathRefusal::Secret(_))), "{path}");
@@ -62,7 +65,8 @@ fn devices_and_secrets_are_not_read() {
         "/dev/null",
         "/proc/cpuinfo",
         "/proc/self/status",
-        "/home/ada/.hermes/config.yaml",
+        "/home/ada/.hermes/profiles/work/config.yaml",
+        "/srv/config.yaml",
         "/srv/auth.json",
         "/home/ada/.hermes/skills/x/SKILL.md",
     ] {

@@ -4,6 +4,7 @@
 //! may hold patterns and unknown parts.
 
 use crate::Surroundings;
+use crate::confine::PROFILES;
 use crate::shell::HOLE;
 use crate::wildcard;
 
@@ -300,11 +301,49 @@ fn wildcard_names(below: &str) -> bool {
         && !below.starts_with('*')
 }
 
-/// The path below our own home, if it is there.
+/// The path below our own home, if it is there. The homes of all profiles are ours, whichever is in use.
 pub(crate) fn below_product<'p>(path: &'p str, around: &Surroundings) -> Option<&'p str> {
     let home = around.product_home.trim_end_matches('/');
     if home.is_empty() {
         return None;
     }
-    path.strip_prefix(home)?.strip_prefix('/')
+    let root = home
+        .rsplit_once('/')
+        .and_then(|(above, _)| above.strip_suffix(PROFILES)?.strip_suffix('/'))
+        .unwrap_or(home);
+    let below = path.strip_prefix(root)?.strip_prefix('/')?;
+    let profile = below
+        .strip_prefix(PROFILES)
+        .and_then(|rest| rest.strip_prefix('/')?.split_once('/'));
+    Some(profile.map_or(below, |(_, below)| below))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::tests::around;
+
+    // EX-53
+    #[test]
+    fn the_homes_of_all_profiles_are_ours() {
+        for home in ["/home/ada/.hermes", "/home/ada/.hermes/profiles/work"] {
+            let around = Surroundings {
+                product_home: home.to_owned(),
+                ..around()
+            };
+            for (path, below) in [
+                ("/home/ada/.hermes/auth.json", Some("auth.json")),
+                ("/home/ada/.hermes/profiles/work/.env", Some(".env")),
+                (
+                    "/home/ada/.hermes/profiles/other/auth.json",
+                    Some("auth.json"),
+                ),
+                ("/home/ada/.hermes/profiles", Some("profiles")),
+                ("/home/ada/.hermes", None),
+                ("/home/ada/other/auth.json", None),
+            ] {
+                assert_eq!(below_product(path, &around), below, "{home} {path}");
+            }
+        }
+    }
 }

@@ -50,7 +50,7 @@ impl Hands {
     /// What keeps the file tools where commands are kept, whether or not this machine can confine those.
     fn file_sandbox(&self, place: &Arc<Workplace>) -> Option<FileSandbox> {
         let around = self.around(&place.directory(), place.scratch.clone());
-        let confinement = places::confined_files(&self.config, around)?;
+        let confinement = places::confined_files(&self.config, &around)?;
         Some(FileSandbox {
             confinement: Arc::new(confinement),
             place: place.clone(),

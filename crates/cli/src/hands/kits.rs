@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use hermes_core::SessionId;
 use hermes_exec::{Backend, Place, Ready, Shell, ShellOptions, Startup, directory_there};
@@ -105,6 +105,7 @@ impl Hands {
             surroundings: self.around(&directory, scratch.clone()),
             granted: granted.clone(),
             here,
+            begun: OnceLock::new(),
         };
         let environment: Vec<(String, String)> = match here {
             true => {
@@ -194,6 +195,7 @@ impl Hands {
             scratch,
             self.user_home.clone(),
             &self.home,
+            &self.secluded,
         );
         around.writable.extend(self.own_home());
         around

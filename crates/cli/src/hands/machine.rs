@@ -5,13 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use hermes_config::{Config, Home};
 use hermes_core::Random;
-use hermes_exec::sandbox::Sandbox;
+use hermes_exec::sandbox::{Sandbox, settled};
 use hermes_exec::{Backend as _, Confiner, Den, Enclosed, ExecError, LocalBackend, LocalOptions};
 use hermes_mcp::Borders;
 use hermes_policy::Confinement;
 
 use super::Trusted;
 use super::places::{local, network_of, sandbox, surroundings};
+use super::secluded::secluded;
 use super::way_out::WayOut;
 use crate::context::Context;
 
@@ -40,7 +41,14 @@ pub(crate) fn this_machine(
     let directory = context
         .directory()
         .unwrap_or_else(|| home.path().to_owned());
-    let places = surroundings(config, &directory, backend.scratch(), user_home, home);
+    let places = surroundings(
+        config,
+        &directory,
+        backend.scratch(),
+        user_home,
+        home,
+        &secluded(context),
+    );
     let network = network_of(config);
     Machine {
         backend: Arc::new(backend),
@@ -106,7 +114,9 @@ impl Walls {
 
 impl Confiner for Walls {
     fn enclose(&self, confinement: &Confinement, argv: &[String]) -> Result<Enclosed, ExecError> {
-        self.raised()?.sandbox.enclose(confinement, argv)
+        let sandbox = &self.raised()?.sandbox;
+        // Each start of a program is a session of its own.
+        sandbox.enclose(&settled(confinement.clone()), argv)
     }
 
     fn mechanism(&self) -> &'static str {

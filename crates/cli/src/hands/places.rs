@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use hermes_config::{
@@ -12,7 +12,7 @@ use hermes_config::{
 };
 use hermes_core::{Clock, Random};
 use hermes_exec::guidance::Masking;
-use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose};
+use hermes_exec::sandbox::{Choice as Confining, Helper, Need, Sandbox, choose, exposing, settled};
 use hermes_exec::{
     Backend, BackendConfig, ChildEnvironment, Den, ExecError, FileSync, Granted, Growing,
     LocalOptions, Network as Way, Offer, Returned, Source, Surroundings as Around, SyncedBackend,
@@ -24,6 +24,7 @@ use hermes_policy::{Confinement, Mode, Network};
 use hermes_tools::{CheckpointSettings, Confined};
 use nix::unistd::{Gid, Uid};
 
+use super::secluded::secluded;
 use super::{Trusted, dens, offers};
 use crate::context::Context;
 use crate::network;
@@ -283,6 +284,7 @@ pub(super) fn surroundings(
     scratch: PathBuf,
     user_home: Option<PathBuf>,
     home: &Home,
+    secluded: &[PathBuf],
 ) -> Surroundings {
     let sandbox = &config.terminal.sandbox;
     let expanded = |paths: &[String]| -> Vec<PathBuf> {
@@ -294,6 +296,7 @@ pub(super) fn surroundings(
     let mut hidden = expanded(&sandbox.hidden);
     // What other sessions keep, from the file tools as well; the session's own directory inside it stays.
     hidden.push(dens::yard(home));
+    hidden.extend_from_slice(secluded);
     Surroundings {
         workspace: workspace.to_owned(),
         scratch,
@@ -305,16 +308,24 @@ pub(super) fn surroundings(
     }
 }
 
-/// What the file tools keep to; nothing when everything is open. Real paths are compared, so the places that
-/// links lead to count as well.
-pub(super) fn confined_files(config: &Config, around: Surroundings) -> Option<Confinement> {
+/// What the file tools keep to; nothing when everything is open. Both the names of places and the places themselves
+/// count.
+pub(super) fn confined_files(config: &Config, around: &Surroundings) -> Option<Confinement> {
     let mode = mode(config);
     if mode == Mode::Full {
         return None;
     }
+    let named = Confinement::for_files(mode, around);
+    let begun = begun(around, |around| Confinement::for_files(mode, around));
+    Some(named.and(begun))
+}
+
+/// A confinement as it is when a session begins. What is closed is closed under its name and where that leads; what
+/// is opened is what [`settled`] believes.
+fn begun(around: &Surroundings, make: impl Fn(&Surroundings) -> Confinement) -> Confinement {
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let all = |paths: &[PathBuf]| paths.iter().map(real).collect();
-    let resolved = Surroundings {
+    let closed = make(&Surroundings {
         workspace: real(&around.workspace),
         scratch: real(&around.scratch),
         temporary: all(&around.temporary),
@@ -322,9 +333,13 @@ pub(super) fn confined_files(config: &Config, around: Surroundings) -> Option<Co
         hidden: all(&around.hidden),
         home: around.home.as_ref().map(real),
         product_home: real(&around.product_home),
+    });
+    let closed = Confinement {
+        writable: Vec::new(),
+        exposed: Vec::new(),
+        ..closed
     };
-    let named = Confinement::for_files(mode, &around);
-    Some(named.and(Confinement::for_files(mode, &resolved)))
+    settled(make(around).and(closed))
 }
 
 /// What is masked in what commands print.
@@ -351,6 +366,8 @@ pub(super) struct Confine {
     /// What commands may read besides.
     pub(super) granted: Granted,
     pub(super) here: bool,
+    /// What was found out when the session began.
+    pub(super) begun: OnceLock<Confinement>,
 }
 
 impl Confine {
@@ -370,9 +387,11 @@ impl Confine {
         }
         match choose(mode, need, self.sandbox.mechanism()) {
             Confining::Confine => {
-                let network = network_of(&self.config);
-                let mut confinement = Confinement::for_workspace(mode, &self.surroundings, network);
-                confinement.exposed.extend(self.granted.files());
+                let made = |around: &Surroundings| {
+                    Confinement::for_workspace(mode, around, network_of(&self.config))
+                };
+                let begun = self.begun.get_or_init(|| begun(&self.surroundings, made));
+                let confinement = exposing(begun.clone(), &self.granted.files());
                 let words = format!("{} ({})", settings.mode.word(), self.sandbox.describe());
                 Confined::By(Arc::new(confinement), words)
             }
@@ -392,8 +411,16 @@ pub(crate) fn confined(context: &Context, config: &Arc<Config>, home: &Home) -> 
     let confine = Confine {
         sandbox: Arc::new(sandbox(&Trusted::new(context, config, home))),
         config: config.clone(),
-        surroundings: surroundings(config, &directory, temporary, user_home, home),
+        surroundings: surroundings(
+            config,
+            &directory,
+            temporary,
+            user_home,
+            home,
+            &secluded(context),
+        ),
         granted: Granted::default(),
+        begun: OnceLock::new(),
         here: config.terminal.backend == hermes_config::Backend::Local,
     };
     confine.find()

@@ -1,7 +1,7 @@
 //! Git for what messages refer to, with no more rights than a command has that only reads.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures_core::future::BoxFuture;
 use hermes_agent::{Git, Starting};
@@ -24,6 +24,7 @@ pub(crate) struct Repositories {
     scratch: PathBuf,
     user_home: Option<PathBuf>,
     home: Home,
+    secluded: Vec<PathBuf>,
 }
 
 impl Hands {
@@ -37,6 +38,7 @@ impl Hands {
             scratch: std::env::temp_dir(),
             user_home: self.user_home.clone(),
             home: self.home.clone(),
+            secluded: self.secluded.clone(),
         }
     }
 }
@@ -65,8 +67,10 @@ impl Git for Repositories {
                     self.scratch.clone(),
                     self.user_home.clone(),
                     &self.home,
+                    &self.secluded,
                 ),
                 granted: Granted::default(),
+                begun: OnceLock::new(),
                 here: true,
             };
             let directory = directory.to_owned();

@@ -32,6 +32,7 @@ impl Trusted {
                 std::env::temp_dir(),
                 user_home.clone(),
                 home,
+                &[],
             );
             let made = Confinement::for_workspace(Mode::WorkspaceWrite, &around, Network::Off);
             let real = made.writable.iter().map(|place| real(place));

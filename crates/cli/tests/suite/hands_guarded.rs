@@ -339,6 +339,89 @@ fn a_home_as_workspace_keeps_what_runs_at_login() {
     assert_eq!(run.results[5]["output"], "fine", "{:?}", run.results);
 }
 
+// EX-68: a profile sees nothing of the root's keys, nor of other profiles'.
+#[test]
+fn other_profiles_are_hidden_from_a_profile() {
+    const KEPT: [&str; 5] = [
+        ".env",
+        "auth.json",
+        "mcp-tokens/a.json",
+        "profiles/other/.env",
+        "profiles/other/auth.json",
+    ];
+    const SKILL: &str = "---\nname: mine\ndescription: d\n---\nfine\n";
+    let read = "import os, sys\nroot = os.environ['HERMES_HOME'].rsplit('/profiles/', 1)[0]\n\
+                for path in sys.argv[1:]:\n  try: print(open(root + '/' + path).read())\n  \
+                except OSError as error: print(error)\nprint('read')\n";
+    let names = KEPT.join(" ");
+    let code = format!(
+        "import subprocess\nprint(subprocess.run('python3 read.py {names}'.split(), capture_output=True, text=True))"
+    );
+    let run = run_in(
+        |program, environment| {
+            for path in KEPT {
+                program.home.write(path, "K=PLANTED-value\n").unwrap();
+            }
+            let root = program.home.path();
+            let profile = root.join("profiles/work");
+            fs::create_dir_all(profile.join("skills/mine")).unwrap();
+            fs::write(profile.join("skills/mine/SKILL.md"), SKILL).unwrap();
+            fs::copy(root.join("config.yaml"), profile.join("config.yaml")).unwrap();
+            let work = program.home.workspace();
+            fs::write(work.join("read.py"), read).unwrap();
+            // Keys in settings are known only to whoever reads these settings.
+            symlink(root.join("config.yaml"), work.join("link.yaml")).unwrap();
+            fs::copy(root.join("config.yaml"), work.join("shown.yaml")).unwrap();
+            environment.push(("HERMES_HOME", profile.display().to_string()));
+            program
+        },
+        "",
+        &[
+            terminal(&format!("python3 read.py {names}")),
+            ("execute_code", json!({ "code": code })),
+            terminal("cat \"$HERMES_HOME/skills/mine/SKILL.md\""),
+            ("read_file", json!({"path": "link.yaml"})),
+            ("read_file", json!({"path": "shown.yaml"})),
+        ],
+        &["--yolo"],
+    );
+    let told: Vec<String> = run.results.iter().map(ToString::to_string).collect();
+    for told in &told[..2] {
+        let hidden = told.contains("read") && !told.contains("PLANTED");
+        assert!(hidden, "{told}");
+    }
+    assert!(told[2].contains("fine"), "{}", told[2]);
+    assert!(!told[3].contains("base_url"), "{}", told[3]);
+    assert!(told[4].contains("base_url"), "{}", told[4]);
+}
+
+// EX-68: an agent is not reached by commands wherever its socket lies.
+#[test]
+fn the_agent_that_a_variable_names_is_hidden() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = folder.path().join("own.sock");
+    let _agent = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    let connect = format!(
+        "python3 -c \"import socket; socket.socket(socket.AF_UNIX).connect('{}'); print('connec' + 'ted')\"",
+        socket.display()
+    );
+    for named in [true, false] {
+        let run = run_in(
+            |program, environment| {
+                if named {
+                    environment.push(("SSH_AUTH_SOCK", socket.display().to_string()));
+                }
+                program
+            },
+            "",
+            &[terminal(&connect)],
+            &["--yolo"],
+        );
+        let told = run.results[0].to_string();
+        assert_ne!(told.contains("connected"), named, "{told}");
+    }
+}
+
 // EX-13, EX-62: known values stay masked, guesses are the user's to switch off.
 #[test]
 fn what_only_looks_like_a_secret_is_shown_when_the_user_says_so() {

@@ -83,3 +83,24 @@ fn a_check_follows_the_settings_and_names_them() {
         "{told}"
     );
 }
+
+// EX-53: the homes of all profiles are ours, whichever is in use.
+#[test]
+fn what_other_profiles_keep_is_asked_about_in_each() {
+    let program = Program::new();
+    program.run(&["profile", "create", "work"]).ok();
+    let root = program.home.path();
+    let root = root.display();
+    for path in [
+        "auth.json",
+        "profiles/work/auth.json",
+        "profiles/other/auth.json",
+    ] {
+        let command = format!("cat {root}/{path}");
+        for profile in ["default", "work"] {
+            let asked = ["-p", profile, "policy", "check", "--json", "--", &command];
+            let found: Json = serde_json::from_str(&program.run(&asked).ok().stdout).unwrap();
+            assert_eq!(found["verdict"], "ask", "{profile}: {found}");
+        }
+    }
+}

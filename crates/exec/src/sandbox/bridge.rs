@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use super::proxy;
 use crate::ExecError;
 
 /// Most connections at once.
@@ -30,15 +31,22 @@ const PROXY_VARIABLES: &[&str] = &[
     "http_proxy",
 ];
 
-/// What tells programs inside where the way out is.
-pub(super) fn variables() -> Vec<(String, String)> {
+/// Names of the sandbox's own loopback, where its servers are.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+
+/// What tells programs inside where the way out is. A loopback name that is listed means the machine's.
+pub(super) fn variables(hosts: &[String]) -> Vec<(String, String)> {
     let (address, port) = ADDRESS;
     let url = format!("http://{address}:{port}");
-    let none = "localhost,127.0.0.1,::1";
+    let inside = LOOPBACK
+        .into_iter()
+        .filter(|name| !proxy::is_listed(name, hosts));
+    let none: Vec<&str> = inside.collect();
+    let none = none.join(",");
     PROXY_VARIABLES
         .iter()
         .map(|name| ((*name).to_owned(), url.clone()))
-        .chain(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), none.to_owned())))
+        .chain(["NO_PROXY", "no_proxy"].map(|name| (name.to_owned(), none.clone())))
         .collect()
 }
 

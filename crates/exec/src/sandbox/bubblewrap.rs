@@ -50,14 +50,7 @@ pub(super) fn arguments(wrapping: &Wrapping<'_>) -> Vec<OsString> {
     for device in wrapping.devices {
         list.pair("--dev-bind-try", device);
     }
-    let places = || {
-        wrapping.places.iter().filter(|place| {
-            !["/dev", "/proc"]
-                .iter()
-                .any(|made| place.path.starts_with(made))
-        })
-    };
-    for place in places() {
+    for place in mounted(wrapping.places) {
         match (place.access, place.directory) {
             (Access::Write, _) => list.pair("--bind", &place.path),
             (Access::Read, _) => list.pair("--ro-bind", &place.path),
@@ -69,7 +62,9 @@ pub(super) fn arguments(wrapping: &Wrapping<'_>) -> Vec<OsString> {
         }
     }
     // What is written into an empty directory would be gone with the command; better that it fails.
-    for place in places().filter(|place| place.access == Access::Hidden && place.directory) {
+    for place in
+        mounted(wrapping.places).filter(|place| place.access == Access::Hidden && place.directory)
+    {
         list.path("--remount-ro", &place.path);
     }
     list.words(&["--cap-drop", "ALL"]);
@@ -81,6 +76,15 @@ pub(super) fn arguments(wrapping: &Wrapping<'_>) -> Vec<OsString> {
     list.path("--chdir", wrapping.directory);
     list.words(&["--seccomp", &wrapping.filter.to_string(), "--"]);
     list.0
+}
+
+/// The places that get a mount each; devices and processes have some of their own.
+pub(super) fn mounted(places: &[Place]) -> impl Iterator<Item = &Place> {
+    places.iter().filter(|place| {
+        !["/dev", "/proc"]
+            .iter()
+            .any(|made| place.path.starts_with(made))
+    })
 }
 
 struct Arguments(Vec<OsString>);

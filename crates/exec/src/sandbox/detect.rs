@@ -109,7 +109,14 @@ fn attempt(helper: &Helper, mechanism: &Mechanism) -> Result<(), String> {
         exposed: Vec::new(),
         network: Network::On,
     };
-    let confine = Confine::survey(&confinement, mechanism, Some(Path::new("/")), None, None);
+    let confine = Confine::survey(
+        &confinement,
+        mechanism,
+        Some(Path::new("/")),
+        helper,
+        None,
+        None,
+    );
     let order = Order::Confine(Box::new(confine));
     let mut argv = helper.command(&order).map_err(|error| error.to_string())?;
     argv.extend(["/bin/sh", "-c", ":"].map(OsString::from));

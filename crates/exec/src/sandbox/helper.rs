@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::bubblewrap::{self, Wrapping};
 use super::places::{self, Access, Place};
 use super::seccomp::{self, Sockets};
-use super::{Helper, Mechanism, Rights, bridge, mounts, ruleset};
+use super::{Helper, Mechanism, Rights, bridge, exact, mounts, ruleset};
 use crate::ExecError;
 
 /// What the helper is told.
@@ -27,11 +27,17 @@ use crate::ExecError;
 pub(super) enum Order {
     /// Confine yourself, then become the command.
     Confine(Box<Confine>),
-    /// Carry connections to the proxy while the command runs; said inside the sandbox.
-    Bridge {
-        /// The proxy's socket.
-        socket: PathBuf,
-    },
+    /// See whether the sandbox is what it should be, then become the command; said inside it.
+    Inside(Inside),
+}
+
+/// What the helper does inside a sandbox that another program made.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Inside {
+    /// What must be shown.
+    places: Vec<Place>,
+    /// The socket of the proxy, when connections are to be carried to it while the command runs.
+    proxy: Option<PathBuf>,
 }
 
 /// How the helper confines itself.
@@ -49,8 +55,10 @@ pub(super) struct Confine {
     sockets_within_reach: bool,
     /// Where the command starts.
     directory: Option<PathBuf>,
-    /// The socket of the proxy that lets the allowed hosts through, and who carries connections to it.
-    proxy: Option<(PathBuf, Helper)>,
+    /// The socket of the proxy that lets the allowed hosts through.
+    proxy: Option<PathBuf>,
+    /// Who looks at the sandbox from inside.
+    helper: Helper,
 }
 
 impl Confine {
@@ -59,15 +67,20 @@ impl Confine {
         confinement: &Confinement,
         mechanism: &Mechanism,
         directory: Option<&Path>,
-        proxy: Option<(PathBuf, Helper)>,
+        helper: &Helper,
+        proxy: Option<PathBuf>,
         program: Option<PathBuf>,
     ) -> Self {
         let needed: Vec<PathBuf> = proxy
             .iter()
-            .flat_map(|(socket, helper)| [socket.clone(), helper.program.clone()])
+            .cloned()
+            .chain([helper.program.clone()])
             .chain(program.filter(|program| program.is_absolute()))
             .collect();
         let mut places = places::survey(confinement, &needed);
+        if mechanism.rights() == Some(Rights::UserNamespace) {
+            places::leave_unreachable(&mut places);
+        }
         let bare = matches!(mechanism, Mechanism::Landlock { mounts: None, .. });
         let sockets_within_reach = bare && places::hide_sockets(&places);
         if sockets_within_reach {
@@ -81,6 +94,7 @@ impl Confine {
             network: confinement.network.clone(),
             directory: directory.map(Path::to_owned),
             proxy,
+            helper: helper.clone(),
         }
     }
 }
@@ -96,7 +110,13 @@ pub fn confine_main(arguments: &[OsString]) -> Result<ExitCode, ExecError> {
     let (order, command) = parse(arguments)?;
     match order {
         Order::Confine(confine) => match confined(&confine, command)? {},
-        Order::Bridge { socket } => bridge::run(&socket, command),
+        Order::Inside(inside) => {
+            exact::shown(&inside.places)?;
+            match inside.proxy {
+                Some(socket) => bridge::run(&socket, command),
+                None => match become_command(command)? {},
+            }
+        }
     }
 }
 
@@ -157,13 +177,18 @@ fn confined(order: &Confine, command: &[OsString]) -> Result<Infallible, ExecErr
 
 /// The command as it is started inside.
 fn inner(order: &Confine, command: &[OsString]) -> Result<Vec<OsString>, ExecError> {
-    let Some((socket, helper)) = &order.proxy else {
-        return Ok(command.to_vec());
+    let inside = Inside {
+        places: bubblewrap::mounted(&order.places).cloned().collect(),
+        proxy: order.proxy.clone(),
     };
-    let socket = socket.clone();
-    let mut inner = helper.command(&Order::Bridge { socket })?;
+    let mut inner = order.helper.command(&Order::Inside(inside))?;
     inner.extend(command.iter().cloned());
     Ok(inner)
+}
+
+fn become_command(command: &[OsString]) -> Result<Infallible, ExecError> {
+    let (program, rest) = command.split_first().ok_or_else(|| refused("no command"))?;
+    become_it(Command::new(program).args(rest), Path::new(program))
 }
 
 fn wrapped(

@@ -3,18 +3,16 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::statvfs::{FsFlags, statvfs};
 use nix::unistd::{getgid, getuid};
 
 use super::Rights;
+use super::exact;
 use super::places::{Access, Place};
 use crate::ExecError;
 
@@ -25,19 +23,13 @@ pub(super) fn apply(rights: Rights, places: &[Place]) -> Result<(), ExecError> {
     let before = mount_points()?;
     let kept = Kept::open(places)?;
     for place in places {
-        match (place.access, place.directory) {
-            (Access::Write, _) => bind(&kept.source(place), place)?,
-            (Access::Read, _) => {
-                bind(&kept.source(place), place)?;
-                read_only(&place.path)?;
-            }
-            (Access::Hidden, true) => empty(&place.path)?,
-            (Access::Hidden, false) => bind(Path::new("/dev/null"), place)?,
-        }
+        make(place, cover(place, places), &kept)?;
     }
     for place in places {
         if place.access == Access::Hidden && place.directory {
-            read_only(&place.path)?;
+            let over = open(&place.path)?;
+            in_memory(&over, &place.path)?;
+            read_only(&exact::name(&over))?;
         }
     }
     let open = |point: &Path| {
@@ -53,8 +45,41 @@ pub(super) fn apply(rights: Rights, places: &[Place]) -> Result<(), ExecError> {
     Ok(())
 }
 
+/// The hidden directory in which a place is to be seen all the same.
+fn cover<'a>(place: &Place, places: &'a [Place]) -> Option<&'a Path> {
+    let above = places
+        .iter()
+        .filter(|above| above.path != place.path && place.path.starts_with(&above.path));
+    let nearest = above.max_by_key(|above| above.path.components().count())?;
+    (nearest.access == Access::Hidden).then_some(&nearest.path)
+}
+
+/// Makes one place what it should be. What is mounted and what it is mounted on is the file that was looked up, held
+/// open, never whatever has its name by now.
+fn make(place: &Place, cover: Option<&Path>, kept: &Kept) -> Result<(), ExecError> {
+    let target = match cover {
+        Some(cover) => stand_in(place, cover)?,
+        None => exact::held(place)?,
+    };
+    let source = match cover {
+        Some(_) => kept.of(place)?,
+        None => &target,
+    };
+    match (place.access, place.directory) {
+        (Access::Hidden, true) => return empty(&target, &place.path),
+        (Access::Hidden, false) => {
+            return bind(Path::new("/dev/null"), &target, &place.path);
+        }
+        (Access::Write | Access::Read, _) => bind(&exact::name(source), &target, &place.path)?,
+    }
+    match place.access {
+        Access::Read => read_only(&exact::name(&exact::held(place)?)),
+        Access::Write | Access::Hidden => Ok(()),
+    }
+}
+
 /// Where something is mounted.
-fn mount_points() -> Result<Vec<PathBuf>, ExecError> {
+pub(super) fn mount_points() -> Result<Vec<PathBuf>, ExecError> {
     let table = fs::read("/proc/self/mountinfo").map_err(|source| ExecError::Io {
         what: "reading the mounts".into(),
         source,
@@ -110,70 +135,77 @@ impl Kept {
         places
             .iter()
             .filter(|place| place.covered && place.access != Access::Hidden)
-            .map(|place| {
-                let file = OpenOptions::new()
-                    .read(true)
-                    .custom_flags(libc::O_PATH | libc::O_NOFOLLOW)
-                    .open(&place.path)
-                    .map_err(|source| ExecError::Io {
-                        what: format!("opening {}", place.path.display()),
-                        source,
-                    })?;
-                Ok((place.path.clone(), file))
-            })
+            .map(|place| Ok((place.path.clone(), exact::held(place)?)))
             .collect::<Result<_, _>>()
             .map(Self)
     }
 
-    fn source(&self, place: &Place) -> PathBuf {
-        self.0
-            .iter()
-            .find(|(path, _)| *path == place.path)
-            .map_or_else(
-                || place.path.clone(),
-                |(_, file)| PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
-            )
+    fn of(&self, place: &Place) -> Result<&File, ExecError> {
+        let mut kept = self.0.iter();
+        let found = kept.find(|(path, _)| *path == place.path);
+        found.map(|(_, file)| file).ok_or_else(|| {
+            let path = place.path.display();
+            ExecError::Confinement(format!("{path} is covered and was not kept"))
+        })
     }
 }
 
-fn bind(source: &Path, place: &Place) -> Result<(), ExecError> {
+fn bind(source: &Path, target: &File, path: &Path) -> Result<(), ExecError> {
     let nothing = None::<&str>;
-    if place.covered {
-        stand_in(place)?;
-    }
     let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
-    mount(Some(source), &place.path, nothing, flags, nothing)
-        .map_err(|error| failed("binding", &place.path, error))
+    mount(Some(source), &exact::name(target), nothing, flags, nothing)
+        .map_err(|error| failed("binding", path, error))
 }
 
-/// Makes something to mount on inside a covered directory.
-fn stand_in(place: &Place) -> Result<(), ExecError> {
-    let made = if place.directory {
-        fs::create_dir_all(&place.path)
-    } else {
-        place
-            .path
-            .parent()
-            .map_or(Ok(()), fs::create_dir_all)
-            .and_then(|()| {
-                OpenOptions::new()
-                    .create(true)
-                    .append(true)
-                    .open(&place.path)
-                    .map(drop)
-            })
-    };
-    made.map_err(|source| ExecError::Io {
+/// Makes something to mount on inside a covered directory, where nobody else can make anything.
+fn stand_in(place: &Place, cover: &Path) -> Result<File, ExecError> {
+    let failed = |source| ExecError::Io {
         what: format!("making {}", place.path.display()),
+        source,
+    };
+    let covering = open(cover)?;
+    in_memory(&covering, cover)?;
+    let below = place.path.strip_prefix(cover).unwrap_or(&place.path);
+    let name = exact::name(&covering).join(below);
+    let folder = match place.directory {
+        true => Some(name.as_path()),
+        false => name.parent(),
+    };
+    folder.map_or(Ok(()), fs::create_dir_all).map_err(failed)?;
+    if !place.directory {
+        let mut making = OpenOptions::new();
+        making
+            .create(true)
+            .append(true)
+            .open(&name)
+            .map_err(failed)?;
+    }
+    exact::open_below(covering, below).map_err(failed)
+}
+
+fn open(path: &Path) -> Result<File, ExecError> {
+    exact::open(path).map_err(|source| ExecError::Io {
+        what: format!("opening {}", path.display()),
         source,
     })
 }
 
-fn empty(path: &Path) -> Result<(), ExecError> {
+/// Fails unless a directory of ours lies over the path.
+fn in_memory(file: &File, path: &Path) -> Result<(), ExecError> {
+    match exact::is_in_memory(file) {
+        Ok(true) => Ok(()),
+        Ok(false) | Err(_) => {
+            let path = path.display();
+            Err(ExecError::Confinement(format!("{path} is not covered")))
+        }
+    }
+}
+
+fn empty(target: &File, path: &Path) -> Result<(), ExecError> {
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
     mount(
         Some("tmpfs"),
-        path,
+        &exact::name(target),
         Some("tmpfs"),
         flags,
         Some("mode=0755,size=64k"),

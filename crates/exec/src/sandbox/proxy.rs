@@ -132,6 +132,12 @@ impl Host {
     }
 }
 
+/// Whether a host is on the list, on whichever port.
+pub(super) fn is_listed(name: &str, hosts: &[String]) -> bool {
+    let mut hosts = hosts.iter().map(|host| Host::parse(host));
+    hosts.any(|host| !host.below && host.name == name)
+}
+
 /// A host's name in the one way it is compared.
 fn plain(text: &str) -> String {
     let text = text.trim_start_matches('[').trim_end_matches(']');

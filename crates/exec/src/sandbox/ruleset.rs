@@ -4,6 +4,7 @@
 //! do less is therefore opened entry by entry.
 
 use std::fs;
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -11,6 +12,7 @@ use landlock::{
     RulesetAttr, RulesetCreated, RulesetCreatedAttr, RulesetError, Scope,
 };
 
+use super::exact;
 use super::places::{Access, Place};
 use crate::ExecError;
 
@@ -40,12 +42,7 @@ pub(super) fn restrict(
 ) -> Result<LandlockStatus, ExecError> {
     let mut places = places.to_vec();
     places.retain(|place| !place.path.starts_with("/dev"));
-    places.push(Place {
-        path: "/dev".into(),
-        access: Access::Hidden,
-        directory: true,
-        covered: false,
-    });
+    places.extend(Place::look(Path::new("/dev"), Access::Hidden, false));
     let mut rules = Rules {
         set: Ruleset::default()
             .handle_access(AccessFs::from_all(NEWEST))
@@ -56,11 +53,16 @@ pub(super) fn restrict(
         places: &places,
     };
     // Names may be listed everywhere, or nobody could look into a directory with something hidden below.
-    rules.add(Path::new("/"), AccessFs::ReadDir.into())?;
+    rules.name(Path::new("/"), AccessFs::ReadDir.into())?;
     rules.grant(Path::new("/"), Access::Read)?;
     let usual = DEVICES.iter().map(Path::new);
     for device in usual.chain(computing.iter().map(PathBuf::as_path)) {
-        rules.add(device, rights(Access::Write))?;
+        // Where no command makes links.
+        if let Ok(opened) = PathFd::new(device) {
+            let kind = fs::metadata(device);
+            let directory = kind.is_ok_and(|kind| kind.is_dir());
+            rules.add(device, opened, directory, rights(Access::Write))?;
+        }
     }
     rules.enforce()
 }
@@ -84,11 +86,8 @@ struct Rules<'a> {
 impl Rules<'_> {
     /// Grants a path that has this access unless it is a place of its own.
     fn grant(&mut self, path: &Path, inherited: Access) -> Result<(), ExecError> {
-        let access = self
-            .places
-            .iter()
-            .find(|place| place.path == path)
-            .map_or(inherited, |place| place.access);
+        let place = self.place(path);
+        let access = place.map_or(inherited, |place| place.access);
         let less_below = self.places.iter().any(|place| {
             place.path != path && place.path.starts_with(path) && less(place.access, access)
         });
@@ -105,7 +104,7 @@ impl Rules<'_> {
             return Ok(());
         }
         if access != Access::Hidden {
-            self.add(path, rights(access))?;
+            self.name(path, rights(access))?;
         }
         let more_below: Vec<_> = self
             .places
@@ -120,7 +119,35 @@ impl Rules<'_> {
         Ok(())
     }
 
-    fn add(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), ExecError> {
+    fn place(&self, path: &Path) -> Option<&Place> {
+        self.places.iter().find(|place| place.path == path)
+    }
+
+    /// Grants what a name leads to without a link; a place only when it is still what was looked up.
+    fn name(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), ExecError> {
+        let opened = match self.place(path) {
+            Some(place) => exact::held(place)?,
+            // What cannot be opened by us cannot be opened by the command either.
+            None => match exact::open(path) {
+                Ok(opened) => opened,
+                Err(_) => return Ok(()),
+            },
+        };
+        let kind = opened.metadata().map(|data| data.file_type());
+        match kind {
+            // One that took the place of what was listed grants nothing: the rest lies where it leads.
+            Ok(kind) if kind.is_symlink() => Ok(()),
+            kind => self.add(path, opened, kind.is_ok_and(|kind| kind.is_dir()), rights),
+        }
+    }
+
+    fn add(
+        &mut self,
+        path: &Path,
+        opened: impl AsFd,
+        directory: bool,
+        rights: BitFlags<AccessFs>,
+    ) -> Result<(), ExecError> {
         self.count += 1;
         if self.count > MOST_RULES {
             return Err(ExecError::Confinement(format!(
@@ -128,14 +155,9 @@ impl Rules<'_> {
                 path.parent().unwrap_or(path).display()
             )));
         }
-        // What cannot be opened by us cannot be opened by the command either.
-        let Ok(opened) = PathFd::new(path) else {
-            return Ok(());
-        };
-        let rights = if path.is_dir() {
-            rights
-        } else {
-            rights & AccessFs::from_file(NEWEST)
+        let rights = match directory {
+            true => rights,
+            false => rights & AccessFs::from_file(NEWEST),
         };
         // A grant the kernel does not take, as for a namespace that is mounted somewhere, leaves less and
         // not more.

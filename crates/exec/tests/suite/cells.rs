@@ -223,6 +223,68 @@ async fn what_a_command_makes_is_protected_from_the_next_one() -> Result<()> {
     Ok(())
 }
 
+// EX-68: a process that swaps a directory for a link while sandboxes are made gets nothing opened by it.
+#[tokio::test]
+async fn what_changes_under_a_sandbox_in_the_making_opens_nothing() -> Result<()> {
+    const SWAP: &str = r#"
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+os.makedirs('.git/hooks', exist_ok=True)
+os.symlink('../other', 'link')
+while not os.path.exists('enough'):
+    libc.renameat2(-100, b'.git', -100, b'link', 2)
+"#;
+    const TRY: &str =
+        "cat ../other/secret; echo bad > ../other/planted; echo bad > ../other/hooks/planted; true";
+    const ROUNDS: usize = 25;
+    for mechanism in mechanisms() {
+        let confined = Confined::new(mechanism.clone())?;
+        let other = confined.local.path().join("other");
+        fs::create_dir_all(other.join("hooks"))?;
+        fs::write(other.join("secret"), "CREDENTIAL")?;
+        fs::write(confined.work().join("swap.py"), SWAP)?;
+        let (swapping, shell) = (confined.local.shell(), confined.local.shell());
+        let tries = async {
+            let mut said = String::new();
+            for round in 0..ROUNDS {
+                // Each in a sandbox of its own: what is there differs from the last time.
+                let unlike = confined.work().join(format!("unlike-{round}"));
+                fs::create_dir_all(&unlike)?;
+                let mut confinement = (*confined.confinement).clone();
+                confinement.hidden = vec![unlike, other.join("secret")];
+                let command = Command {
+                    confinement: Some(Arc::new(confinement)),
+                    ..confined.command(TRY)
+                };
+                let cancel = CancellationToken::new();
+                match shell.run(command, &cancel, &mut |_| {}).await {
+                    Ok(finished) => said.push_str(&finished.output.text),
+                    Err(ExecError::Confinement(why)) => said.push_str(&why),
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            anyhow::Ok(said)
+        };
+        let tries = async {
+            let said = tries.await;
+            fs::write(confined.work().join("enough"), "")?;
+            said
+        };
+        let swap = "python3 swap.py";
+        let (swapped, said) = tokio::join!(confined.output(&swapping, swap), tries);
+        let (swapped, said) = (swapped?, said?);
+        let mut links = [".git", "link"].iter();
+        let swapping = links.any(|name| confined.work().join(name).is_symlink());
+        assert!(swapping, "{mechanism}: {swapped}");
+        assert!(!said.contains("CREDENTIAL"), "{mechanism}: {said}");
+        for planted in ["planted", "hooks/planted"] {
+            let there = other.join(planted).exists();
+            assert!(!there, "{mechanism}: {planted}: {said}");
+        }
+    }
+    Ok(())
+}
+
 // EX-68
 #[tokio::test]
 async fn a_command_cannot_reach_the_process_that_starts_the_next_one() -> Result<()> {

@@ -176,6 +176,32 @@ print('tunnel', tunnel.getresponse().read())
     Ok(())
 }
 
+// EX-68: a listed name of loopback means this machine, not the sandbox.
+#[test]
+fn a_listed_loopback_host_is_asked_through_the_proxy() -> Result<()> {
+    let mut cell = Cell::new(bubblewrap(Rights::UserNamespace))?;
+    let socket = cell.root.join("proxy");
+    cell.sandbox = Sandbox::of(helper(), bubblewrap(Rights::UserNamespace)).with_proxy(socket);
+    for (listed, expected) in [
+        ("127.0.0.1:8080", "localhost,::1"),
+        ("localhost", "127.0.0.1,::1"),
+        ("[::1]:8080", "localhost,127.0.0.1"),
+        ("*.localhost", "localhost,127.0.0.1,::1"),
+    ] {
+        let only = Network::Only(vec![listed.to_owned()]);
+        let made = Confinement::for_workspace(Mode::WorkspaceWrite, &cell.surroundings, only);
+        let told = cell
+            .sandbox
+            .wrap(&made, &["true".into()], None)?
+            .environment;
+        for name in ["no_proxy", "NO_PROXY"] {
+            let expected = (name.to_owned(), expected.to_owned());
+            assert!(told.contains(&expected), "{listed}: {told:?}");
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn listed_hosts_without_bubblewrap_are_refused_and_not_ignored() -> Result<()> {
     let cell = Cell::new(landlock(Some(Rights::UserNamespace)))?;
