@@ -363,7 +363,7 @@ impl Turn<'_> {
             text,
             &References {
                 directory: &self.around.spec.directory,
-                home: &self.around.services.home,
+                rules: &self.around.services.rules,
                 window: self.around.spec.course.window(),
                 pages: &*self.around.services.pages,
                 git: &*self.around.services.git,
