@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::*;
 use crate::extent::Extent;
-use crate::prompt::{Wanted, build, is_for};
+use crate::prompt::{Wanted, build, here, is_for};
 use crate::turn::SkillsPart;
 
 static NO_SKILLS: SkillsPart = SkillsPart {
@@ -173,6 +173,7 @@ fn a_prompt_that_tells_the_session_is_taken_for_the_same_again() {
         personality: "pirate",
         extent: Extent::Full,
         ignore_rules: false,
+        here: here(&config, folder.path()),
     };
     assert!(is_for(&made.text, &wanted()), "{}", made.text);
     let others = [
@@ -190,6 +191,10 @@ fn a_prompt_that_tells_the_session_is_taken_for_the_same_again() {
         },
         Wanted {
             ignore_rules: true,
+            ..wanted()
+        },
+        Wanted {
+            here: here(&config, &folder.path().join("other")),
             ..wanted()
         },
     ];
