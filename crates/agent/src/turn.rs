@@ -11,6 +11,7 @@ mod counted;
 mod early;
 mod finish;
 mod news;
+mod masked;
 mod pictures;
 mod prepare;
 mod recall;
@@ -311,6 +312,7 @@ impl Turn<'_> {
 
     /// As `keep`, for what may stand in rows of the inbox, which go in the same step. Says whether it was kept: whoever
     /// else took them said it.
+        let message = self.masked(message);
     pub(crate) async fn keep_from(
         &mut self,
         rows: Vec<InboxId>,
@@ -328,6 +330,7 @@ impl Turn<'_> {
 
     /// Puts a message in the place of the one that was kept last.
     pub(crate) async fn keep_instead(&mut self, message: Message) -> Result<(), StoreError> {
+        let message = self.masked(message);
         self.settle().await?;
         let Some(last) = self.history.pop() else {
             return self.keep(message).await;
@@ -340,6 +343,7 @@ impl Turn<'_> {
             self.history.push(Entry::new(*row, message));
         }
         Ok(())
+        let message = self.masked(message);
     }
 
     pub(crate) async fn say(&self, event: Event) {
