@@ -9,6 +9,7 @@ use hermes_config::Config;
 use hermes_core::{Clock, Effort, Failure, Message, Random, RunMode, SessionId, Tool};
 use hermes_llm::{Caller, Course, Route};
 use hermes_memory::{External, Memory};
+use hermes_policy::FileRules;
 use hermes_secrets::RedactorHandle;
 use hermes_skills::Library;
 use hermes_store::Store;
@@ -49,6 +50,8 @@ pub struct Services {
     pub random: Arc<dyn Random>,
     /// Masks known secrets.
     pub redactor: RedactorHandle,
+    /// What files may be read; those of a message that refers to them too.
+    pub rules: Arc<FileRules>,
     /// The home directory, for the user's own files.
     pub home: PathBuf,
     /// The directories that programs are found in, as commands look for them.

@@ -17,10 +17,11 @@ mod toolchain;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hermes_config::Config;
+use hermes_config::{Backend, Config};
 use hermes_core::{SessionId, local_zone};
 use hermes_llm::Route;
 use hermes_memory::Snapshot;
+use hermes_policy::FileRules;
 use jiff::Timestamp;
 
 use crate::extent::Extent;
@@ -40,6 +41,8 @@ const WITHOUT_RULES: &str = "The user's own rules and memory are left out of thi
 pub(crate) struct Facts<'a> {
     pub(crate) config: &'a Config,
     pub(crate) home: &'a Path,
+    /// What the file tools may read.
+    pub(crate) rules: &'a Arc<FileRules>,
     pub(crate) directory: &'a Path,
     pub(crate) surface: &'a str,
     /// The id of the session, where the model is to know it.
@@ -177,6 +180,13 @@ pub(crate) struct Wanted<'a> {
     pub(crate) personality: &'a str,
     pub(crate) extent: Extent,
     pub(crate) ignore_rules: bool,
+    /// The line about this machine and the directory, where files and commands are here.
+    pub(crate) here: Option<String>,
+}
+
+/// The line about this machine and the directory; nothing where files and commands are elsewhere.
+pub(crate) fn here(config: &Config, directory: &Path) -> Option<String> {
+    (config.terminal.backend == Backend::Local).then(|| place::here(directory))
 }
 
 /// Whether a stored prompt can be used as it is. The window of a model may have become smaller, or larger.
@@ -188,8 +198,12 @@ pub(crate) fn is_for(prompt: &str, wanted: &Wanted<'_>) -> bool {
     } else {
         Extent::Tiny
     };
+    // A tiny model is told nothing of it.
+    let here = wanted.here.as_deref().filter(|_| extent != Extent::Tiny);
+    let is_here = here.is_none_or(|here| prompt.lines().any(|line| line == here));
     Ending::of(prompt).is_some_and(|ending| {
         extent == wanted.extent
+            && is_here
             && ending.model == wanted.model
             && ending.provider == wanted.provider
             && ending.personality() == wanted.personality

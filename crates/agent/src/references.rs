@@ -13,16 +13,19 @@ mod guard;
 mod parse;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use hermes_policy::FileRules;
 
 use crate::batch::present;
 use crate::turn::text_tokens;
 use crate::typed::{ATTACHED, NOT_ATTACHED};
+use guard::Guard;
 use parse::{Found, Reference};
 
 pub use git::{Git, Starting};
-pub(crate) use guard::is_denied as may_hold_keys;
+pub(crate) use guard::Guard as KeyGuard;
 
 /// Most references one message may have.
 const MOST_REFERENCES: usize = 25;
@@ -37,8 +40,8 @@ pub trait Pages: Send + Sync {
 pub(crate) struct References<'a> {
     /// The workspace; nothing outside it is read.
     pub(crate) directory: &'a Path,
-    /// The home directory of the program, whose keys are never read.
-    pub(crate) home: &'a Path,
+    /// What may be read at all.
+    pub(crate) rules: &'a Arc<FileRules>,
     /// The model's window in tokens.
     pub(crate) window: u32,
     /// Reads pages.
@@ -48,10 +51,11 @@ pub(crate) struct References<'a> {
 }
 
 impl References<'_> {
-    fn repository(&self) -> git::Repository<'_> {
+    fn repository<'g>(&'g self, guard: &'g Guard) -> git::Repository<'g> {
         git::Repository {
             directory: self.directory,
             git: self.git,
+            guard,
         }
     }
 }
@@ -82,9 +86,10 @@ pub(crate) async fn expand(text: &str, facts: &References<'_>) -> Expanded {
     }
     // More than half the window is refused, so no more than that is ever read.
     let most = facts.window as usize * 2;
+    let guard = Guard::new(facts.rules);
     let mut blocks: Vec<String> = Vec::new();
     for reference in found.iter().take(MOST_REFERENCES) {
-        match attach(&reference.what, facts, most).await {
+        match attach(&reference.what, facts, &guard, most).await {
             Ok(block) if blocks.contains(&block) => {}
             Ok(block) => blocks.push(block),
             Err(problem) => {
@@ -123,19 +128,25 @@ fn unchanged(text: &str, refused: Option<String>) -> Expanded {
     }
 }
 
-async fn attach(what: &Reference, facts: &References<'_>, most: usize) -> Result<String, String> {
+async fn attach(
+    what: &Reference,
+    facts: &References<'_>,
+    guard: &Guard,
+    most: usize,
+) -> Result<String, String> {
+    let repository = facts.repository(guard);
     match what {
         Reference::File { path, lines } => {
-            let file = guard::resolve(path, facts)?;
+            let file = guard.resolve(path, facts.directory)?;
             files::file(path, file, *lines, most).await
         }
         Reference::Folder(path) => {
-            let folder = guard::resolve(path, facts)?;
-            files::folder(path, folder, facts.home.to_owned()).await
+            let folder = guard.resolve(path, facts.directory)?;
+            files::folder(path, folder, guard.clone()).await
         }
-        Reference::Diff => git::diff(facts.repository(), git::Changes::Unstaged, most).await,
-        Reference::Staged => git::diff(facts.repository(), git::Changes::Staged, most).await,
-        Reference::Commits(count) => git::commits(facts.repository(), *count, most).await,
+        Reference::Diff => git::diff(repository, git::Changes::Unstaged, most).await,
+        Reference::Staged => git::diff(repository, git::Changes::Staged, most).await,
+        Reference::Commits(count) => git::commits(repository, *count, most).await,
         Reference::Url(url) => {
             let page = facts.pages.read(url).await?;
             Ok(format!("Page {url}:\n{}", present::fence("url", &page)))

@@ -2,6 +2,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
+use hermes_policy::DOTENV_NAMES;
 use tempfile::TempDir;
 
 use super::*;
@@ -57,10 +58,23 @@ impl Fixture {
     }
 
     async fn expand_for(&self, text: &str, window: u32) -> Expanded {
-        let (directory, home) = (self.path("work"), self.path("work/home"));
+        self.expand_in("work", text, window).await
+    }
+
+    /// As seen from a profile beside others.
+    async fn expand_in(&self, directory: &str, text: &str, window: u32) -> Expanded {
+        let directory = self.path(directory);
+        let home = |name: &str| self.path(&format!("work/{name}"));
+        let rules = Arc::new(FileRules {
+            product_home: home("home/profiles/p"),
+            profiles: ["home", "home/profiles/p", "home/profiles/q"]
+                .map(home)
+                .into(),
+            ..FileRules::default()
+        });
         let references = References {
             directory: &directory,
-            home: &home,
+            rules: &rules,
             window,
             pages: &Echoing,
             git: &Plain,
@@ -143,6 +157,9 @@ async fn nothing_outside_the_workspace_and_no_keys() {
         "home/auth.json",
         "home/mcp-tokens/x.json",
         "home/profiles/p/.env",
+        "home/profiles/q/auth.json",
+        "home/profiles/q/auth/x.json",
+        "app/.env.prod",
     ] {
         fixture.write(&format!("work/{path}"), "hidden words");
     }
@@ -169,6 +186,9 @@ async fn nothing_outside_the_workspace_and_no_keys() {
         "home/auth.json",
         "home/mcp-tokens/x.json",
         "home/profiles/p/.env",
+        "home/profiles/q/auth.json",
+        "home/profiles/q/auth/x.json",
+        "app/.env.prod",
         "none.txt",
     ] {
         let expanded = fixture.expand(&format!("read @file:{path}")).await;
@@ -186,6 +206,59 @@ async fn nothing_outside_the_workspace_and_no_keys() {
     }
     let folder = fixture.expand("@folder:.ssh @folder:..").await;
     assert_eq!(folder.warnings.len(), 2);
+}
+
+// AG-29: whatever the file tools do not read is not attached either, by name, in a list or as a change.
+#[tokio::test]
+async fn what_the_file_tools_refuse_is_never_attached() {
+    let fixture = Fixture::new();
+    let homes = ["home", "home/profiles/p", "home/profiles/q"];
+    let ours = ["auth.json", ".anthropic_oauth.json", "mcp-tokens/x.json"];
+    let ours = homes
+        .iter()
+        .flat_map(|home| ours.map(|name| format!("{home}/{name}")));
+    let projects = DOTENV_NAMES.iter().map(|name| format!("app/{name}"));
+    let hidden: Vec<String> = ours.chain(projects).collect();
+    fixture.git(&["init", "--quiet"]);
+    for path in &hidden {
+        fixture.write(&format!("work/{path}"), "hidden words\n");
+    }
+    fixture.write("work/app/open.txt", "open words\n");
+    fixture.git(&["add", "--force", "."]);
+    fixture.git(&["commit", "--quiet", "--message", "all of it"]);
+    for path in &hidden {
+        fixture.write(&format!("work/{path}"), "more hidden words\n");
+    }
+    fixture.write("work/app/open.txt", "more open words\n");
+    for path in &hidden {
+        let expanded = fixture.expand(&format!("@file:{path}")).await;
+        assert_eq!(expanded.warnings.len(), 1, "{path}");
+        assert!(
+            !expanded.text.contains("words"),
+            "{path}: {}",
+            expanded.text
+        );
+    }
+    for from in ["work", "work/app", "work/home/profiles"] {
+        let changes = fixture
+            .expand_in(from, "@diff @git:1 @folder:.", 100_000)
+            .await;
+        assert!(!changes.text.contains("hidden words"), "{}", changes.text);
+        for path in &hidden {
+            let name = path.rsplit('/').next().unwrap();
+            let lines = changes.text.lines();
+            let told = lines.filter(|line| line.contains(name)).count();
+            assert_eq!(told, 0, "{from}: {path}: {}", changes.text);
+        }
+    }
+    let inside = "work/home/profiles/q/mcp-tokens";
+    let refused = fixture.expand_in(inside, "@diff @git:1", 100_000).await;
+    assert_eq!(refused.warnings.len(), 2, "{}", refused.text);
+    fixture.git(&["add", "--force", "."]);
+    let staged = fixture.expand("@staged").await;
+    assert!(staged.text.contains("app/open.txt"), "{}", staged.text);
+    assert!(!staged.text.contains(".env"), "{}", staged.text);
+    assert!(!staged.text.contains("auth.json"), "{}", staged.text);
 }
 
 // AG-29

@@ -4,12 +4,14 @@
 //! next turn can go on from. Only the results of tools may still be on their way to the disk while the next
 //! request is (`unsettled`). The token of the turn reaches every model call and every tool.
 
+mod alone;
 mod answered;
 mod call;
 mod compact;
 mod counted;
 mod early;
 mod finish;
+mod masked;
 mod news;
 mod pictures;
 mod prepare;
@@ -25,7 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::{Event, InboxId, Media, Message, MessageId, TurnEnd, TurnId, Usage};
 use hermes_llm::Answer;
-use hermes_store::{Pending, StoreError};
+use hermes_store::{OwnTurn, Pending, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -184,6 +186,8 @@ pub(crate) struct Entry {
 /// A turn under way.
 pub(crate) struct Turn<'a> {
     pub(crate) around: Surroundings<'a>,
+    /// Keeps other programs out of the conversation.
+    own: Option<OwnTurn>,
     pub(crate) id: TurnId,
     pub(crate) system: Arc<str>,
     /// Messages in front of every conversation.
@@ -267,12 +271,12 @@ impl Scale {
 /// Runs a turn to its end. Everything worth knowing goes out as events.
 pub(crate) async fn run(around: Surroundings<'_>, input: Input) {
     let events = around.events.clone();
-    let (mut turn, mut step) = match prepare::begin(around, input).await {
+    let (mut turn, mut step) = match begin(around, input).await {
         Ok(begun) => begun,
-        Err(error) => {
+        Err(why) => {
             let over = Event::TurnFinished {
                 turn: TurnId(0),
-                why: failed(&error),
+                why,
                 answer: String::new(),
             };
             events.send(over).await;
@@ -301,6 +305,14 @@ pub(crate) async fn run(around: Surroundings<'_>, input: Input) {
     }
 }
 
+/// Nothing of the conversation is read before nobody else can write it.
+async fn begin(mut around: Surroundings<'_>, input: Input) -> Result<(Turn<'_>, Step), TurnEnd> {
+    let own = alone::wait(&mut around, &input).await;
+    let own = own.map_err(|error| failed(&error))??;
+    let begun = prepare::begin(around, own, input).await;
+    begun.map_err(|error| failed(&error))
+}
+
 fn failed(error: &StoreError) -> TurnEnd {
     TurnEnd::Failed {
         message: format!("the conversation could not be kept: {error}"),
@@ -312,6 +324,7 @@ impl Turn<'_> {
     /// Keeps a message and makes it part of the history. It is durable when this returns.
     pub(crate) async fn keep(&mut self, message: Message) -> Result<(), StoreError> {
         self.settle().await?;
+        let message = self.masked(message);
         let session = self.around.spec.id.clone();
         let store = &self.around.services.store;
         let rows = store.append(&session, vec![(&message).into()]).await?;
@@ -329,6 +342,7 @@ impl Turn<'_> {
         message: Message,
     ) -> Result<bool, StoreError> {
         self.settle().await?;
+        let message = self.masked(message);
         let (session, store) = (&self.around.spec.id, &self.around.services.store);
         let records = vec![(&message).into()];
         let kept = store.take_up(rows, session, None, records).await?;
@@ -341,6 +355,7 @@ impl Turn<'_> {
     /// Puts a message in the place of the one that was kept last.
     pub(crate) async fn keep_instead(&mut self, message: Message) -> Result<(), StoreError> {
         self.settle().await?;
+        let message = self.masked(message);
         let Some(last) = self.history.pop() else {
             return self.keep(message).await;
         };

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod suite {
+    mod alone;
     mod answers;
     mod board;
     mod coding;

@@ -230,6 +230,11 @@ impl Hands {
         places::waiting(&self.home)
     }
 
+    /// What files may be touched on this machine.
+    pub(crate) fn rules(&self) -> &Arc<FileRules> {
+        &self.rules
+    }
+
     /// The states files were in before the agent changed them, when they are kept.
     pub(crate) fn checkpoints(&self) -> Option<&Arc<Checkpoints>> {
         self.checkpoints.as_ref()

@@ -39,7 +39,8 @@ pub use judge::{
     Finding, Isolation, Judgement, Surroundings, Verdict, judge, judge_in, judge_program,
 };
 pub use kept::Leaving;
-pub use paths::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write};
+pub use paths::{CrossProfile, FileRules, Names, PathRefusal, may_read, may_write, secrets};
+pub use places::DOTENV_NAMES;
 pub use rules::{Described, Severity, catalogue};
 pub use shell::{Definitions, Span, layers};
 pub use smart::{Reviewed, read_review, review_question};

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::places::{self, PRODUCT_SECRETS};
+use crate::places::{self, PRODUCT_SECRET_FOLDERS, PRODUCT_SECRETS};
 use crate::{Isolation, Mode, Surroundings};
 
 /// Every name of one file.
@@ -123,6 +123,18 @@ fn readable(names: Names<'_>, rules: &FileRules) -> Result<(), PathRefusal> {
             return Err(PathRefusal::Secret(path.to_owned()));
         }
         Ok(())
+    })
+}
+
+/// Every file and folder with secrets of ours, in the homes of all profiles, under every name of theirs.
+pub fn secrets(rules: &FileRules) -> impl Iterator<Item = PathBuf> {
+    let homes = rules.all().flat_map(|rules| {
+        let own = std::iter::once(&rules.product_home);
+        rules.profiles.iter().chain(own)
+    });
+    homes.flat_map(|home| {
+        let names = PRODUCT_SECRETS.iter().chain(&PRODUCT_SECRET_FOLDERS);
+        names.map(move |name| home.join(name))
     })
 }
 
@@ -270,8 +282,9 @@ fn below_any<'p>(path: &'p str, rules: &'p FileRules) -> impl Iterator<Item = &'
 
 fn is_secret(below: &str) -> bool {
     PRODUCT_SECRETS.contains(&below)
-        || places::is_under(below, "mcp-tokens")
-        || places::is_under(below, "skills/.hub")
+        || PRODUCT_SECRET_FOLDERS
+            .iter()
+            .any(|folder| places::is_under(below, folder))
 }
 
 fn is_state(below: &str) -> bool {

@@ -211,29 +211,33 @@ const CREDENTIAL_DIRECTORIES: [&str; 13] = [
 ];
 
 /// Names under our own home that hold secrets.
-pub(crate) const PRODUCT_SECRETS: [&str; 7] = [
+pub(crate) const PRODUCT_SECRETS: [&str; 6] = [
     "auth.json",
     "auth.lock",
     ".anthropic_oauth.json",
     ".env",
     "webhook_subscriptions.json",
-    "auth/google_oauth.json",
     "cache/bws_cache.json",
+];
+
+/// Folders there that hold nothing else.
+pub(crate) const PRODUCT_SECRET_FOLDERS: [&str; 3] = ["auth", "mcp-tokens", "skills/.hub"];
+
+/// What the files with a project's secrets are called.
+pub const DOTENV_NAMES: [&str; 8] = [
+    ".env",
+    ".env.local",
+    ".env.development",
+    ".env.production",
+    ".env.test",
+    ".env.staging",
+    ".envrc",
+    ".env.prod",
 ];
 
 /// Whether a name is that of a project's secrets.
 pub(crate) fn is_dotenv(name: &str) -> bool {
-    const KINDS: [&str; 8] = [
-        ".env",
-        ".env.local",
-        ".env.development",
-        ".env.production",
-        ".env.test",
-        ".env.staging",
-        ".envrc",
-        ".env.prod",
-    ];
-    KINDS.contains(&name)
+    DOTENV_NAMES.contains(&name)
 }
 
 pub(crate) fn file_name(path: &str) -> &str {
@@ -266,7 +270,8 @@ pub(crate) fn is_credential(path: &str, around: &Surroundings) -> bool {
         }
     }
     if let Some(below) = below_product(path, around) {
-        let directory = is_under(below, "mcp-tokens") || is_under(below, "skills/.hub");
+        let mut folders = PRODUCT_SECRET_FOLDERS.iter();
+        let directory = folders.any(|folder| is_under(below, folder));
         if directory || PRODUCT_SECRETS.contains(&below) || wildcard::matches(below, "auth.json") {
             return true;
         }

@@ -44,6 +44,7 @@ mod store;
 mod stretch;
 mod title;
 mod transfer;
+mod turns;
 mod view;
 mod visit;
 mod worker;
@@ -94,6 +95,7 @@ pub use stretch::{Stretch, StretchLimits};
 pub use transfer::{
     ImportCaps, ImportLimit, Imported, MOST_BYTES, MOST_MESSAGES, MOST_SESSIONS, Skipped,
 };
+pub use turns::{OwnTurn, TurnTaken};
 pub use view::{Around, Ends, Excerpt, ViewFilter};
 pub use visit::Visit;
 pub use worker::Pending;

@@ -21,6 +21,7 @@ mod suite {
     mod remembering;
     mod search;
     mod transfer;
+    mod turns;
     mod views;
     mod visits;
 }

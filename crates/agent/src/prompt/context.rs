@@ -53,6 +53,7 @@ pub(super) fn project(facts: &Facts<'_>) -> Section {
     let project = Project {
         directory: facts.directory,
         home: facts.home,
+        rules: facts.rules,
     };
     for sources in sources(project) {
         let mut rules = String::new();

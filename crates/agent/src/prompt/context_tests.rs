@@ -1,14 +1,16 @@
 use std::fs;
+use std::sync::{Arc, LazyLock};
 
 use hermes_config::Config;
 use hermes_core::SessionId;
 use hermes_memory::Snapshot;
+use hermes_policy::FileRules;
 use jiff::Timestamp;
 
 use super::*;
 use crate::extent::Extent;
 use crate::prompt::inside::MOST_BYTES;
-use crate::prompt::{Wanted, build, is_for};
+use crate::prompt::{Wanted, build, here, is_for};
 use crate::turn::SkillsPart;
 
 static NO_SKILLS: SkillsPart = SkillsPart {
@@ -17,10 +19,13 @@ static NO_SKILLS: SkillsPart = SkillsPart {
     warnings: Vec::new(),
 };
 
+static RULES: LazyLock<Arc<FileRules>> = LazyLock::new(Arc::default);
+
 fn facts<'a>(config: &'a Config, directory: &'a Path, memory: &'a Snapshot) -> Facts<'a> {
     Facts {
         config,
         home: directory,
+        rules: &RULES,
         directory,
         surface: "cli",
         session: None,
@@ -140,6 +145,7 @@ fn each_subdirectory_is_told_about_once() {
     let project = Project {
         directory: root,
         home: Path::new("/nowhere"),
+        rules: &RULES,
     };
     let mut hints = Hints::default();
     let mut about =
@@ -178,6 +184,7 @@ fn a_prompt_that_tells_the_session_is_taken_for_the_same_again() {
         personality: "pirate",
         extent: Extent::Full,
         ignore_rules: false,
+        here: here(&config, folder.path()),
     };
     assert!(is_for(&made.text, &wanted()), "{}", made.text);
     let others = [
@@ -195,6 +202,10 @@ fn a_prompt_that_tells_the_session_is_taken_for_the_same_again() {
         },
         Wanted {
             ignore_rules: true,
+            ..wanted()
+        },
+        Wanted {
+            here: here(&config, &folder.path().join("other")),
             ..wanted()
         },
     ];

@@ -7,10 +7,12 @@
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use hermes_policy::FileRules;
 use rustix::fs::{CWD, Mode, OFlags};
 
-use crate::references::may_hold_keys;
+use crate::references::KeyGuard;
 
 /// A file longer than this is not read at all.
 pub(super) const MOST_BYTES: u64 = 8 * 1024 * 1024;
@@ -22,6 +24,8 @@ pub(crate) struct Project<'a> {
     pub(crate) directory: &'a Path,
     /// The home directory of the program.
     pub(crate) home: &'a Path,
+    /// What the file tools may read.
+    pub(crate) rules: &'a Arc<FileRules>,
 }
 
 impl Project<'_> {
@@ -57,7 +61,7 @@ impl Project<'_> {
             true => canonical(self.directory),
             false => root,
         };
-        !real.starts_with(project) || may_hold_keys(real, self.home)
+        !real.starts_with(project) || KeyGuard::new(self.rules).is_denied(real)
     }
 }
 

@@ -16,12 +16,7 @@ const PROFILES: &str = "profiles";
 pub(super) fn environment(facts: &Facts<'_>) -> String {
     let terminal = &facts.config.terminal;
     let mut lines = vec![match terminal.backend {
-        Backend::Local => format!(
-            "The machine runs {} on {}. The working directory is {}.",
-            std::env::consts::OS,
-            std::env::consts::ARCH,
-            facts.directory.display()
-        ),
+        Backend::Local => here(facts.directory),
         _ if facts.tools.is_empty() => String::new(),
         _ => elsewhere(facts),
     }];
@@ -33,6 +28,16 @@ pub(super) fn environment(facts: &Facts<'_>) -> String {
     lines.push(facts.config.agent.environment_hint.trim().to_owned());
     lines.retain(|line| !line.is_empty());
     lines.join("\n")
+}
+
+/// What is known of this machine.
+pub(super) fn here(directory: &Path) -> String {
+    format!(
+        "The machine runs {} on {}. The working directory is {}.",
+        std::env::consts::OS,
+        std::env::consts::ARCH,
+        directory.display()
+    )
 }
 
 /// Whether files and commands are those of this machine.

@@ -1,9 +1,11 @@
 //! How much of the window is taken before anybody has said anything.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hermes_config::Config;
 use hermes_core::ToolSpec;
+use hermes_policy::FileRules;
 use hermes_skills::Library;
 use jiff::Timestamp;
 
@@ -110,9 +112,15 @@ pub fn prompt_size(question: &PromptQuestion<'_>) -> PromptSize {
         let settings = (&question.config.memory).into();
         hermes_memory::snapshot(question.memories, &settings)
     });
+    // Nothing is told to anybody here; the home is enough to know a link to its keys.
+    let rules = Arc::new(FileRules {
+        product_home: question.home.to_owned(),
+        ..FileRules::default()
+    });
     let made = build(&Facts {
         config: question.config,
         home: question.home,
+        rules: &rules,
         directory: question.directory,
         surface: question.surface,
         session: None,

@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use super::fenced;
+use super::guard::Guard;
 use super::parse::Lines;
-use super::{fenced, guard};
 
 /// Most entries of a folder that are listed.
 const MOST_ENTRIES: usize = 200;
@@ -24,9 +25,9 @@ pub(super) async fn file(
 }
 
 /// What is in a folder, without what its ignore rules leave out.
-pub(super) async fn folder(shown: &str, path: PathBuf, home: PathBuf) -> Result<String, String> {
+pub(super) async fn folder(shown: &str, path: PathBuf, guard: Guard) -> Result<String, String> {
     let name = shown.to_owned();
-    blocking(move || list(&name, &path, &home)).await
+    blocking(move || list(&name, &path, &guard)).await
 }
 
 async fn blocking(
@@ -113,7 +114,7 @@ fn binary(shown: &str, size: u64) -> String {
     format!("File {shown}: {kind}, {size} bytes. Its content is not attached.")
 }
 
-fn list(shown: &str, path: &Path, home: &Path) -> Result<String, String> {
+fn list(shown: &str, path: &Path, guard: &Guard) -> Result<String, String> {
     if !path.is_dir() {
         return Err(format!("it is no folder; say @file:{shown}"));
     }
@@ -130,7 +131,7 @@ fn list(shown: &str, path: &Path, home: &Path) -> Result<String, String> {
         .filter_map(Result::ok)
         .filter(|entry| entry.depth() > 0)
     {
-        if guard::is_denied(entry.path(), home) {
+        if guard.is_denied(entry.path()) {
             continue;
         }
         if lines.len() == MOST_ENTRIES {

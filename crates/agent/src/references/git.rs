@@ -7,7 +7,8 @@ use futures_core::future::BoxFuture;
 use hermes_program::{Limits, ProgramError};
 use tokio::process::Command;
 
-use super::{fenced, guard};
+use super::fenced;
+use super::guard::Guard;
 
 /// How long git may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,6 +50,7 @@ pub struct Starting {
 pub(super) struct Repository<'a> {
     pub(super) directory: &'a Path,
     pub(super) git: &'a dyn Git,
+    pub(super) guard: &'a Guard,
 }
 
 /// Which changes.
@@ -94,10 +96,14 @@ fn block(title: &str, text: &str) -> String {
 }
 
 async fn run(repository: Repository<'_>, words: &[&str], most: usize) -> Result<String, String> {
+    let Repository {
+        directory,
+        git,
+        guard,
+    } = repository;
     let fixed = CAREFUL.iter().chain(words).chain(&PLAIN);
     let arguments = fixed.chain(&["--", "."]).map(|word| (*word).to_owned());
-    let arguments = arguments.chain(guard::exclusions()).collect();
-    let Repository { directory, git } = repository;
+    let arguments = arguments.chain(guard.exclusions(directory)?).collect();
     let starting = git.start(directory, arguments).await?;
     let Some((program, rest)) = starting.argv.split_first() else {
         return Err("git cannot be run: nobody says how".to_owned());

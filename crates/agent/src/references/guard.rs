@@ -2,25 +2,19 @@
 //! refused.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
-use super::References;
+use hermes_policy::{DOTENV_NAMES, FileRules, Names, may_read, secrets};
 
 /// Folders that hold keys, wherever they are.
 const FOLDERS: [&str; 6] = [".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure"];
 /// Folders that hold keys below `.config`.
 const CONFIG_FOLDERS: [&str; 2] = ["gh", "gcloud"];
-/// Files that hold keys or run at login, wherever they are.
-const FILES: [&str; 25] = [
+/// Files that hold keys or run at login, wherever they are, besides those with a project's secrets.
+const FILES: [&str; 18] = [
     ".bash_profile",
     ".bashrc",
     ".cargo/credentials.toml",
-    ".env",
-    ".env.development",
-    ".env.local",
-    ".env.production",
-    ".env.staging",
-    ".env.test",
-    ".envrc",
     ".git-credentials",
     ".netrc",
     ".npmrc",
@@ -37,84 +31,114 @@ const FILES: [&str; 25] = [
     "id_ed25519",
     "id_rsa",
 ];
-/// What is secret in the program's own home.
-const HOME: [&str; 9] = [
-    ".anthropic_oauth.json",
-    ".env",
-    "auth",
-    "auth.json",
-    "auth.lock",
-    "cache/bws_cache.json",
-    "mcp-tokens",
-    "skills/.hub",
-    "webhook_subscriptions.json",
-];
+const HOLDS_KEYS: &str = "it may hold keys and is never attached";
 
-/// The file or folder behind a path of the user, if it may be read.
-pub(super) fn resolve(path: &str, facts: &References<'_>) -> Result<PathBuf, String> {
-    let real = |path: &Path| path.canonicalize();
-    let workspace = real(facts.directory).map_err(|_| "the workspace cannot be read".to_owned())?;
-    // Links are followed before anything is decided.
-    let found = real(&workspace.join(path)).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
-        _ => format!("it cannot be read: {error}"),
-    })?;
-    if !found.starts_with(&workspace) {
-        return Err("it is outside the workspace".to_owned());
-    }
-    if is_denied(&found, facts.home) {
-        return Err("it may hold keys and is never attached".to_owned());
-    }
-    Ok(found)
+/// Tells what may be attached: what the file tools may read, and nothing of the lists above.
+#[derive(Debug, Clone)]
+pub(crate) struct Guard {
+    rules: Arc<FileRules>,
+    /// What is secret in the homes of all profiles, under every name.
+    secrets: Vec<PathBuf>,
 }
 
-/// Whether a real path is, or lies inside, something that holds keys.
-pub(crate) fn is_denied(path: &Path, home: &Path) -> bool {
-    let names: Vec<String> = path
-        .components()
-        .filter_map(|component| match component {
-            Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
-            _ => None,
-        })
-        .collect();
-    let in_folder = names.iter().any(|name| FOLDERS.contains(&name.as_str()))
-        || names.windows(2).any(|pair| {
-            matches!(pair, [config, name] if config == ".config" && CONFIG_FOLDERS.contains(&name.as_str()))
+impl Guard {
+    /// Looks up where the places really are that hold our own secrets.
+    pub(crate) fn new(rules: &Arc<FileRules>) -> Self {
+        let named = secrets(rules);
+        let all = named.flat_map(|path| {
+            let real = path.canonicalize().ok();
+            std::iter::once(path).chain(real)
         });
-    let is_file = FILES.iter().any(|file| {
-        let wanted: Vec<&str> = file.split('/').collect();
-        names.len() >= wanted.len()
-            && names
-                .iter()
-                .rev()
-                .zip(wanted.iter().rev())
-                .all(|(a, b)| a == b)
-    });
-    let home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-    let inside = path.strip_prefix(&home).ok();
-    // Profiles are homes of their own.
-    let of_profile = inside.and_then(|inside| {
-        let mut parts = inside.components();
-        (parts.next()?.as_os_str() == "profiles").then_some(())?;
-        parts.next()?;
-        Some(parts.as_path())
-    });
-    let in_home = [inside, of_profile]
-        .into_iter()
-        .flatten()
-        .any(|inside| HOME.iter().any(|secret| inside.starts_with(secret)));
-    in_folder || is_file || in_home
+        let mut secrets: Vec<_> = all.collect();
+        secrets.sort();
+        secrets.dedup();
+        Self {
+            rules: rules.clone(),
+            secrets,
+        }
+    }
+
+    /// The file or folder behind a path of the user, if it may be read.
+    pub(super) fn resolve(&self, path: &str, directory: &Path) -> Result<PathBuf, String> {
+        let workspace = real_workspace(directory)?;
+        // Links are followed before anything is decided.
+        let found = workspace
+            .join(path)
+            .canonicalize()
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::NotFound => "there is no such file or folder".to_owned(),
+                _ => format!("it cannot be read: {error}"),
+            })?;
+        if !found.starts_with(&workspace) {
+            return Err("it is outside the workspace".to_owned());
+        }
+        if self.is_denied(&found) {
+            return Err(HOLDS_KEYS.to_owned());
+        }
+        Ok(found)
+    }
+
+    /// Whether a real path is, or lies inside, something that holds keys.
+    pub(crate) fn is_denied(&self, path: &Path) -> bool {
+        let names: Vec<String> = path
+            .components()
+            .filter_map(|component| match component {
+                Component::Normal(name) => Some(name.to_string_lossy().to_lowercase()),
+                _ => None,
+            })
+            .collect();
+        let in_folder = names.iter().any(|name| FOLDERS.contains(&name.as_str()))
+            || names.windows(2).any(|pair| {
+                matches!(pair, [config, name] if config == ".config" && CONFIG_FOLDERS.contains(&name.as_str()))
+            });
+        let is_file = files().any(|file| {
+            let wanted: Vec<&str> = file.split('/').collect();
+            names.len() >= wanted.len()
+                && names
+                    .iter()
+                    .rev()
+                    .zip(wanted.iter().rev())
+                    .all(|(a, b)| a == b)
+        });
+        let is_ours = self.secrets.iter().any(|secret| path.starts_with(secret));
+        let hops = &[];
+        let is_refused = may_read(Names { real: path, hops }, &self.rules).is_err();
+        in_folder || is_file || is_ours || is_refused
+    }
+
+    /// The same for git, which reads files by itself: what it is told to leave out of a directory.
+    pub(super) fn exclusions(&self, directory: &Path) -> Result<Vec<String>, String> {
+        let workspace = real_workspace(directory)?;
+        if self.is_denied(&workspace) {
+            return Err(HOLDS_KEYS.to_owned());
+        }
+        let folders = FOLDERS.iter().map(|name| format!("**/{name}/**"));
+        let configs = CONFIG_FOLDERS
+            .iter()
+            .map(|name| format!("**/.config/{name}/**"));
+        let files = files().map(|name| format!("**/{name}"));
+        let wherever = folders.chain(configs).chain(files);
+        let mut left_out: Vec<_> = wherever
+            .map(|pattern| format!(":(exclude,glob,icase){pattern}"))
+            .collect();
+        for secret in &self.secrets {
+            let Ok(inside) = secret.strip_prefix(&workspace) else {
+                continue;
+            };
+            // What git cannot be told about, it must not show.
+            let inside = inside.to_str().ok_or_else(|| HOLDS_KEYS.to_owned())?;
+            left_out.push(format!(":(exclude,literal,icase){inside}"));
+        }
+        Ok(left_out)
+    }
 }
 
-/// The same for git, which reads files by itself.
-pub(super) fn exclusions() -> impl Iterator<Item = String> {
-    let folders = FOLDERS.iter().map(|name| format!("**/{name}/**"));
-    let configs = CONFIG_FOLDERS
-        .iter()
-        .map(|name| format!("**/.config/{name}/**"));
-    let files = FILES.iter().map(|name| format!("**/{name}"));
-    folders
-        .chain(configs)
-        .chain(files)
-        .map(|pattern| format!(":(exclude,glob,icase){pattern}"))
+fn real_workspace(directory: &Path) -> Result<PathBuf, String> {
+    directory
+        .canonicalize()
+        .map_err(|_| "the workspace cannot be read".to_owned())
+}
+
+fn files() -> impl Iterator<Item = &'static str> {
+    FILES.into_iter().chain(DOTENV_NAMES)
 }

@@ -1,7 +1,7 @@
 //! Making the history shorter: planned, summarised, written in one step, and only then forgotten.
 
 use hermes_core::{Event, MessageId, Notice, SessionId, TurnEnd};
-use hermes_store::{NewRecord, StoreError};
+use hermes_store::{NewRecord, StoreError, TurnTaken};
 
 use super::{CompactFor, Compacting, Entry, Step, Turn, scene, tokens};
 use crate::compaction::ahead::{self, Ahead};
@@ -361,6 +361,10 @@ impl Turn<'_> {
         if moved {
             if let Some(external) = &services.external {
                 external.ended(scene(self.around.spec)).await;
+            }
+            // Nobody can have found it before now, or this would be the second one that goes on from there.
+            if let TurnTaken::Ours(own) = services.store.take_turn(&child) {
+                self.own = Some(own);
             }
             self.around.spec.id = child.clone();
             self.say(Event::SessionChanged { session: child }).await;

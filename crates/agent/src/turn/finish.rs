@@ -8,6 +8,9 @@ use crate::{learning, title};
 /// Closes a turn that was stopped, so that the next message follows an answer.
 const STOPPED: &str = "[Stopped by the user.]";
 
+/// Closes a turn that a crash or a failure ended before its answer.
+pub(super) const CUT_OFF: &str = "[This was cut off before an answer.]";
+
 impl Turn<'_> {
     /// Ends the turn and says so.
     pub(super) async fn finish(&mut self, why: TurnEnd) {
@@ -15,8 +18,15 @@ impl Turn<'_> {
         // What was shown is a row already, also when nothing could follow it.
         self.leave_said();
         let answer = self.answer();
-        if why == TurnEnd::Interrupted && self.is_unanswered() {
-            let closing = Message::text(Role::Assistant, STOPPED);
+        // What is said next is a message of its own, and what stands there stays as it was sent.
+        if why != TurnEnd::Done && self.is_unanswered() {
+            let closing = match why {
+                TurnEnd::Interrupted => STOPPED,
+                TurnEnd::Done | TurnEnd::Budget | TurnEnd::Empty | TurnEnd::Failed { .. } => {
+                    CUT_OFF
+                }
+            };
+            let closing = Message::text(Role::Assistant, closing);
             if let Err(error) = self.keep(closing).await {
                 why = super::failed(&error);
             }
@@ -27,6 +37,8 @@ impl Turn<'_> {
             // On disk before the turn counts as finished; sent behind it.
             self.remember().await;
         }
+        // Whoever hears that it is over may start the next one.
+        drop(self.own.take());
         let turn = self.id;
         // Who leaves at once waits for a look back that is about to begin as for one that has.
         let begins = why == TurnEnd::Done && self.around.spec.lasting;
@@ -62,7 +74,7 @@ impl Turn<'_> {
         said.join("\n\n")
     }
 
-    fn is_unanswered(&self) -> bool {
+    pub(super) fn is_unanswered(&self) -> bool {
         self.history
             .last()
             .is_some_and(|entry| entry.message.role != Role::Assistant)

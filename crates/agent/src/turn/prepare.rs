@@ -6,9 +6,10 @@ use std::sync::Arc;
 use hermes_core::{CallId, Event, Media, Message, Part, Role, TurnEnd, TurnId, Usage};
 use hermes_memory::scrubbed;
 use hermes_secrets::Scope;
-use hermes_store::{NewSession, StoreError};
+use hermes_store::{NewSession, OwnTurn, StoreError};
 
 use super::counted::Counted;
+use super::finish::CUT_OFF;
 use super::skills::first_said;
 use super::system::system_prompt;
 use super::{
@@ -25,19 +26,17 @@ use crate::{prefill, prompt, toolsets};
 /// What the model is told about a call that a crash or a kill cut off.
 const INTERRUPTED: &str = "[TOOL_ERROR] the program ended while this call was running; it is not known whether it took effect";
 
-/// Closes a turn that a crash or a failure ended before its answer.
-const CUT_OFF: &str = "[This was cut off before an answer.]";
-
 /// Loads the session and takes the input in. What was typed is a row before anybody is asked about anything: a
 /// server nearby that has to load its model takes minutes for it.
 pub(super) async fn begin(
     around: Surroundings<'_>,
+    own: OwnTurn,
     input: Input,
 ) -> Result<(Turn<'_>, Step), StoreError> {
-    let mut turn = load(around).await?;
+    let mut turn = load(around, own).await?;
     turn.say(Event::TurnStarted { turn: turn.id }).await;
     let first = first(&turn.history, &input);
-    turn.close_open_calls().await?;
+    turn.close_cut_off().await?;
     if !turn.write_down(&input).await? {
         let step = nothing(
             "what waited was said elsewhere already",
@@ -74,7 +73,7 @@ pub(super) async fn begin(
 }
 
 /// A turn over the rows of its session, without tools and a prompt yet.
-async fn load(around: Surroundings<'_>) -> Result<Turn<'_>, StoreError> {
+async fn load(around: Surroundings<'_>, own: OwnTurn) -> Result<Turn<'_>, StoreError> {
     let services = around.services;
     let rows = services.store.history(&around.spec.id).await?;
     let history = around.recollections.attach(&rows);
@@ -87,6 +86,7 @@ async fn load(around: Surroundings<'_>) -> Result<Turn<'_>, StoreError> {
     let toolbox = Toolbox::new([], |_| false, tools, around.spec.course.window());
     Ok(Turn {
         around,
+        own: Some(own),
         id: TurnId(said as u64 + 1),
         system: Arc::default(),
         prefill: Vec::new(),
@@ -363,7 +363,7 @@ impl Turn<'_> {
             text,
             &References {
                 directory: &self.around.spec.directory,
-                home: &self.around.services.home,
+                rules: &self.around.services.rules,
                 window: self.around.spec.course.window(),
                 pages: &*self.around.services.pages,
                 git: &*self.around.services.git,
@@ -394,16 +394,15 @@ impl Turn<'_> {
         }
     }
 
-    /// Gives calls that lost their result one that says so.
-    async fn close_open_calls(&mut self) -> Result<(), StoreError> {
-        let Some(last) = self
+    /// Gives calls that lost their result one that says so, and a turn that lost its answer an end. Whoever ran it is
+    /// gone: nobody else has the turn.
+    async fn close_cut_off(&mut self) -> Result<(), StoreError> {
+        let asking = self
             .history
             .iter()
-            .rposition(|entry| entry.message.role == Role::Assistant)
-        else {
-            return Ok(());
-        };
-        let answered: Vec<&CallId> = self.history[last..]
+            .rposition(|entry| entry.message.role == Role::Assistant);
+        let behind = asking.map_or(&[][..], |asking| &self.history[asking..]);
+        let answered: Vec<&CallId> = behind
             .iter()
             .flat_map(|entry| &entry.message.parts)
             .filter_map(|part| match part {
@@ -411,9 +410,10 @@ impl Turn<'_> {
                 _ => None,
             })
             .collect();
-        let open: Vec<Message> = self.history[last]
-            .message
-            .tool_calls()
+        let open: Vec<Message> = behind
+            .first()
+            .into_iter()
+            .flat_map(|asking| asking.message.tool_calls())
             .filter(|call| !answered.contains(&&call.id))
             .map(|call| Message {
                 role: Role::Tool,
@@ -429,15 +429,11 @@ impl Turn<'_> {
         for message in open {
             self.keep(message).await?;
         }
-        // A message must not follow results directly: some providers refuse that.
-        if self
-            .history
-            .last()
-            .is_some_and(|entry| entry.message.role == Role::Tool)
-        {
-            self.keep(Message::text(Role::Assistant, CUT_OFF)).await?;
+        // Some providers refuse a message behind results, and two in a row would be sent as one that grew.
+        match self.is_unanswered() {
+            true => self.keep(Message::text(Role::Assistant, CUT_OFF)).await,
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Takes so many messages of the user and everything behind the earliest of them back.

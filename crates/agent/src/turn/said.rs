@@ -72,6 +72,7 @@ impl Turn<'_> {
 
     /// Keeps a message that says all that was said so far, in its place.
     pub(super) async fn keep_whole(&mut self, message: Message) -> Result<(), StoreError> {
+        let message = self.masked(message);
         let last = self.history.last();
         let Some(last) = last.filter(|last| self.said.row == Some(last.row)) else {
             self.said = Said::default();
@@ -120,7 +121,7 @@ impl Turn<'_> {
     /// Keeps a remark of the user's. What the model is in the middle of saying stays the last of the history.
     pub(super) async fn keep_remark(&mut self, remark: Remark) -> Result<(), StoreError> {
         let Remark { text, rows } = remark;
-        let remark = Message::text(Role::User, steered(&text));
+        let remark = self.masked(Message::text(Role::User, steered(&text)));
         let last = self.history.last();
         let Some(last) = last.filter(|last| self.said.row == Some(last.row)) else {
             self.keep_from(rows, remark).await?;

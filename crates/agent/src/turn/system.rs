@@ -22,12 +22,15 @@ pub(super) async fn system_prompt(
     let services = around.services;
     let (store, id) = (&services.store, &around.spec.id);
     let preferred = around.spec.course.preferred();
+    let redactor = services.redactor.snapshot();
+    let here = prompt::here(&services.config, &around.spec.directory);
     let wanted = prompt::Wanted {
         model: &preferred.model,
         provider: &preferred.provider,
         personality: personality::chosen(&services.config, around.spec.personality.as_deref()),
         extent: around.spec.extent(),
         ignore_rules: around.spec.ignore_rules,
+        here: here.map(|here| redactor.redact_in(Scope::Known, &here).into_owned()),
     };
     let stored = store.system_prompt(id).await?;
     if let Some(stored) = &stored
@@ -90,6 +93,7 @@ fn make(
     let made = prompt::build(&prompt::Facts {
         config: &services.config,
         home: &services.home,
+        rules: &services.rules,
         directory: &around.spec.directory,
         surface: &around.spec.surface,
         session: around.spec.tells_id.then_some(&around.spec.id),

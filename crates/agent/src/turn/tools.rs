@@ -215,6 +215,7 @@ impl Turn<'_> {
         let project = Project {
             directory: &self.around.spec.directory,
             home: &self.around.services.home,
+            rules: &self.around.services.rules,
         };
         let hints = &mut self.hints;
         touched(&ready.call.arguments)

@@ -51,7 +51,10 @@ impl Turn<'_> {
         results: Vec<(Message, Event)>,
     ) -> Result<(), StoreError> {
         self.settle().await?;
-        let (results, events): (Vec<Message>, Vec<Event>) = results.into_iter().unzip();
+        let (results, events): (Vec<Message>, Vec<Event>) = results
+            .into_iter()
+            .map(|(result, event)| (self.masked(result), event))
+            .unzip();
         let records = results.iter().map(Into::into).collect();
         let store = &self.around.services.store;
         self.unsettled = Some(Unsettled {

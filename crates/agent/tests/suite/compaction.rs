@@ -4,7 +4,6 @@ mod ahead;
 mod counted;
 pub(crate) mod long;
 
-use std::pin::pin;
 use std::time::Duration;
 
 use hermes_core::{Event, Message, Op, Role, TurnEnd};
@@ -388,18 +387,17 @@ async fn two_processes_do_not_shorten_one_conversation_at_once() {
     for session in &sessions {
         assert!(session.send(Op::Compact { focus: None }));
     }
-    // One of them ends while the other waits for its summary.
-    let (mut one, mut two) = (pin!(finish(&sessions[0])), pin!(finish(&sessions[1])));
-    let (one, two) = tokio::select! {
-        one = &mut one => {
-            gate.open();
-            (one, two.await)
-        }
-        two = &mut two => {
-            gate.open();
-            (one.await, two)
-        }
-    };
+    // One of them waits for its summary, and the other for the one.
+    let watched = sessions.each_ref().map(|session| {
+        finish_watching(session, async |done| {
+            let waits = |text: &&str| text.contains("is working in this conversation");
+            if notices(done).iter().any(waits) {
+                gate.open();
+            }
+        })
+    });
+    let [one, two] = watched;
+    let (one, two) = tokio::join!(one, two);
     assert_eq!((&one.why, &two.why), (&TurnEnd::Done, &TurnEnd::Done));
     assert!(
         is_compacted(&one.events) != is_compacted(&two.events),

@@ -279,11 +279,14 @@ async fn words_from_outside_that_read_like_orders_are_named_to_both_and_failures
 async fn a_known_secret_never_leaves_in_a_prompt_or_a_row() {
     let canary = "canary-7f3a9b2c4d5e6f70";
     let scenario = Scenario::new()
-        .reply(tool_call("look", json!({"n": 1})))
+        .reply(text(format!("I look at {canary}.")).and_tool_call("look", json!({"n": canary})))
+        .reply(text(format!("It is {canary}.")))
         .reply(text("ok"));
     let fixture = Fixture::new(scenario).tool(Scripted::saying("look", &format!("KEY={canary}")));
     learn(&fixture, canary);
     fixture.ask(&format!("my key is {canary}")).await;
+    fixture.ask("thanks").await;
+    assert_eq!(fixture.requests().len(), 3);
     for request in fixture.requests() {
         assert!(!String::from_utf8_lossy(&request.body).contains(canary));
     }

@@ -25,6 +25,7 @@ use hermes_llm::{
     SetPatience, Transport, WindowSource,
 };
 use hermes_memory::{Memory, MemoryOptions};
+use hermes_policy::FileRules;
 use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_skills::{Bare, Library, LibraryOptions, Locality, Shipped, System, roots};
 use hermes_store::{Options, Record, Store};
@@ -296,6 +297,10 @@ impl Fixture {
             clock: self.clock.clone(),
             random,
             redactor: self.redactor.clone(),
+            rules: Arc::new(FileRules {
+                product_home: self.folder.path().to_owned(),
+                ..FileRules::default()
+            }),
             home: self.folder.path().to_owned(),
             programs: self.programs.clone(),
             spill: self.folder.path().join("spill"),

@@ -228,7 +228,9 @@ async fn thinking_without_end_is_asked_for_a_counted_number_of_times() {
     assert_eq!(reminders("thought about it but said nothing"), 2);
     assert_eq!(reminders("Your last answer was empty"), 3);
     let roles: Vec<_> = fixture.texts().into_iter().map(|(role, _)| role).collect();
-    assert_eq!(roles, ["user"], "reminders leave no rows");
+    assert_eq!(roles, ["user", "assistant"], "reminders leave no rows");
+    let closing = fixture.texts().pop().unwrap().1;
+    assert_eq!(closing, "[This was cut off before an answer.]");
 }
 
 // AG-18: what was said beside calls that only kept something is the answer, unless one of them failed, something else

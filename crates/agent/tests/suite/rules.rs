@@ -383,3 +383,42 @@ async fn a_conversation_goes_on_with_or_without_the_users_files_as_it_is_asked_t
     assert_eq!(systems[0], systems[3]);
     assert_eq!(systems[1], systems[2], "the stored one is used");
 }
+
+// AG-3, AG-4: where the work is now counts, not where the conversation began; there it stays as it is.
+#[tokio::test]
+async fn a_conversation_that_goes_on_in_another_directory_is_told_so_once() {
+    let mut fixture = Fixture::new(Scenario::new().reply(Step::new(text("ok")).repeat()));
+    let folder = fixture.folder.path().to_owned();
+    fs::write(folder.join("work/AGENTS.md"), "Use tabs.").unwrap();
+    fs::create_dir(folder.join("other")).unwrap();
+    fs::write(folder.join("other/AGENTS.md"), "Use spaces.").unwrap();
+    for directory in ["work", "other", "other", "work"] {
+        fixture.directory = directory;
+        fixture.ask("hi").await;
+        if directory == "other" {
+            fs::write(folder.join("other/AGENTS.md"), "Never read.").unwrap();
+        }
+    }
+    let systems: Vec<String> = fixture
+        .requests()
+        .iter()
+        .map(|request| {
+            let system = request.expect_json()["messages"][0]["content"].clone();
+            system.as_str().unwrap().to_owned()
+        })
+        .collect();
+    for (system, (directory, rule)) in systems.iter().zip([
+        ("work", "Use tabs."),
+        ("other", "Use spaces."),
+        ("other", "Use spaces."),
+        ("work", "Use tabs."),
+    ]) {
+        let place = folder.join(directory);
+        let line = format!("The working directory is {}.", place.display());
+        assert!(system.contains(&line), "{directory}: {system}");
+        assert!(system.contains(rule), "{directory}: {system}");
+        let told = ["Use tabs.", "Use spaces."].map(|rule| system.contains(rule));
+        assert!(told != [true, true], "{directory}: {system}");
+    }
+    assert_eq!(systems[1], systems[2], "the stored one is used");
+}

@@ -200,10 +200,21 @@ fn ask(
     context: &Context,
     output: &mut Output,
 ) -> Outcome<Ending> {
+    if let Some(path) = &run.usage_file {
+        usage::begin(path)?;
+    }
     let ending = Question::read(words.text, words.images)
         .and_then(|question| converse(&question, run, shown, context, output));
-    if let Some(path) = &run.usage_file {
-        usage::write(path, &ending)?;
+    let Some(path) = &run.usage_file else {
+        return ending;
+    };
+    if let Err(complaint) = usage::write(path, &ending) {
+        // The answer is paid for.
+        if let (Ok(ending), Shown::Answer) = (&ending, shown) {
+            output.answer(&ending.answer)?;
+            output.flush()?;
+        }
+        return Err(complaint);
     }
     ending
 }

@@ -145,3 +145,20 @@ fn the_usage_file_is_written_when_there_is_nothing_to_ask() {
         std::fs::remove_file(&file).unwrap();
     }
 }
+
+// CL-3: an answer is paid for, so nothing is asked that could not be accounted for.
+#[test]
+fn a_usage_file_that_cannot_be_written_is_found_before_anything_is_asked() {
+    for command in [&["-z", "Hello"][..], &["chat", "-Q", "-q", "Hello"]] {
+        let (server, program) = served(Scenario::new().reply(text("Hi.")));
+        let nowhere = program.home.path().join("nowhere/usage.json");
+        let nowhere = nowhere.display().to_string();
+        let output = program.run(&[command, &["--usage-file", &nowhere]].concat());
+        assert_ne!(output.code, Some(0), "{}", output.report());
+        assert!(output.stderr.contains(&nowhere), "{}", output.report());
+        assert!(
+            server.requests().is_empty(),
+            "{command:?}: nothing was spent"
+        );
+    }
+}

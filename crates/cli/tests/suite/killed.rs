@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
+use hermes_testkit::pty::Terminal;
 use hermes_testkit::{Signal, eventually};
 use serde_json::json;
 
@@ -173,6 +174,51 @@ fn a_message_is_kept_when_its_program_ends_while_servers_come_up() {
         assert!(kept().contains("plant a"), "{signal:?}: {}", kept());
         assert!(server.requests().is_empty(), "{signal:?}: nobody was asked");
     }
+}
+
+// AG-34: a call that another program still runs is not lost, and who comes second waits for it.
+#[test]
+fn what_another_program_has_under_way_is_neither_closed_nor_asked_for_again() {
+    let limit = Duration::from_secs(30);
+    let pay = json!({"command": "while [ ! -e go ]; do sleep 0.05; done; echo PAID-INVOICE-77"});
+    let scenario = Scenario::new()
+        .reply(Step::new(text("Hello.")).when_user("good morning"))
+        .reply(
+            Step::new(text("It was invoice 77."))
+                .when_user("which one")
+                .repeat(),
+        )
+        .reply(tool_call("terminal", pay))
+        .reply(text("It is paid."));
+    let (server, program) = served(scenario);
+    program.run(&["-z", "good morning"]).ok();
+    let paying = program.command(&["-z", "pay it", "-c"]).spawn().unwrap();
+    let asked = || server.requests().len();
+    eventually(limit, "the call is made", || (asked() >= 2).then_some(())).unwrap();
+    let listed = program.run(&["sessions", "list", "--json"]).ok().json();
+    let session = listed[0]["session_id"].as_str().unwrap().to_owned();
+    eventually(limit, "the call is a row", || {
+        (rows(&program, &session).len() >= 4).then_some(())
+    })
+    .unwrap();
+    let asking = program.command(&["-z", "which one?", "-c"]);
+    let second = Terminal::spawn(&asking, 120, 20).unwrap();
+    let waits = "is working in this conversation; waiting for it";
+    second.wait_for_text(waits, limit).unwrap();
+    program.home.write_work("go", "").unwrap();
+    let paid = paying.wait(limit).unwrap().ok();
+    assert_eq!(paid.stdout, "It is paid.\n", "{}", paid.stderr);
+    second.wait_for_text("It was invoice 77.", limit).unwrap();
+    assert_eq!(second.wait_exit(limit).unwrap().code, 0);
+    let last = server.requests().pop().unwrap();
+    let body = String::from_utf8(last.body).unwrap();
+    assert_eq!(body.matches("PAID-INVOICE-77").count(), 2, "{body}");
+    assert!(!body.contains("TOOL_ERROR"), "{body}");
+    let kept = rows(&program, &session);
+    assert!(!kept.join("\n").contains("cut off"), "{kept:?}");
+    // Nothing is left of it.
+    let folder = program.home.path().join("cache/turns");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
 }
 
 /// The texts of a session, oldest first.

@@ -190,7 +190,9 @@ fn of_two_programs_in_one_conversation_one_shortens_it() {
     let arguments = ["-z", NEXT, "--resume", SESSION];
     let second = shed.program.run(&arguments).ok();
     assert_eq!(second.stdout, "Going on.\n", "{}", second.stderr);
-    assert!(!shed.is_shortened(), "the first one is still at it");
+    let waits = "is working in this conversation; waiting for it";
+    assert!(second.stderr.contains(waits), "{}", second.stderr);
+    assert!(shed.is_shortened(), "the first one is through with it");
     first.wait(LIMIT).unwrap().ok();
     let summaries = shed.server.requests();
     let summaries = summaries

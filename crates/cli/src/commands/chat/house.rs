@@ -372,6 +372,7 @@ fn engine(
         clock: context.clock.clone(),
         random: Arc::new(SystemRandom),
         redactor: context.redactor.clone(),
+        rules: hands.rules().clone(),
         home: home.path().to_owned(),
         programs: context.programs(),
         spill: home.cache_dir().join("tool-results"),

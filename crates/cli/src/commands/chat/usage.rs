@@ -1,4 +1,4 @@
-//! What a run used, for programs that started it. Written whether it went well or not.
+//! What a run used, for programs that started it. Written whether it went well or not, and before it begins.
 
 use std::path::Path;
 
@@ -7,6 +7,11 @@ use serde_json::json;
 
 use super::events::Ending;
 use crate::complaint::{Complaint, Outcome};
+
+/// Written before anything is asked: where it cannot be, nothing is spent, and a run that is killed has said so.
+pub(super) fn begin(path: &Path) -> Outcome {
+    write(path, &Err(Complaint::Code(1)))
+}
 
 pub(super) fn write(path: &Path, ending: &Outcome<Ending>) -> Outcome {
     let failure = match ending {
