@@ -79,7 +79,7 @@ pub(crate) fn external(
         store: store.clone(),
         lock: context.home()?.path().join(".memory.lock"),
         patience: memory.recall_timeout,
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         random,
     })))
 }

@@ -155,7 +155,7 @@ impl Hands {
             store: store.clone(),
             redactor: context.redactor.clone(),
             masking: places::masking(&config),
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             random: random.clone(),
             logs: home.cache_dir().join("processes"),
             grace: config.terminal.daemon_term_grace_seconds,
@@ -167,7 +167,7 @@ impl Hands {
         let guard = Guard::new(
             judges::settings(&config, &home, user_home.as_deref()),
             store,
-            context.clock.clone(),
+            context.clock().clone(),
             context.redactor.clone(),
             Arc::new(AllowList::new(context, &config)?),
             judges::tirith(&config, &trusted, &environment),
@@ -345,7 +345,7 @@ fn checkpoints(
     if !config.checkpoints.enabled {
         return None;
     }
-    let clock = context.clock.clone();
+    let clock = context.clock().clone();
     let settings = checkpoint_settings(config, home, trusted, user_home, clock);
     Some(Checkpoints::new(settings))
 }

@@ -138,7 +138,7 @@ impl Models {
         let keys = Keyring::new(KeyringParts {
             file: AuthFile::new(home.auth_file(), Some(root)),
             http: http.clone(),
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             random: Arc::new(SystemRandom),
             strategies: loaded.config.credential_pool_strategies.clone(),
         });
@@ -152,7 +152,7 @@ impl Models {
             places: keys.found_places().unwrap_or_default(),
             keys: Arc::new(keys),
             http,
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             machine: cloud_machine(),
             embedded: embedded.is_file().then_some(embedded),
             windows: LearnedWindows::read(&windows).unwrap_or_default(),

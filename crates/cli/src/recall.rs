@@ -32,7 +32,7 @@ pub(crate) fn services(
         profile: own.to_string(),
         embedder: embedder(context, config, &home),
         neighbours: Arc::new(move || neighbours(&home)),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         redactor: context.redactor.clone(),
         summaries: config.auxiliary.session_search.timeout,
     }))

@@ -28,6 +28,7 @@ mod source;
 mod suspicion;
 mod value;
 mod yaml;
+mod zone;
 
 pub use disclosed::names_secret;
 pub use dotenv::{DotEnv, EnvFault, EnvFile, EnvName, EnvNameError, EnvProblem, inspect_env_file};
@@ -63,3 +64,4 @@ pub use source::ReadError;
 pub use suspicion::Suspicion;
 pub use value::{KeyPath, Layer, Map, NoSuchItem, Node, Origin, Value};
 pub use yaml::{Document, EditError, ParseCause, ParseError, parse, to_yaml};
+pub use zone::Zone;

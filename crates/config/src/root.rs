@@ -17,6 +17,7 @@ use crate::sections::{
 };
 use crate::setting::Either;
 use crate::value::Value;
+use crate::zone::Zone;
 
 section! {
     /// All settings.
@@ -125,8 +126,8 @@ section! {
         learning: Learning = Learning::default();
         /// The external memory Honcho; most of its settings are in `honcho.json`.
         honcho: BTreeMap<String, Value> = BTreeMap::new();
-        /// Time zone, such as `Europe/Vienna`; that of the machine when empty.
-        timezone: String = String::new();
+        /// Time zone that times are told in and scripts run in, such as `Europe/Vienna`; that of the machine when empty.
+        timezone: Zone = Zone::default();
         /// Slack.
         slack: Slack = Slack::default();
         /// Discord.

@@ -127,7 +127,7 @@ fn findings(context: &Context) -> Vec<Finding> {
 
 /// What was installed from elsewhere, and whether GitHub knows us.
 fn skills(context: &Context, loaded: &Loaded, home: &Home) -> Finding {
-    let looked = condition(&home.skills_dir(), context.clock.clone());
+    let looked = condition(&home.skills_dir(), context.clock().clone());
     let condition = match looked {
         Ok(condition) => condition,
         Err(error) => return bad("skills", format!("{error}; {}", error.hint())),

@@ -167,7 +167,7 @@ fn log(
     let mut table = Table::new(["WHEN", "OUTCOME", "BY", "CATEGORIES", "WHAT"]);
     for decision in decisions {
         table.row([
-            show(decision.at),
+            show(decision.at, context.zone()),
             json!(decision.outcome)
                 .as_str()
                 .unwrap_or_default()

@@ -64,7 +64,7 @@ impl Hands {
             timeout: code.timeout,
             most_calls: code.max_tool_calls,
             passthrough: self.config.terminal.env_passthrough.clone(),
-            time_zone: Some(self.config.timezone.clone()).filter(|zone| !zone.is_empty()),
+            time_zone: Some(self.config.timezone.name().to_owned()).filter(|name| !name.is_empty()),
             project_environment: self.project_environment.clone(),
         }
     }

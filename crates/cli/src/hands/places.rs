@@ -163,7 +163,7 @@ fn resolved(
         task: "default".to_owned(),
         profile: home.profile().to_string(),
         offers,
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         local,
         network: Way {
             client: Box::new(move || client),

@@ -37,7 +37,7 @@ pub(crate) fn no_skills(context: &Context, config: &Config, home: &Home) -> Libr
         locality: locality(context),
         shipped: Shipped::Nothing,
         surroundings: Arc::new(Bare),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
     })
 }
 
@@ -65,7 +65,7 @@ fn library(
         locality: locality(context),
         shipped: shipped(context),
         surroundings,
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
     })
 }
 

@@ -61,7 +61,7 @@ impl Wiring {
             user_home: user_home(context),
             directory: context.directory().unwrap_or_else(|| home.clone()),
             environment: loaded.environment.clone(),
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             random,
             gatekeeper: Arc::new(Gate {
                 logins: logins(context, loaded, network.clone(), None)?,
@@ -109,7 +109,7 @@ pub(crate) fn logins(
         network,
         home: context.home()?.path().to_owned(),
         user_home: user_home(context),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         person: person.map(|person| (person, Browser::new(&loaded.environment))),
         redactor: context.redactor.clone(),
     })
@@ -144,7 +144,7 @@ pub(crate) fn osv(
         redactor: context.redactor.clone(),
         endpoint,
         store: store.cloned(),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
     }))
 }
 

@@ -190,14 +190,14 @@ impl House {
         let safe = run.safe_mode || set("HERMES_SAFE_MODE");
         let yolo = run.yolo || set("HERMES_YOLO_MODE");
         let is_resumed = resumed.is_some();
-        let id = resumed.unwrap_or_else(|| SessionId::generate(&*context.clock, &*random));
+        let id = resumed.unwrap_or_else(|| SessionId::generate(&**context.clock(), &*random));
         let servers = Arc::new(Servers::new(
             hands.clone(),
             store.clone(),
             Arc::new(ModelSampler::new(
                 models.clone(),
                 store.clone(),
-                context.clock.clone(),
+                context.clock().clone(),
                 course.route().clone(),
                 id.clone(),
             )),
@@ -226,7 +226,7 @@ impl House {
             without_settings,
             stays_here: run.no_restore_cwd,
             directory,
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             random,
             company,
             ignore_rules,
@@ -365,7 +365,7 @@ fn engine(
         pages: web,
         git: Arc::new(hands.repositories()),
         routes: models.clone(),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         random: Arc::new(SystemRandom),
         redactor: context.redactor.clone(),
         home: home.path().to_owned(),

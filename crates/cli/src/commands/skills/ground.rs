@@ -70,7 +70,7 @@ impl<'a> Ground<'a> {
             reach: self.reach()?,
             github: self.github(&settings),
             shelf: self.shelf()?,
-            clock: self.context.clock.clone(),
+            clock: self.context.clock().clone(),
             random: Arc::new(SystemRandom),
             settings,
         };

@@ -145,7 +145,7 @@ async fn usage(order: &Order<'_>, output: &mut Output) -> Outcome {
     }
     table.row(["cost".to_owned(), cost(&row)]);
     let allowances = &conversation.house.models.allowances;
-    for row in auth::allowed::rows(allowances, order.context.clock.now()) {
+    for row in auth::allowed::rows(allowances, order.context.clock().now()) {
         table.row(row);
     }
     Ok(table.print(output)?)

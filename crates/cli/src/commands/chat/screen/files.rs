@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hermes_core::local_zone;
 use hermes_tui::Failure;
 use hermes_tui::app::{PasteNames, PasteTexts};
 use hermes_tui::composer::history::block;
@@ -29,7 +28,7 @@ const A_MOMENT: Duration = Duration::from_secs(2);
 
 /// The time, in a form.
 pub(super) fn stamp(context: &Context, form: &str) -> String {
-    let now = context.clock.now().to_zoned(local_zone());
+    let now = context.clock().local();
     now.strftime(form).to_string()
 }
 
@@ -55,9 +54,9 @@ pub(super) fn keep(context: &Context, path: impl AsRef<Path>, bytes: &[u8]) -> O
 pub(super) fn paste_names(context: &Context) -> PasteNames {
     let home = context.home().map(|home| home.path().to_owned());
     let home = home.unwrap_or_default();
-    let clock = context.clock.clone();
+    let clock = context.clock().clone();
     PasteNames::new(move |number| {
-        let now = clock.now().to_zoned(local_zone());
+        let now = clock.local();
         let name = format!("pastes/paste_{number}_{}", now.strftime("%H%M%S"));
         let free = |name: &String| !home.join(name).exists();
         let others = (2..=MOST_NAMESAKES).map(|more| format!("{name}_{more}.txt"));

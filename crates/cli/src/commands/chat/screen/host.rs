@@ -136,7 +136,7 @@ impl Host for Desk<'_> {
                     || conversation.away.has(&one.session.id),
                 id: one.session.id.to_string(),
                 title: one.session.title.unwrap_or(one.preview),
-                when: when::since(one.session.last_active_at, &*self.context.clock),
+                when: when::since(one.session.last_active_at, &**self.context.clock()),
                 messages: one.session.message_count,
             };
             found.into_iter().map(row).collect()
