@@ -240,7 +240,14 @@ impl Context {
             .collect()
     }
 
+    /// The directory for files that nobody keeps.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        let named = self.environment.filled("TMPDIR");
+        PathBuf::from(named.unwrap_or("/tmp"))
+    }
+
     /// The directory the program was started in.
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks for it")]
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         std::env::current_dir().ok()
     }

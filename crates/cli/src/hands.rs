@@ -45,6 +45,7 @@ use crate::models::tell;
 use allow_list::AllowList;
 use dens::Dens;
 use kits::{Kit, Kits, MOST_SESSIONS};
+use places::UserFolders;
 use skills::Grants;
 use way_out::WayOut;
 
@@ -69,7 +70,7 @@ fn is_asked_at(surface: &str) -> bool {
 pub(crate) struct Hands {
     config: Arc<Config>,
     home: Home,
-    user_home: Option<PathBuf>,
+    user: UserFolders,
     /// What commands see, without what only we should know.
     environment: Vec<(String, String)>,
     /// What commands elsewhere see of it: what the user lets through.
@@ -127,15 +128,16 @@ impl Hands {
             external,
         } = parts;
         let home = context.home()?.clone();
-        let user_home = context.environment.filled("HOME").map(PathBuf::from);
+        let user = UserFolders::of(context);
         let environment = environment(context, &config, &home);
         let trusted = Trusted::new(context, &config, &home);
-        let (sandbox, way_out) = WayOut::open(sandbox(&trusted), &config, &*random)
-            .map_err(|error| Complaint::caused(FailureKind::Unavailable, error))?;
+        let (sandbox, way_out) =
+            WayOut::open(sandbox(&trusted), &config, &*random, &user.temporary)
+                .map_err(|error| Complaint::caused(FailureKind::Unavailable, error))?;
         let sandbox = Arc::new(sandbox);
         let safe_roots = context.environment.filled("HERMES_WRITE_SAFE_ROOT");
         let safe_roots = safe_roots.map(|roots| std::env::split_paths(roots).collect());
-        let rules = rules::of(&home, user_home.clone(), safe_roots.unwrap_or_default());
+        let rules = rules::of(&home, user.home.clone(), safe_roots.unwrap_or_default());
         let sources = Growing::from(offers::of(&config, &home, &rules));
         let offers = Growing::default();
         let rules = Arc::new(rules);
@@ -165,14 +167,14 @@ impl Hands {
             ..memory::services(context, &config, &home, &store, &random)
         };
         let guard = Guard::new(
-            judges::settings(&config, &home, user_home.as_deref()),
+            judges::settings(&config, &home, user.home.as_deref()),
             store,
             context.clock().clone(),
             context.redactor.clone(),
             Arc::new(AllowList::new(context, &config)?),
             judges::tirith(&config, &trusted, &environment),
         );
-        let checkpoints = checkpoints(&config, &home, &trusted, user_home.clone(), context);
+        let checkpoints = checkpoints(&config, &home, &trusted, user.home.clone(), context);
         let language_servers = diagnostics::servers(&config, &environment).map(Arc::new);
         Ok(Self {
             project_environment: ["VIRTUAL_ENV", "CONDA_PREFIX"]
@@ -184,7 +186,7 @@ impl Hands {
             rules,
             config,
             home,
-            user_home,
+            user,
             environment,
             backend,
             sandbox,

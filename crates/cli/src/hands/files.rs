@@ -16,7 +16,7 @@ impl Hands {
         let files: Arc<dyn Files> = match here {
             true => {
                 let journals = self.home.cache_dir().join("edits");
-                Arc::new(NativeFiles::new(self.user_home.clone()).with_journals(journals))
+                Arc::new(NativeFiles::new(self.user.home.clone()).with_journals(journals))
             }
             false => Arc::new(FramedFiles::new(place.backend.clone(), self.random.clone())),
         };

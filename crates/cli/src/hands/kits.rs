@@ -80,10 +80,10 @@ impl Hands {
         let terminal = &self.config.terminal;
         let directory = match (terminal.cwd.as_str(), here) {
             ("" | "." | "auto" | "cwd", true) => directory.to_owned(),
-            (named, true) => directory.join(expanded(named, self.user_home.as_deref())),
+            (named, true) => directory.join(expanded(named, self.user.home.as_deref())),
             (_, false) => {
                 let ours = [directory, self.home.path()].into_iter();
-                let here: Vec<&Path> = ours.chain(self.user_home.as_deref()).collect();
+                let here: Vec<&Path> = ours.chain(self.user.home.as_deref()).collect();
                 directory_there(terminal, &here)
             }
         };
@@ -188,13 +188,8 @@ impl Hands {
 
     /// The directories a session's confinement is made from.
     pub(super) fn around(&self, directory: &Path, scratch: PathBuf) -> Surroundings {
-        let mut around = places::surroundings(
-            &self.config,
-            directory,
-            scratch,
-            self.user_home.clone(),
-            &self.home,
-        );
+        let mut around =
+            places::surroundings(&self.config, directory, scratch, &self.user, &self.home);
         around.writable.extend(self.own_home());
         around
     }

@@ -11,7 +11,7 @@ use hermes_mcp::Borders;
 use hermes_policy::Confinement;
 
 use super::Trusted;
-use super::places::{local, network_of, sandbox, surroundings};
+use super::places::{UserFolders, local, network_of, sandbox, surroundings};
 use super::way_out::WayOut;
 use crate::context::Context;
 
@@ -25,8 +25,10 @@ pub(crate) fn this_machine(
     let trusted = Trusted::new(context, config, home);
     let confiner = Arc::new(sandbox(&trusted));
     let plain = local(&config.terminal, home, &confiner, &**random);
+    let user = UserFolders::of(context);
     let walls = Arc::new(Walls {
         trusted,
+        temporary: user.temporary.clone(),
         config: config.clone(),
         random: random.clone(),
         scratch: plain.scratch.clone(),
@@ -36,11 +38,10 @@ pub(crate) fn this_machine(
         confiner: Some(walls.clone()),
         ..plain
     });
-    let user_home = context.environment.filled("HOME").map(PathBuf::from);
     let directory = context
         .directory()
         .unwrap_or_else(|| home.path().to_owned());
-    let places = surroundings(config, &directory, backend.scratch(), user_home, home);
+    let places = surroundings(config, &directory, backend.scratch(), &user, home);
     let network = network_of(config);
     Machine {
         backend: Arc::new(backend),
@@ -75,6 +76,7 @@ struct Walls {
     config: Config,
     random: Arc<dyn Random>,
     scratch: PathBuf,
+    temporary: PathBuf,
     raised: OnceLock<Result<Raised, String>>,
 }
 
@@ -89,8 +91,8 @@ impl Walls {
     fn raise(&self) -> Result<Raised, String> {
         let den = Den::claim(self.scratch.clone()).map_err(|error| error.to_string())?;
         let plain = sandbox(&self.trusted);
-        let (sandbox, way_out) =
-            WayOut::open(plain, &self.config, &*self.random).map_err(|error| error.to_string())?;
+        let opened = WayOut::open(plain, &self.config, &*self.random, &self.temporary);
+        let (sandbox, way_out) = opened.map_err(|error| error.to_string())?;
         Ok(Raised {
             sandbox,
             way_out,

@@ -157,7 +157,9 @@ fn resolved(
     let around = Around {
         home: home.path().to_owned(),
         launched_in: context.directory().unwrap_or_default(),
-        sockets: std::env::temp_dir().join(format!("hermes-ssh-{}", Uid::current())),
+        sockets: context
+            .temporary()
+            .join(format!("hermes-ssh-{}", Uid::current())),
         environment: environment.into_iter().collect(),
         user: (Uid::current().as_raw(), Gid::current().as_raw()),
         task: "default".to_owned(),
@@ -276,19 +278,35 @@ pub(crate) fn environment(
     environment
 }
 
+/// The user's own directories, as the environment names them.
+#[derive(Debug, Clone)]
+pub(super) struct UserFolders {
+    pub(super) home: Option<PathBuf>,
+    pub(super) temporary: PathBuf,
+}
+
+impl UserFolders {
+    pub(super) fn of(context: &Context) -> Self {
+        Self {
+            home: context.environment.filled("HOME").map(PathBuf::from),
+            temporary: context.temporary(),
+        }
+    }
+}
+
 /// The directories a session's confinement is made from.
 pub(super) fn surroundings(
     config: &Config,
     workspace: &Path,
     scratch: PathBuf,
-    user_home: Option<PathBuf>,
+    user: &UserFolders,
     home: &Home,
 ) -> Surroundings {
     let sandbox = &config.terminal.sandbox;
     let expanded = |paths: &[String]| -> Vec<PathBuf> {
         let paths = paths.iter();
         paths
-            .map(|path| super::kits::expanded(path, user_home.as_deref()))
+            .map(|path| super::kits::expanded(path, user.home.as_deref()))
             .collect()
     };
     let mut hidden = expanded(&sandbox.hidden);
@@ -297,10 +315,10 @@ pub(super) fn surroundings(
     Surroundings {
         workspace: workspace.to_owned(),
         scratch,
-        temporary: vec![std::env::temp_dir(), PathBuf::from("/var/tmp")],
+        temporary: vec![user.temporary.clone(), PathBuf::from("/var/tmp")],
         writable: expanded(&sandbox.writable),
         hidden,
-        home: user_home,
+        home: user.home.clone(),
         product_home: home.path().to_owned(),
     }
 }
@@ -386,13 +404,12 @@ impl Confine {
 
 /// How commands on this machine would be confined, for people. Blocks for a moment.
 pub(crate) fn confined(context: &Context, config: &Arc<Config>, home: &Home) -> Confined {
-    let user_home = context.environment.filled("HOME").map(PathBuf::from);
+    let user = UserFolders::of(context);
     let directory = context.directory().unwrap_or_default();
-    let temporary = std::env::temp_dir();
     let confine = Confine {
         sandbox: Arc::new(sandbox(&Trusted::new(context, config, home))),
         config: config.clone(),
-        surroundings: surroundings(config, &directory, temporary, user_home, home),
+        surroundings: surroundings(config, &directory, user.temporary.clone(), &user, home),
         granted: Granted::default(),
         here: config.terminal.backend == hermes_config::Backend::Local,
     };

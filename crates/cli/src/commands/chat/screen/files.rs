@@ -119,12 +119,13 @@ pub(super) async fn edit(text: String, context: &Context) -> Result<Option<Strin
         .find_map(|name| environment.filled(name))
         .unwrap_or(USUAL_EDITOR)
         .to_owned();
-    let edited = tokio::task::spawn_blocking(move || edited(&editor, &text));
+    let folder = context.temporary();
+    let edited = tokio::task::spawn_blocking(move || edited(&editor, &text, &folder));
     edited.await.unwrap_or_else(|error| Err(unedited(&error)))
 }
 
-fn edited(editor: &str, text: &str) -> Result<Option<String>, Failure> {
-    let (file, untouched) = handed_over(text).map_err(|error| unedited(&error))?;
+fn edited(editor: &str, text: &str, folder: &Path) -> Result<Option<String>, Failure> {
+    let (file, untouched) = handed_over(text, folder).map_err(|error| unedited(&error))?;
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or(USUAL_EDITOR);
     let failed = |message: String| Failure {
@@ -152,10 +153,10 @@ fn edited(editor: &str, text: &str) -> Result<Option<String>, Failure> {
     read_back(&file, untouched).map_err(|error| unedited(&error))
 }
 
-/// A text in a file, and when that was written. Earlier than now, so that whoever saves it even as it is makes a
+/// A text in a file in `folder`, and when that was written. Earlier than now, so that whoever saves it even as it is makes a
 /// difference.
-fn handed_over(text: &str) -> std::io::Result<(NamedTempFile, SystemTime)> {
-    let mut file = tempfile::Builder::new().suffix(".md").tempfile()?;
+fn handed_over(text: &str, folder: &Path) -> std::io::Result<(NamedTempFile, SystemTime)> {
+    let mut file = tempfile::Builder::new().suffix(".md").tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     let written = file.as_file().metadata()?.modified()?;
     file.as_file().set_modified(written - A_MOMENT)?;
