@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hermes_config::{
-    Environment, Home, LoadError, Loaded, Logging, Owner, ProfileName, Request, Zone,
+    Environment, Home, LoadError, Loaded, Logging, Owner, ProfileName, Request, Variable, Zone,
     extract_profile_flag,
 };
 use hermes_core::{Clock, FailureKind, LocalClock};
@@ -116,7 +116,9 @@ impl Context {
     }
 
     fn try_load(&self, ignore_file: bool) -> Outcome<Result<Loaded, LoadError>> {
-        let named = self.environment.filled("HERMES_IGNORE_USER_CONFIG");
+        let named = self
+            .environment
+            .filled(&Variable::HERMES_IGNORE_USER_CONFIG);
         let ignore_file = ignore_file || named.is_some();
         let loaded = self.read(ignore_file)?;
         if let Ok(loaded) = &loaded {
@@ -234,7 +236,7 @@ impl Context {
 
     /// The directories that programs are found in.
     pub(crate) fn programs(&self) -> Vec<PathBuf> {
-        let path = self.environment.filled("PATH").unwrap_or_default();
+        let path = self.environment.filled(&Variable::PATH).unwrap_or_default();
         std::env::split_paths(path)
             .filter(|directory| directory.is_absolute())
             .collect()
@@ -242,7 +244,7 @@ impl Context {
 
     /// The directory for files that nobody keeps.
     pub(crate) fn temporary(&self) -> PathBuf {
-        let named = self.environment.filled("TMPDIR");
+        let named = self.environment.filled(&Variable::TMPDIR);
         PathBuf::from(named.unwrap_or("/tmp"))
     }
 

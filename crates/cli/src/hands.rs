@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hermes_agent::{SessionFacts, ToolSource};
-use hermes_config::{Config, Home};
+use hermes_config::{Config, Home, Variable};
 use hermes_core::{FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::Sandbox;
 use hermes_exec::{Backend, Growing, ProcessInfo, ProcessState, Processes, ProcessesOptions};
@@ -135,7 +135,9 @@ impl Hands {
             WayOut::open(sandbox(&trusted), &config, &*random, &user.temporary)
                 .map_err(|error| Complaint::caused(FailureKind::Unavailable, error))?;
         let sandbox = Arc::new(sandbox);
-        let safe_roots = context.environment.filled("HERMES_WRITE_SAFE_ROOT");
+        let safe_roots = context
+            .environment
+            .filled(&Variable::HERMES_WRITE_SAFE_ROOT);
         let safe_roots = safe_roots.map(|roots| std::env::split_paths(roots).collect());
         let rules = rules::of(&home, user.home.clone(), safe_roots.unwrap_or_default());
         let sources = Growing::from(offers::of(&config, &home, &rules));
@@ -177,9 +179,9 @@ impl Hands {
         let checkpoints = checkpoints(&config, &home, &trusted, user.home.clone(), context);
         let language_servers = diagnostics::servers(&config, &environment).map(Arc::new);
         Ok(Self {
-            project_environment: ["VIRTUAL_ENV", "CONDA_PREFIX"]
+            project_environment: [Variable::VIRTUAL_ENV, Variable::CONDA_PREFIX]
                 .iter()
-                .find_map(|name| context.environment.filled(name))
+                .find_map(|variable| context.environment.filled(variable))
                 .map(PathBuf::from),
             passed_through: places::passed(context, &config, &context.key_names()),
             trusted,

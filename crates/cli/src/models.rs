@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use futures_util::future::join_all;
 use hermes_agent::{Helpers, Routes};
-use hermes_config::{Home, LoadMode, Loaded};
+use hermes_config::{Home, LoadMode, Loaded, Variable};
 use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
 use hermes_http::HttpClient;
 use hermes_llm::keys::{
@@ -170,7 +170,10 @@ impl Models {
 
     /// Where people sign in to Nous.
     pub(crate) fn portal(&self) -> &str {
-        let set = self.loaded.environment.filled("HERMES_PORTAL_BASE_URL");
+        let set = self
+            .loaded
+            .environment
+            .filled(&Variable::HERMES_PORTAL_BASE_URL);
         set.unwrap_or(PORTAL)
     }
 

@@ -216,11 +216,11 @@ fn from_variables(environment: &Environment, layer: Layer, problems: &mut Vec<Pr
     let mut tree = Node::new(Value::Null, layer);
     for variable in VARIABLES {
         let wanted = match variable.role {
-            Role::Process => false,
+            Role::Process | Role::Kept => false,
             Role::Fallback(_) => layer == Layer::EnvironmentDefault,
             Role::Override(_) => layer == Layer::Environment,
         };
-        let Some(raw) = environment.filled(variable.name).filter(|_| wanted) else {
+        let Some(raw) = environment.filled(variable).filter(|_| wanted) else {
             continue;
         };
         let Some(key) = variable.key() else { continue };

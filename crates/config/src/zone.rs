@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use jiff::tz::TimeZone;
 
-use crate::environment::Environment;
+use crate::environment::{Environment, Variable};
 use crate::setting::{Reader, Setting};
 use crate::shape::Shape;
 use crate::value::{Node, Value};
@@ -37,7 +37,7 @@ impl Zone {
         if let Some(rules) = &self.rules {
             return rules.clone();
         }
-        match environment.get("TZ") {
+        match environment.get(&Variable::TZ) {
             // Programs read what they do not understand here as UTC, and times have to be the same in all of them.
             Some(written) => of_variable(written).unwrap_or(TimeZone::UTC),
             None => of_machine().unwrap_or(TimeZone::UTC),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hermes_config::Config;
+use hermes_config::{Config, Variable};
 use hermes_tools::{Checkpoints, Restored, Snapshot};
 use jiff::tz::TimeZone;
 use serde_json::json;
@@ -29,7 +29,10 @@ pub(crate) fn run(args: CheckpointsArgs, context: &Context, output: &mut Output)
         config,
         home,
         &Trusted::new(context, config, home),
-        context.environment.filled("HOME").map(PathBuf::from),
+        context
+            .environment
+            .filled(&Variable::HOME)
+            .map(PathBuf::from),
         context.clock().clone(),
     );
     let checkpoints = Checkpoints::new(settings);

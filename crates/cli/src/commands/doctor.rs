@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_config::{Home, Loaded};
+use hermes_config::{Home, Loaded, Variable};
 use hermes_core::{FailureKind, Random, SystemRandom};
 use hermes_exec::{Growing, Place};
 use hermes_skills::hub::condition;
@@ -162,9 +162,13 @@ fn skills(context: &Context, loaded: &Loaded, home: &Home) -> Finding {
             text: troubles.join("; "),
         };
     }
-    let known = ["GITHUB_TOKEN", "GH_TOKEN", "GITHUB_APP_ID"]
-        .iter()
-        .any(|name| loaded.environment.filled(name).is_some());
+    let known = [
+        Variable::GITHUB_TOKEN,
+        Variable::GH_TOKEN,
+        Variable::GITHUB_APP_ID,
+    ]
+    .iter()
+    .any(|variable| loaded.environment.filled(variable).is_some());
     let key = if known {
         "GitHub is asked with a key"
     } else {

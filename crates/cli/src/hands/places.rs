@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hermes_config::{
     Backend as Choice, Config, Environment, Home, SandboxMode, SandboxNetwork,
-    Terminal as TerminalSettings,
+    Terminal as TerminalSettings, Variable,
 };
 use hermes_core::{Clock, Random};
 use hermes_exec::guidance::Masking;
@@ -148,10 +148,10 @@ fn resolved(
             let loaded = context.load();
             let environment = loaded.as_ref().map(|loaded| &loaded.environment);
             let environment = environment.unwrap_or(&context.environment);
-            (owned(environment), Err(UNUSED.to_owned()))
+            (environment.clone(), Err(UNUSED.to_owned()))
         }
         Choice::Local | Choice::Docker | Choice::Ssh | Choice::Singularity => {
-            (owned(&context.environment), Err(UNUSED.to_owned()))
+            (context.environment.clone(), Err(UNUSED.to_owned()))
         }
     };
     let around = Around {
@@ -160,7 +160,7 @@ fn resolved(
         sockets: context
             .temporary()
             .join(format!("hermes-ssh-{}", Uid::current())),
-        environment: environment.into_iter().collect(),
+        environment,
         user: (Uid::current().as_raw(), Gid::current().as_raw()),
         task: "default".to_owned(),
         profile: home.profile().to_string(),
@@ -182,8 +182,7 @@ pub(super) fn on_another_account(context: &Context, config: &Config) -> bool {
     terminal.backend == Choice::Modal && {
         let loaded = context.load();
         let environment = loaded.as_ref().map(|loaded| &loaded.environment);
-        let environment = owned(environment.unwrap_or(&context.environment));
-        on_another(terminal, &environment.into_iter().collect())
+        on_another(terminal, environment.unwrap_or(&context.environment))
     }
 }
 
@@ -214,13 +213,13 @@ pub(super) fn network_of(config: &Config) -> Network {
 }
 
 /// The environment with the secrets of the home in it, and a client for the network as it is set up.
-fn connected(context: &Context) -> (Vec<(String, String)>, Result<HttpClient, String>) {
+fn connected(context: &Context) -> (Environment, Result<HttpClient, String>) {
     match context.load() {
         Ok(loaded) => (
-            owned(&loaded.environment),
+            loaded.environment.clone(),
             network::client(&loaded, &context.redactor).map_err(|complaint| complaint.cause()),
         ),
-        Err(complaint) => (owned(&context.environment), Err(complaint.cause())),
+        Err(complaint) => (context.environment.clone(), Err(complaint.cause())),
     }
 }
 
@@ -288,7 +287,10 @@ pub(super) struct UserFolders {
 impl UserFolders {
     pub(super) fn of(context: &Context) -> Self {
         Self {
-            home: context.environment.filled("HOME").map(PathBuf::from),
+            home: context
+                .environment
+                .filled(&Variable::HOME)
+                .map(PathBuf::from),
             temporary: context.temporary(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_config::{Config, Home, program_in};
+use hermes_config::{Config, Home, Variable, program_in};
 use hermes_policy::{Confinement, Mode, Network};
 
 use super::places::{UserFolders, surroundings};
@@ -32,7 +32,10 @@ impl Trusted {
             // The root is never made writable, so that nobody is left without programs there.
             open.extend(real.filter(|place| place.parent().is_some()));
         }
-        let path = context.environment.filled("PATH").unwrap_or_default();
+        let path = context
+            .environment
+            .filled(&Variable::PATH)
+            .unwrap_or_default();
         let folders = std::env::split_paths(path)
             .filter(|folder| folder.is_absolute() && !within(&open, folder))
             .collect();

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hermes_config::Loaded;
+use hermes_config::{Loaded, Variable};
 use hermes_core::{FailureKind, Random, SystemRandom};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
@@ -134,7 +134,7 @@ pub(crate) fn osv(
     network: ClientSettings,
     store: Option<&Store>,
 ) -> Outcome<Osv> {
-    let named = loaded.environment.filled("OSV_ENDPOINT");
+    let named = loaded.environment.filled(&Variable::OSV_ENDPOINT);
     let endpoint = named.unwrap_or(OSV_ENDPOINT).parse().map_err(|error| {
         Complaint::caused(FailureKind::BadInput, error)
             .hint("mend or unset OSV_ENDPOINT, the address of the list of malicious packages")
@@ -149,5 +149,8 @@ pub(crate) fn osv(
 }
 
 fn user_home(context: &Context) -> Option<PathBuf> {
-    context.environment.filled("HOME").map(PathBuf::from)
+    context
+        .environment
+        .filled(&Variable::HOME)
+        .map(PathBuf::from)
 }

@@ -640,3 +640,23 @@ fn a_managed_installation_gets_no_new_profiles() {
     );
     assert!(!program.home.path().join("profiles").exists());
 }
+
+// CL-7
+#[test]
+fn a_key_of_a_service_that_is_read_by_its_variable_can_be_kept() {
+    let program = Program::new();
+    let keys = [
+        "MODAL_TOKEN_SECRET",
+        "MODAL_TOKEN_ID",
+        "DAYTONA_API_URL",
+        "AWS_SECRET_ACCESS_KEY",
+    ];
+    for key in keys {
+        program.run(&["config", "set", key, "x-1234567890"]).ok();
+        let kept = program.home.read(".env").unwrap();
+        assert!(kept.contains(&format!("{key}=x-1234567890\n")), "{kept}");
+    }
+    // What counts in the environment alone is not put where nothing would come of it.
+    let refused = program.run(&["config", "set", "HERMES_WRITE_SAFE_ROOT", "x"]);
+    assert!(!refused.code(1).stderr.is_empty());
+}

@@ -41,12 +41,14 @@ fn variables() -> String {
     let mut text = String::from(
         "\n## Environment variables\n\n\
          Variables that override stand above `config.yaml` for one run; those that fill in count only where no \
-         file says anything. Keys of providers and services go into `.env`.\n\n\
+         file says anything. `hermes config set NAME VALUE` puts those that `.env` may hold, and the keys of providers \
+         and services, into that file.\n\n\
          | Variable | Setting | Meaning |\n| --- | --- | --- |\n",
     );
     for variable in VARIABLES {
         let setting = match variable.role {
             Role::Process => String::new(),
+            Role::Kept => "`.env` may hold it".to_owned(),
             Role::Override(key) => format!("overrides `{key}`"),
             Role::Fallback(key) => format!("fills in `{key}`"),
         };

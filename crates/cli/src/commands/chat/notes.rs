@@ -1,6 +1,6 @@
 //! What somebody at the terminal should know before the first word.
 
-use hermes_config::UnknownKey;
+use hermes_config::{UnknownKey, Variable};
 
 use super::house::{House, Manner};
 use crate::commands::edit::edit;
@@ -43,7 +43,7 @@ fn leftover(house: &House, context: &Context) -> Option<String> {
     if house.without_settings || seen.contains_key(LEFTOVER_HINT) {
         return None;
     }
-    let user = std::path::Path::new(context.environment.filled("HOME")?);
+    let user = std::path::Path::new(context.environment.filled(&Variable::HOME)?);
     let mut places = LEFTOVERS.iter().map(|name| user.join(name));
     let found = places.find(|place| place.is_dir())?;
     let key = format!("onboarding.seen.{LEFTOVER_HINT}");

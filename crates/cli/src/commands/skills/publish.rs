@@ -1,5 +1,6 @@
 //! `hermes skills publish`: giving a skill to others.
 
+use hermes_config::Variable;
 use hermes_skills::guard::{Depth, Trust, Verdict};
 use hermes_skills::hub::{HubError, Target};
 
@@ -32,7 +33,7 @@ pub(super) fn run(args: &PublishArgs, ground: &Ground<'_>, output: &mut Output) 
             (Target::Github { repository }, repo.to_owned())
         }
         PublishTo::Clawhub => {
-            let token = ground.loaded.environment.filled("CLAWHUB_TOKEN");
+            let token = ground.loaded.environment.filled(&Variable::CLAWHUB_TOKEN);
             let needed = HubError::CannotPublish {
                 what: "CLAWHUB_TOKEN in .env",
             };

@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use hermes_config::Variable;
 use hermes_tui::Failure;
 use hermes_tui::app::{PasteNames, PasteTexts};
 use hermes_tui::composer::history::block;
@@ -114,9 +115,9 @@ pub(super) fn remember(history: &Path, line: &str, context: &Context) {
 /// Lets the user edit a text. Nothing when the editor left without saving.
 pub(super) async fn edit(text: String, context: &Context) -> Result<Option<String>, Failure> {
     let environment = &context.environment;
-    let editor = ["VISUAL", "EDITOR"]
+    let editor = [Variable::VISUAL, Variable::EDITOR]
         .iter()
-        .find_map(|name| environment.filled(name))
+        .find_map(|variable| environment.filled(variable))
         .unwrap_or(USUAL_EDITOR)
         .to_owned();
     let folder = context.temporary();

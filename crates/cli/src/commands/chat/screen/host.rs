@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use futures_core::future::LocalBoxFuture;
+use hermes_config::Variable;
 use hermes_core::{InboxId, Op};
 use hermes_store::Listed;
 use hermes_tui::app::{Outgoing, Reply};
@@ -105,7 +106,11 @@ impl Host for Desk<'_> {
 
     fn clipboard(&self) -> LocalBoxFuture<'_, Result<Attachment, Failure>> {
         Box::pin(async {
-            let search = self.context.environment.get("PATH").unwrap_or_default();
+            let search = self
+                .context
+                .environment
+                .get(&Variable::PATH)
+                .unwrap_or_default();
             let bytes = clipboard::picture(search).await.map_err(|why| Failure {
                 message: why.told(),
                 next: Some(why.hint().to_owned()),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hermes_config::{
     BusyMode, Config, DetailsMode, Interface, MarkdownMode, MouseTracking, StatusBar as Bar,
-    StatusIndicator, ToolProgress,
+    StatusIndicator, ToolProgress, Variable,
 };
 use hermes_core::Clock;
 use hermes_tui::Marks;
@@ -100,7 +100,7 @@ fn marks(config: &Config) -> Marks {
 
 /// How much of the terminal is used: what the command line, the environment and the settings say, in this order.
 fn mode(run: &RunArgs, config: &Config, context: &Context) -> Mode {
-    let asked = context.environment.filled("HERMES_TUI");
+    let asked = context.environment.filled(&Variable::HERMES_TUI);
     let full = match (run.tui, run.cli) {
         (true, _) => true,
         (_, true) => false,

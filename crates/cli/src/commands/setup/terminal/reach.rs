@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use hermes_config::Variable;
 use tokio::process::Command;
 
 use crate::commands::ask;
@@ -45,12 +46,15 @@ async fn tried(draft: &Draft, context: &Context) -> Result<(), String> {
     let program = program.ok_or("ssh is not installed")?;
     let mut command = Command::new(program);
     command
-        .args(arguments(draft, context.environment.filled("HOME")))
+        .args(arguments(
+            draft,
+            context.environment.filled(&Variable::HOME),
+        ))
         .env_clear()
         .stdin(Stdio::null())
         .kill_on_drop(true);
     for name in CARRIED {
-        if let Some(value) = context.environment.get(name) {
+        if let Some(value) = context.environment.get_named(name) {
             command.env(name, value);
         }
     }
