@@ -46,7 +46,7 @@ pub use migrate::{
     CURRENT_VERSION, EnvChange, MigrateError, Plan, Report, Version, Warning,
     pending as pending_migration,
 };
-pub use problem::{Fault, Problem};
+pub use problem::{Fault, Idle, Problem};
 pub use profiles::{
     ArchiveError, BundledSkills, ConfigFile, Contents, Distribution, DistributionError,
     EnvRequirement, Exported, Imported, LARGEST_ARCHIVE_FILE, LARGEST_ARCHIVE_TOTAL,

@@ -72,6 +72,12 @@ fn findings(context: &Context) -> Vec<Finding> {
     let mut found = vec![home(&scene)];
     let checks = Checks::run(&scene, context);
     found.extend(several("settings", checks.settings, "no faults"));
+    let idle = scene.loaded.iter().flat_map(|loaded| &loaded.idle);
+    found.extend(idle.map(|idle| Finding {
+        about: "settings",
+        standing: Standing::Weak,
+        text: idle.to_string(),
+    }));
     found.extend(several("database", checks.database, "no faults"));
     found.push(model(context));
     let Some((loaded, home)) = scene.loaded.as_ref().zip(scene.home.as_ref()) else {

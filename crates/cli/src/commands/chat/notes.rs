@@ -31,10 +31,20 @@ pub(super) fn at_first(house: &House, manner: &Manner, context: &Context) -> Vec
             one_line(&names)
         )
     });
-    [leftover(house, context), preloaded]
+    [idle(house), leftover(house, context), preloaded]
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// What was set to be safer with, or to be kept apart, and does nothing.
+fn idle(house: &House) -> Option<String> {
+    let idle = house.models.loaded.idle.iter();
+    let idle = idle.filter(|idle| idle.is_relied_on());
+    let named: Vec<String> = idle
+        .map(|idle| format!("{} has no effect {}", idle.key, idle.why))
+        .collect();
+    (!named.is_empty()).then(|| format!("Note: {}.", named.join("; ")))
 }
 
 /// Said once: what an earlier program left, and what can be done with it.
