@@ -41,8 +41,8 @@ struct Arguments {
     #[arg(long, value_name = "PATH", default_value = "target/release/hermes")]
     hermes: PathBuf,
     /// Where large data is kept between runs.
-    #[arg(long, value_name = "DIR")]
-    data: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", default_value = "/tmp/hermes-bench")]
+    data: PathBuf,
     /// Another program to compare start-up with, such as `codex=codex --version`.
     #[arg(long = "peer", value_name = "NAME=CMD")]
     peers: Vec<Peer>,
@@ -60,9 +60,7 @@ fn main() -> anyhow::Result<ExitCode> {
         hermes: arguments.hermes,
         quick: arguments.quick,
         rebuild: arguments.rebuild,
-        data: arguments
-            .data
-            .unwrap_or_else(|| std::env::temp_dir().join("hermes-bench")),
+        data: arguments.data,
         peers: arguments.peers,
     };
     std::fs::create_dir_all(&context.data)

@@ -18,11 +18,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_config::{Backend, Config};
-use hermes_core::{SessionId, local_zone};
+use hermes_core::SessionId;
 use hermes_llm::Route;
 use hermes_memory::Snapshot;
 use hermes_policy::FileRules;
-use jiff::Timestamp;
+use jiff::Zoned;
 
 use crate::extent::Extent;
 use crate::personality;
@@ -65,7 +65,7 @@ pub(crate) struct Facts<'a> {
     pub(crate) ignore_rules: bool,
     /// How much there is room for.
     pub(crate) extent: Extent,
-    pub(crate) now: Timestamp,
+    pub(crate) now: Zoned,
 }
 
 /// A prompt, and what the user should know about how it was made.
@@ -144,8 +144,7 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
 
 /// The day, not the time: a prompt that changes every minute is never remembered.
 fn session_lines(facts: &Facts<'_>) -> String {
-    let today = facts.now.to_zoned(local_zone());
-    let mut lines = format!("Today is {}.", today.strftime("%A, %B %-d, %Y"));
+    let mut lines = format!("Today is {}.", facts.now.strftime("%A, %B %-d, %Y"));
     if let Some(id) = facts.session {
         lines.push_str(&format!("\nThe id of this session is {id}."));
     }

@@ -39,6 +39,7 @@ mod wish;
 use std::io::IsTerminal;
 
 use clap::CommandFactory;
+use hermes_config::Variable;
 
 use crate::args::chat::ChatArgs;
 use crate::args::{Cli, Command};
@@ -47,8 +48,8 @@ use crate::context::Context;
 use crate::output::Output;
 
 pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
-    if context.environment.filled("NO_COLOR").is_some()
-        || context.environment.get("TERM") == Some("dumb")
+    if context.environment.filled(&Variable::NO_COLOR).is_some()
+        || context.environment.get(&Variable::TERM) == Some("dumb")
     {
         output.without_colour();
     }

@@ -8,12 +8,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use hermes_config::{
-    Environment, Home, LoadError, Loaded, Logging, Owner, ProfileName, Request,
+    Environment, Home, LoadError, Loaded, Logging, Owner, ProfileName, Request, Variable, Zone,
     extract_profile_flag,
 };
-use hermes_core::{Clock, FailureKind, SystemClock};
+use hermes_core::{Clock, FailureKind, LocalClock};
 use hermes_secrets::{RedactorHandle, Secret, SecretName};
 use hermes_store::{Options, Store};
+use jiff::tz::TimeZone;
 
 use crate::complaint::{Complaint, Outcome};
 use crate::models::own_profiles;
@@ -23,13 +24,14 @@ use crate::{logging, takeover};
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) environment: Environment,
-    pub(crate) clock: Arc<dyn Clock>,
     pub(crate) redactor: RedactorHandle,
     flag: Option<ProfileName>,
     home: OnceLock<Home>,
-    /// Read along with the settings.
+    /// Read along with the settings, which name the time zone.
+    clock: OnceLock<Arc<dyn Clock>>,
+    /// Read along with them too.
     logging: OnceLock<Logging>,
-    /// The variables that hold keys of providers the user described; read along with them too.
+    /// The variables that hold keys of providers the user described; read along with them as well.
     key_names: OnceLock<BTreeSet<String>>,
 }
 
@@ -39,10 +41,10 @@ impl Context {
         let (flag, rest) = extract_profile_flag(arguments);
         let context = Self {
             environment,
-            clock: Arc::new(SystemClock),
             redactor: RedactorHandle::default(),
             flag,
             home: OnceLock::new(),
+            clock: OnceLock::new(),
             logging: OnceLock::new(),
             key_names: OnceLock::new(),
         };
@@ -114,11 +116,15 @@ impl Context {
     }
 
     fn try_load(&self, ignore_file: bool) -> Outcome<Result<Loaded, LoadError>> {
-        let named = self.environment.filled("HERMES_IGNORE_USER_CONFIG");
+        let named = self
+            .environment
+            .filled(&Variable::HERMES_IGNORE_USER_CONFIG);
         let ignore_file = ignore_file || named.is_some();
         let loaded = self.read(ignore_file)?;
         if let Ok(loaded) = &loaded {
             self.mask(loaded);
+            self.clock
+                .get_or_init(|| self.clock_in(&loaded.config.timezone));
             let _ = self.logging.set(loaded.config.logging.clone());
             // A run that leaves the file out keeps the keys it names to itself all the same.
             if !ignore_file {
@@ -154,6 +160,23 @@ impl Context {
         names
     }
 
+    /// Tells the time, where the person is. Settings that cannot be read leave the time zone of the machine.
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+        if self.clock.get().is_none() {
+            let _ = self.load();
+        }
+        self.clock.get_or_init(|| self.clock_in(&Zone::default()))
+    }
+
+    /// The time zone people read times in.
+    pub(crate) fn zone(&self) -> &TimeZone {
+        self.clock().zone()
+    }
+
+    fn clock_in(&self, zone: &Zone) -> Arc<dyn Clock> {
+        Arc::new(LocalClock::new(zone.in_force(&self.environment)))
+    }
+
     /// How the log is kept. Settings that cannot be read leave the defaults: what is wrong with them is
     /// another command's matter.
     pub(crate) fn logging(&self) -> Logging {
@@ -186,7 +209,7 @@ impl Context {
         Ok(Store::open(Options {
             path: home.database(),
             blobs: home.blobs_dir(),
-            clock: self.clock.clone(),
+            clock: self.clock().clone(),
             redactor: self.redactor.clone(),
             vfs: None,
         })?)
@@ -213,13 +236,20 @@ impl Context {
 
     /// The directories that programs are found in.
     pub(crate) fn programs(&self) -> Vec<PathBuf> {
-        let path = self.environment.filled("PATH").unwrap_or_default();
+        let path = self.environment.filled(&Variable::PATH).unwrap_or_default();
         std::env::split_paths(path)
             .filter(|directory| directory.is_absolute())
             .collect()
     }
 
+    /// The directory for files that nobody keeps.
+    pub(crate) fn temporary(&self) -> PathBuf {
+        let named = self.environment.filled(&Variable::TMPDIR);
+        PathBuf::from(named.unwrap_or("/tmp"))
+    }
+
     /// The directory the program was started in.
+    #[expect(clippy::disallowed_methods, reason = "the one place that asks for it")]
     pub(crate) fn directory(&self) -> Option<PathBuf> {
         std::env::current_dir().ok()
     }

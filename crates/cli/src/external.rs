@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hermes_config::{Environment, Home, Loaded};
+use hermes_config::{Environment, Home, Loaded, Variable};
 use hermes_core::Random;
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use hermes_memory::{External, ExternalOptions, Provider, ProviderError, Setup, known};
@@ -28,7 +28,10 @@ impl Ground {
     pub(crate) fn new(context: &Context, loaded: &Loaded, store: &Store) -> Outcome<Self> {
         Ok(Self {
             home: context.home()?.clone(),
-            user_home: context.environment.filled("HOME").map(PathBuf::from),
+            user_home: context
+                .environment
+                .filled(&Variable::HOME)
+                .map(PathBuf::from),
             environment: loaded.environment.clone(),
             settings: network::settings(loaded)?,
             redactor: context.redactor.clone(),
@@ -79,7 +82,7 @@ pub(crate) fn external(
         store: store.clone(),
         lock: context.home()?.path().join(".memory.lock"),
         patience: memory.recall_timeout,
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         random,
     })))
 }

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hermes_agent::{SessionFacts, ToolSource};
-use hermes_config::{Config, Home};
+use hermes_config::{Config, Home, Variable};
 use hermes_core::{FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::Sandbox;
 use hermes_exec::{Backend, Growing, ProcessInfo, ProcessState, Processes, ProcessesOptions};
@@ -46,6 +46,7 @@ use crate::models::tell;
 use allow_list::AllowList;
 use dens::Dens;
 use kits::{Kit, Kits, MOST_SESSIONS};
+use places::UserFolders;
 use skills::Grants;
 use way_out::WayOut;
 
@@ -70,7 +71,7 @@ fn is_asked_at(surface: &str) -> bool {
 pub(crate) struct Hands {
     config: Arc<Config>,
     home: Home,
-    user_home: Option<PathBuf>,
+    user: UserFolders,
     /// What is hidden from commands because of who runs us.
     secluded: Vec<PathBuf>,
     /// What commands see, without what only we should know.
@@ -130,15 +131,18 @@ impl Hands {
             external,
         } = parts;
         let home = context.home()?.clone();
-        let user_home = context.environment.filled("HOME").map(PathBuf::from);
+        let user = UserFolders::of(context);
         let environment = environment(context, &config, &home);
         let trusted = Trusted::new(context, &config, &home);
-        let (sandbox, way_out) = WayOut::open(sandbox(&trusted), &config, &*random)
-            .map_err(|error| Complaint::caused(FailureKind::Unavailable, error))?;
+        let (sandbox, way_out) =
+            WayOut::open(sandbox(&trusted), &config, &*random, &user.temporary)
+                .map_err(|error| Complaint::caused(FailureKind::Unavailable, error))?;
         let sandbox = Arc::new(sandbox);
-        let safe_roots = context.environment.filled("HERMES_WRITE_SAFE_ROOT");
+        let safe_roots = context
+            .environment
+            .filled(&Variable::HERMES_WRITE_SAFE_ROOT);
         let safe_roots = safe_roots.map(|roots| std::env::split_paths(roots).collect());
-        let rules = rules::of(&home, user_home.clone(), safe_roots.unwrap_or_default());
+        let rules = rules::of(&home, user.home.clone(), safe_roots.unwrap_or_default());
         let sources = Growing::from(offers::of(&config, &home, &rules));
         let offers = Growing::default();
         let rules = Arc::new(rules);
@@ -158,7 +162,7 @@ impl Hands {
             store: store.clone(),
             redactor: context.redactor.clone(),
             masking: places::masking(&config),
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             random: random.clone(),
             logs: home.cache_dir().join("processes"),
             grace: config.terminal.daemon_term_grace_seconds,
@@ -168,26 +172,26 @@ impl Hands {
             ..memory::services(context, &config, &home, &store, &random)
         };
         let guard = Guard::new(
-            judges::settings(&config, &home, user_home.as_deref()),
+            judges::settings(&config, &home, user.home.as_deref()),
             store,
-            context.clock.clone(),
+            context.clock().clone(),
             context.redactor.clone(),
             Arc::new(AllowList::new(context, &config)?),
             judges::tirith(&config, &trusted, &environment),
         );
-        let checkpoints = checkpoints(&config, &home, &trusted, user_home.clone(), context);
+        let checkpoints = checkpoints(&config, &home, &trusted, user.home.clone(), context);
         let language_servers = diagnostics::servers(&config, &environment).map(Arc::new);
         Ok(Self {
-            project_environment: ["VIRTUAL_ENV", "CONDA_PREFIX"]
+            project_environment: [Variable::VIRTUAL_ENV, Variable::CONDA_PREFIX]
                 .iter()
-                .find_map(|name| context.environment.filled(name))
+                .find_map(|variable| context.environment.filled(variable))
                 .map(PathBuf::from),
             passed_through: places::passed(context, &config, &context.key_names()),
             trusted,
             rules,
             config,
             home,
-            user_home,
+            user,
             secluded: secluded::secluded(context),
             environment,
             backend,
@@ -354,7 +358,7 @@ fn checkpoints(
     if !config.checkpoints.enabled {
         return None;
     }
-    let clock = context.clock.clone();
+    let clock = context.clock().clone();
     let settings = checkpoint_settings(config, home, trusted, user_home, clock);
     Some(Checkpoints::new(settings))
 }

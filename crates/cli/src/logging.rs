@@ -35,7 +35,7 @@ pub(crate) fn install(
 pub(crate) fn aside(context: &Context) {
     let Ok(home) = context.home() else { return };
     let settings = context.logging();
-    let (redactor, clock) = (context.redactor.clone(), context.clock.clone());
+    let (redactor, clock) = (context.redactor.clone(), context.clock().clone());
     listen(sink::Sink::new(&home.logs_dir(), &settings, redactor, clock).aside());
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn thoroughly(context: &Context) {
         home,
         &settings,
         context.redactor.clone(),
-        context.clock.clone(),
+        context.clock().clone(),
     );
 }
 
@@ -66,6 +66,6 @@ pub(crate) fn start(context: &Context) {
         home,
         &settings,
         context.redactor.clone(),
-        context.clock.clone(),
+        context.clock().clone(),
     );
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use futures_util::future::join_all;
 use hermes_agent::{Helpers, Routes};
-use hermes_config::{Home, LoadMode, Loaded};
+use hermes_config::{Home, LoadMode, Loaded, Variable};
 use hermes_core::{Clock, Failure, FailureKind, Random, SystemRandom};
 use hermes_http::HttpClient;
 use hermes_llm::keys::{
@@ -138,7 +138,7 @@ impl Models {
         let keys = Keyring::new(KeyringParts {
             file: AuthFile::new(home.auth_file(), Some(root)),
             http: http.clone(),
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             random: Arc::new(SystemRandom),
             strategies: loaded.config.credential_pool_strategies.clone(),
         });
@@ -152,7 +152,7 @@ impl Models {
             places: keys.found_places().unwrap_or_default(),
             keys: Arc::new(keys),
             http,
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             machine: cloud_machine(),
             embedded: embedded.is_file().then_some(embedded),
             windows: LearnedWindows::read(&windows).unwrap_or_default(),
@@ -170,7 +170,10 @@ impl Models {
 
     /// Where people sign in to Nous.
     pub(crate) fn portal(&self) -> &str {
-        let set = self.loaded.environment.filled("HERMES_PORTAL_BASE_URL");
+        let set = self
+            .loaded
+            .environment
+            .filled(&Variable::HERMES_PORTAL_BASE_URL);
         set.unwrap_or(PORTAL)
     }
 

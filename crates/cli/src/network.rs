@@ -1,6 +1,6 @@
 //! The HTTP client of this run, from the settings and the usual variables.
 
-use hermes_config::{Either, Environment, Loaded};
+use hermes_config::{Either, Environment, Loaded, Variable};
 use hermes_core::FailureKind;
 use hermes_http::{
     AddressPolicy, ClientBuilder, ClientSettings, HttpClient, NoProxy, ProxyEndpoint,
@@ -55,10 +55,14 @@ impl Trust {
     /// A company's own authority from the environment, and what single endpoints say.
     fn read(loaded: &Loaded) -> Outcome<Self> {
         let mut trust = Self::default();
-        let names = ["HERMES_CA_BUNDLE", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"];
-        let set = names
+        let variables = [
+            Variable::HERMES_CA_BUNDLE,
+            Variable::SSL_CERT_FILE,
+            Variable::REQUESTS_CA_BUNDLE,
+        ];
+        let set = variables
             .iter()
-            .find_map(|name| Some((*name, loaded.environment.filled(name)?)));
+            .find_map(|variable| Some((variable.name, loaded.environment.filled(variable)?)));
         if let Some((name, path)) = set {
             trust.add(path, name)?;
         }
@@ -103,10 +107,10 @@ fn host(address: &str) -> Option<String> {
 }
 
 fn proxies(environment: &Environment) -> Outcome<ProxySettings> {
-    let read = |names: &[&str]| -> Outcome<Option<ProxyEndpoint>> {
-        let Some((name, value)) = names
+    let read = |variables: [Variable; 2]| -> Outcome<Option<ProxyEndpoint>> {
+        let Some((name, value)) = variables
             .iter()
-            .find_map(|name| Some((*name, environment.filled(name)?)))
+            .find_map(|variable| Some((variable.name, environment.filled(variable)?)))
         else {
             return Ok(None);
         };
@@ -115,13 +119,13 @@ fn proxies(environment: &Environment) -> Outcome<ProxySettings> {
         })?;
         Ok(Some(proxy))
     };
-    let all = read(&["ALL_PROXY", "all_proxy"])?;
+    let all = read([Variable::ALL_PROXY, Variable::LOWER_ALL_PROXY])?;
     let bypass = environment
-        .filled("NO_PROXY")
-        .or_else(|| environment.filled("no_proxy"));
+        .filled(&Variable::NO_PROXY)
+        .or_else(|| environment.filled(&Variable::LOWER_NO_PROXY));
     Ok(ProxySettings {
-        http: read(&["http_proxy", "HTTP_PROXY"])?.or_else(|| all.clone()),
-        https: read(&["HTTPS_PROXY", "https_proxy"])?.or(all),
+        http: read([Variable::LOWER_HTTP_PROXY, Variable::HTTP_PROXY])?.or_else(|| all.clone()),
+        https: read([Variable::HTTPS_PROXY, Variable::LOWER_HTTPS_PROXY])?.or(all),
         no_proxy: bypass.map(NoProxy::parse).unwrap_or_default(),
     })
 }

@@ -7,7 +7,7 @@ mod filler;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hermes_config::{Config, Home, Profiles};
+use hermes_config::{Config, Home, Profiles, Variable};
 use hermes_core::Embedder;
 use hermes_store::Store;
 use hermes_tools::{Neighbour, SearchServices};
@@ -32,7 +32,7 @@ pub(crate) fn services(
         profile: own.to_string(),
         embedder: embedder(context, config, &home),
         neighbours: Arc::new(move || neighbours(&home)),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         redactor: context.redactor.clone(),
         summaries: config.auxiliary.session_search.timeout,
     }))
@@ -66,7 +66,10 @@ pub(crate) fn embedder(
     if named.is_empty() {
         return None;
     }
-    let user_home = context.environment.filled("HOME").map(PathBuf::from);
+    let user_home = context
+        .environment
+        .filled(&Variable::HOME)
+        .map(PathBuf::from);
     let file = match (named.strip_prefix("~/"), user_home) {
         (Some(rest), Some(user_home)) => user_home.join(rest),
         // An absolute path stays as it is.

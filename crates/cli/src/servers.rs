@@ -19,6 +19,7 @@ use hermes_config::{Config, KeyPath, Layer, Loaded};
 use hermes_core::Tool;
 use hermes_mcp::{Change, Fleet, Reload, Restated, Sampler, Server, Status, StatusWord};
 use hermes_store::Store;
+use jiff::tz::TimeZone;
 
 use crate::complaint::Outcome;
 use crate::context::Context;
@@ -263,7 +264,9 @@ impl ToolSource for Servers {
                 let away = Away {
                     partly: one.partly,
                     why: one_line(&one.why),
-                    again: status(&one.server).and_then(again).unwrap_or_default(),
+                    again: status(&one.server)
+                        .and_then(|status| again(status, self.sampler.clock().zone()))
+                        .unwrap_or_default(),
                 };
                 (one.server, away)
             })
@@ -331,8 +334,8 @@ fn is_on_its_way(status: &Status) -> bool {
 }
 
 /// When a server is tried again, as the end of a sentence.
-pub(crate) fn again(status: &Status) -> Option<String> {
+pub(crate) fn again(status: &Status, zone: &TimeZone) -> Option<String> {
     let at: jiff::Timestamp = status.next_retry.as_deref()?.parse().ok()?;
-    let at = when::show(at.as_duration().as_secs_f64());
+    let at = when::show(at.as_duration().as_secs_f64(), zone);
     Some(format!("; it is tried again at {at}"))
 }

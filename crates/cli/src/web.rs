@@ -78,7 +78,7 @@ impl Web {
 
     /// What the tools for the web need. Nothing is connected yet.
     pub(crate) fn services(self: &Arc<Self>, loaded: &Loaded, cache: &Path) -> WebServices {
-        let variable = |name: &str| loaded.environment.filled(name).map(str::to_owned);
+        let variable = |name: &str| loaded.environment.filled_named(name).map(str::to_owned);
         let settings = &loaded.config.web;
         let web = self.clone();
         WebServices {

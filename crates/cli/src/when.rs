@@ -1,6 +1,7 @@
 //! Times as people write and read them.
 
-use hermes_core::{Clock, local_zone};
+use hermes_core::Clock;
+use jiff::tz::TimeZone;
 use jiff::{Span, Timestamp, Zoned, civil};
 
 use crate::complaint::{Complaint, Outcome};
@@ -8,8 +9,8 @@ use crate::complaint::{Complaint, Outcome};
 /// A moment: `30` (days ago), `5h`, `2d`, `1w` ago, a date, or a full time. Seconds since 1970.
 pub(crate) fn parse(text: &str, clock: &dyn Clock) -> Outcome<f64> {
     let text = text.trim();
-    let now = clock.now().to_zoned(local_zone());
-    let moment = ago(text, &now).or_else(|| absolute(text));
+    let now = clock.local();
+    let moment = ago(text, &now).or_else(|| absolute(text, clock.zone()));
     moment
         .map(|moment| moment.as_duration().as_secs_f64())
         .ok_or_else(|| {
@@ -33,20 +34,20 @@ fn ago(text: &str, now: &Zoned) -> Option<Timestamp> {
         .map(|then| then.timestamp())
 }
 
-fn absolute(text: &str) -> Option<Timestamp> {
+fn absolute(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     if let Ok(moment) = text.parse::<Timestamp>() {
         return Some(moment);
     }
     let local = text.parse::<civil::DateTime>().ok()?;
     local
-        .to_zoned(local_zone())
+        .to_zoned(zone.clone())
         .ok()
         .map(|zoned| zoned.timestamp())
 }
 
 /// A stored time as local date and time.
-pub(crate) fn show(seconds: f64) -> String {
-    local(seconds).map_or_else(String::new, |zoned| {
+pub(crate) fn show(seconds: f64, zone: &TimeZone) -> String {
+    local(seconds, zone).map_or_else(String::new, |zoned| {
         zoned.strftime("%Y-%m-%d %H:%M").to_string()
     })
 }
@@ -66,14 +67,13 @@ pub(crate) fn since(seconds: f64, clock: &dyn Clock) -> String {
         age if age < 3_600.0 => format!("{:.0} min ago", (age / 60.0).floor()),
         age if age < 86_400.0 => format!("{:.0} h ago", (age / 3_600.0).floor()),
         age if age < 7.0 * 86_400.0 => format!("{:.0} d ago", (age / 86_400.0).floor()),
-        _ => {
-            local(seconds).map_or_else(String::new, |zoned| zoned.strftime("%Y-%m-%d").to_string())
-        }
+        _ => local(seconds, clock.zone())
+            .map_or_else(String::new, |zoned| zoned.strftime("%Y-%m-%d").to_string()),
     }
 }
 
-fn local(seconds: f64) -> Option<Zoned> {
-    timestamp(seconds).map(|moment| moment.to_zoned(local_zone()))
+fn local(seconds: f64, zone: &TimeZone) -> Option<Zoned> {
+    timestamp(seconds).map(|moment| moment.to_zoned(zone.clone()))
 }
 
 fn timestamp(seconds: f64) -> Option<Timestamp> {

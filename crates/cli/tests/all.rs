@@ -136,6 +136,7 @@ mod suite {
     mod started;
     mod switching;
     mod takeover;
+    mod time_zone;
     mod tls;
     mod tools;
     mod turned_down;

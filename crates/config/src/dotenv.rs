@@ -239,7 +239,10 @@ impl DotEnv {
                 Some((name, otherwise)) => (name, Some(otherwise)),
                 None => (inside, None),
             };
-            match (self.expose(name).or_else(|| outer.get(name)), otherwise) {
+            match (
+                self.expose(name).or_else(|| outer.get_named(name)),
+                otherwise,
+            ) {
                 (Some(value), _) => out.push_str(value),
                 (None, Some(otherwise)) => out.push_str(otherwise),
                 (None, None) => unset(name.to_owned()),

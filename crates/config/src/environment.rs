@@ -23,13 +23,24 @@ pub struct Environment {
 
 impl Environment {
     /// The value of a variable; an empty one counts as set.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.values.get(name).map(String::as_str)
+    pub fn get(&self, variable: &Variable) -> Option<&str> {
+        self.get_named(variable.name)
     }
 
     /// The value of a variable unless it is empty.
-    pub fn filled(&self, name: &str) -> Option<&str> {
-        self.get(name).filter(|value| !value.is_empty())
+    pub fn filled(&self, variable: &Variable) -> Option<&str> {
+        self.filled_named(variable.name)
+    }
+
+    /// As `get`, by a name that is data: of a setting, a skill, a provider's description or another table. A name
+    /// the program itself knows is a `Variable`.
+    pub fn get_named(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// As `filled`, by such a name.
+    pub fn filled_named(&self, name: &str) -> Option<&str> {
+        self.get_named(name).filter(|value| !value.is_empty())
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {

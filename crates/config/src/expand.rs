@@ -16,8 +16,8 @@ const SERVERS: &str = "mcp_servers";
 /// Returns the names that were found, whether set or not: when one of them changes, so do the settings.
 pub(crate) fn expand(node: &mut Node, environment: &Environment) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let any = |name: &str| environment.get(name).map(str::to_owned);
-    let filled = |name: &str| environment.filled(name).map(str::to_owned);
+    let any = |name: &str| environment.get_named(name).map(str::to_owned);
+    let filled = |name: &str| environment.filled_named(name).map(str::to_owned);
     match &mut node.value {
         Value::Map(map) => {
             for (key, child) in map.iter_mut() {
@@ -33,7 +33,7 @@ pub(crate) fn expand(node: &mut Node, environment: &Environment) -> BTreeSet<Str
 /// The same for the entry of one MCP server.
 pub(crate) fn expand_server(node: &mut Node, environment: &Environment) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    let filled = |name: &str| environment.filled(name).map(str::to_owned);
+    let filled = |name: &str| environment.filled_named(name).map(str::to_owned);
     walk(node, &filled, &mut names);
     names
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub use flag::extract_profile_flag;
 pub use profile::{ProfileName, ProfileNameError};
 
-use crate::environment::Environment;
+use crate::environment::{Environment, Variable};
 use crate::files::{self, FileError};
 
 /// The directory of the profiles inside a root.
@@ -83,14 +83,14 @@ impl Home {
         environment: &Environment,
     ) -> Result<Self, HomeError> {
         let given = environment
-            .filled("HERMES_HOME")
+            .filled(&Variable::HERMES_HOME)
             .map(|path| expand_tilde(path, environment));
         let inside_profiles = given.as_deref().and_then(root_of_profile);
         let root = match (&given, &inside_profiles) {
             (_, Some((root, _))) => root.clone(),
             (Some(given), None) => given.clone(),
             (None, None) => environment
-                .filled("HOME")
+                .filled(&Variable::HOME)
                 .map(|home| Path::new(home).join(".hermes"))
                 .ok_or(HomeError::Nowhere)?,
         };
@@ -209,14 +209,14 @@ fn root_of_profile(home: &Path) -> Option<(PathBuf, ProfileName)> {
 }
 
 fn expand_tilde(path: &str, environment: &Environment) -> PathBuf {
-    match (path.strip_prefix("~/"), environment.filled("HOME")) {
+    match (path.strip_prefix("~/"), environment.filled(&Variable::HOME)) {
         (Some(rest), Some(home)) => Path::new(home).join(rest),
         _ => PathBuf::from(path),
     }
 }
 
 fn sudo_root(environment: &Environment) -> Option<PathBuf> {
-    let user = environment.filled("SUDO_USER")?;
+    let user = environment.filled(&Variable::SUDO_USER)?;
     if user.contains('/') || user == "root" || user.starts_with('.') {
         return None;
     }

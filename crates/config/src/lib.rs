@@ -31,6 +31,7 @@ mod source;
 mod suspicion;
 mod value;
 mod yaml;
+mod zone;
 
 pub use disclosed::names_secret;
 pub use dotenv::{DotEnv, EnvFault, EnvFile, EnvName, EnvNameError, EnvProblem, inspect_env_file};
@@ -48,7 +49,7 @@ pub use migrate::{
     CURRENT_VERSION, EnvChange, MigrateError, Plan, Report, Version, Warning,
     pending as pending_migration,
 };
-pub use problem::{Fault, Problem};
+pub use problem::{Fault, Idle, Problem};
 pub use profiles::{
     ArchiveError, BundledSkills, ConfigFile, Contents, Distribution, DistributionError,
     EnvRequirement, Exported, Imported, LARGEST_ARCHIVE_FILE, Made, MemberFault, NewProfile, Note,
@@ -65,3 +66,4 @@ pub use source::ReadError;
 pub use suspicion::Suspicion;
 pub use value::{KeyPath, Layer, Map, NoSuchItem, Node, Origin, Value};
 pub use yaml::{Document, EditError, ParseCause, ParseError, parse, to_yaml};
+pub use zone::Zone;

@@ -14,7 +14,7 @@ use crate::layers;
 use crate::legacy;
 use crate::managed::{IgnoredFile, ManagedScope};
 use crate::migrate;
-use crate::problem::{Fault, Problem};
+use crate::problem::{Fault, Idle, Problem};
 use crate::project;
 use crate::root::Config;
 use crate::setting::{Reader, Setting};
@@ -43,6 +43,8 @@ pub struct Loaded {
     pub tree: Node,
     /// What is wrong, file and line filled in. `fault.is_error()` marks values that could not be used.
     pub problems: Vec<Problem>,
+    /// What is set although nothing reads it, which is nothing wrong.
+    pub idle: Vec<Idle>,
     /// The values of `.env`, the administrator's on top.
     pub secrets: DotEnv,
     pub env_problems: Vec<EnvProblem>,
@@ -154,22 +156,27 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
     problems.extend(in_file(fixed_problems, &managed.file));
     layers::merge(&mut said, fixed);
 
-    let (config, mut tree, found) = settle(said);
-    problems.extend(found.into_iter().map(|problem| {
-        let file = match problem.origin.layer {
-            Layer::File => Some(request.home.config_file()),
-            Layer::Project => request.project.map(project::file_in),
-            Layer::Managed => Some(managed.file.clone()),
-            Layer::Default | Layer::EnvironmentDefault | Layer::Environment | Layer::Flag => None,
-        };
-        Problem { file, ..problem }
+    let (config, mut tree, (found, mut idle)) = settle(said);
+    let file_of = |layer| match layer {
+        Layer::File => Some(request.home.config_file()),
+        Layer::Project => request.project.map(project::file_in),
+        Layer::Managed => Some(managed.file.clone()),
+        Layer::Default | Layer::EnvironmentDefault | Layer::Environment | Layer::Flag => None,
+    };
+    problems.extend(found.into_iter().map(|problem| Problem {
+        file: file_of(problem.origin.layer),
+        ..problem
     }));
+    for one in &mut idle {
+        one.file = file_of(one.origin.layer);
+    }
     tree.origin.layer = Layer::Default;
     key_names.extend(key_names::named(&tree));
     Ok(Loaded {
         config,
         tree,
         problems,
+        idle,
         secrets,
         env_problems,
         environment,
@@ -180,11 +187,11 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
     })
 }
 
-/// The typed settings of a merged tree, the tree with defaults filled in, and what could not be used.
-fn settle(said: Node) -> (Config, Node, Vec<Problem>) {
+/// The typed settings of a merged tree, the tree with defaults filled in, and what there is to say about both.
+fn settle(said: Node) -> (Config, Node, (Vec<Problem>, Vec<Idle>)) {
     let mut reader = Reader::default();
     let config = Config::read(&said, &mut reader).unwrap_or_default();
-    let problems = reader.into_problems();
+    let (problems, idle) = reader.into_found();
     let refused: BTreeSet<_> = problems
         .iter()
         .filter(|problem| problem.fault.is_error())
@@ -199,7 +206,7 @@ fn settle(said: Node) -> (Config, Node, Vec<Problem>) {
     for path in refused.iter().filter(|path| used.at(path).is_none()) {
         tree.remove(path);
     }
-    (config, tree, problems)
+    (config, tree, (problems, idle))
 }
 
 fn in_file(problems: Vec<Problem>, path: &Path) -> impl Iterator<Item = Problem> {
@@ -216,11 +223,11 @@ fn from_variables(environment: &Environment, layer: Layer, problems: &mut Vec<Pr
     let mut tree = Node::new(Value::Null, layer);
     for variable in VARIABLES {
         let wanted = match variable.role {
-            Role::Process => false,
+            Role::Process | Role::Kept => false,
             Role::Fallback(_) => layer == Layer::EnvironmentDefault,
             Role::Override(_) => layer == Layer::Environment,
         };
-        let Some(raw) = environment.filled(variable.name).filter(|_| wanted) else {
+        let Some(raw) = environment.filled(variable).filter(|_| wanted) else {
             continue;
         };
         let Some(key) = variable.key() else { continue };

@@ -13,20 +13,23 @@
 ///         parallel: Option<u32> = None;
 ///         /// Read when set, but absent from the defaults.
 ///         @unlisted note: Option<String> = None;
+///         /// Accepted, while nothing acts on it.
+///         priority: u32 = 0, no_effect "until commands wait for each other";
 ///     }
 /// }
 /// ```
 ///
 /// `pub struct Name [..rest: T]` keeps keys that are not listed in a map of `T` called `rest`; without it
 /// they are reported. `field as "key"` gives the key another name than the field. An `@unlisted` field is
-/// left out of the effective configuration while it has its default.
+/// left out of the effective configuration while it has its default. Every setting that no code reads says so with
+/// `no_effect`, and what it waits for or why; a test looks for the readers of all others. Whoever sets it is told.
 macro_rules! section {
     (
         $(#[doc = $about:literal])+
         pub struct $name:ident $([.. $rest:ident : $other:ty])? {
             $(
                 $(#[doc = $doc:literal])+
-                $(@ $listed:ident)? $field:ident $(as $key:literal)? : $type:ty = $default:expr $(, in $range:expr)? ;
+                $(@ $listed:ident)? $field:ident $(as $key:literal)? : $type:ty = $default:expr $(, in $range:expr)? $(, no_effect $why:literal)? ;
             )*
         }
     ) => {
@@ -55,7 +58,10 @@ macro_rules! section {
             #[allow(unused_variables, reason = "a section may have no field")]
             fn fill(&mut self, map: &$crate::value::Map, reader: &mut $crate::setting::Reader) {
                 let section = self;
-                $( section!(@read reader, map, section, $field, section!(@key $field $($key)?) $(, $range)?); )*
+                $(
+                    section!(@read reader, map, section, $field, section!(@key $field $($key)?) $(, $range)?);
+                    section!(@idle reader, map, section, $field, section!(@key $field $($key)?), $type, $default $(, $why)?);
+                )*
                 section!(@others reader, map, section $(, $rest)?);
             }
         }
@@ -73,6 +79,7 @@ macro_rules! section {
                             let default: $type = $default;
                             $crate::setting::Setting::to_value(&default)
                         },
+                        no_effect: section!(@why $($why)?),
                     } ),* ],
                     rest: section!(@rest $($other)?),
                 })
@@ -111,6 +118,17 @@ macro_rules! section {
     };
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };
+    (@why) => { None };
+    (@why $why:literal) => { Some($why) };
+    (@idle $reader:ident, $map:ident, $section:ident, $field:ident, $key:expr, $type:ty, $default:expr) => {};
+    (@idle $reader:ident, $map:ident, $section:ident, $field:ident, $key:expr, $type:ty, $default:expr, $why:literal) => {
+        if let Some(node) = $map.get($key) {
+            let default: $type = $default;
+            if $section.$field != default {
+                $reader.idle($key, node, $why);
+            }
+        }
+    };
     (@rest) => { None };
     (@rest $other:ty) => { Some(Box::new(<$other as $crate::setting::Setting>::shape())) };
     (@shown $section:expr, $field:ident, $type:ty, $default:expr) => { true };

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::dotenv::{DotEnv, EnvProblem};
-use crate::environment::Environment;
+use crate::environment::{Environment, Variable};
 use crate::files::{self, FileError};
 use crate::home::Home;
 use crate::problem::Problem;
@@ -28,7 +28,7 @@ pub enum Owner {
 impl Owner {
     /// Reads `HERMES_MANAGED`, or the file `.managed` in the home.
     pub fn of(home: &Home, environment: &Environment) -> Self {
-        let name = match environment.filled("HERMES_MANAGED") {
+        let name = match environment.filled(&Variable::HERMES_MANAGED) {
             Some(name) => name.trim().to_owned(),
             None => match files::read(&home.managed_marker()) {
                 Ok(None) => return Self::User,
@@ -122,7 +122,7 @@ impl ManagedScope {
     pub fn find(environment: &Environment) -> FoundScope {
         let directory = PathBuf::from(
             environment
-                .filled("HERMES_MANAGED_DIR")
+                .filled(&Variable::HERMES_MANAGED_DIR)
                 .unwrap_or(SYSTEM_DIRECTORY),
         );
         let mut found = FoundScope {

@@ -32,6 +32,33 @@ pub enum Fault {
     OldSpelling { now: String },
 }
 
+/// A setting that was set although nothing reads it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Idle {
+    pub key: KeyPath,
+    pub origin: Origin,
+    /// The file the origin's line is in, once the loader has filled it in.
+    pub file: Option<PathBuf>,
+    /// What it waits for, or why it is not needed.
+    pub why: &'static str,
+}
+
+impl Idle {
+    /// Whether somebody who set it relies on it: for what is refused, for keys, or for what stays apart or hidden.
+    pub fn is_relied_on(&self) -> bool {
+        let mut segments = self.key.segments();
+        let first = segments.next().unwrap_or_default();
+        ["hooks", "privacy", "secrets", "worktree"].contains(&first)
+    }
+}
+
+impl fmt::Display for Idle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        place(self.file.as_ref(), self.origin, f)?;
+        write!(f, "{} has no effect {}", self.key, self.why)
+    }
+}
+
 impl Fault {
     /// Whether the value cannot be used; the rest is advice.
     pub fn is_error(&self) -> bool {
@@ -86,10 +113,7 @@ impl Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.file {
-            Some(file) => write!(f, "{}:{}: ", file.display(), self.origin.line)?,
-            None => write!(f, "{}: ", self.origin.layer.name())?,
-        }
+        place(self.file.as_ref(), self.origin, f)?;
         let key = &self.key;
         match &self.fault {
             Fault::NotAccepted { expected, found } => {
@@ -100,5 +124,13 @@ impl fmt::Display for Problem {
             Fault::NotForProjects => write!(f, "{key} cannot be set by a project"),
             Fault::OldSpelling { .. } => write!(f, "{key} is an old spelling"),
         }
+    }
+}
+
+/// Where a setting was said, in front of what there is to say about it.
+fn place(file: Option<&PathBuf>, origin: Origin, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    match file {
+        Some(file) => write!(f, "{}:{}: ", file.display(), origin.line),
+        None => write!(f, "{}: ", origin.layer.name()),
     }
 }

@@ -17,6 +17,7 @@ use crate::sections::{
 };
 use crate::setting::Either;
 use crate::value::Value;
+use crate::zone::Zone;
 
 section! {
     /// All settings.
@@ -38,19 +39,19 @@ section! {
         /// Which upstream providers OpenRouter may pick.
         @unlisted provider_routing: ProviderRouting = ProviderRouting::default();
         /// Choosing a cheaper model for simple messages.
-        @unlisted smart_model_routing: BTreeMap<String, Value> = BTreeMap::new();
+        @unlisted smart_model_routing: BTreeMap<String, Value> = BTreeMap::new(), no_effect "until Hermes chooses a model for each message";
         /// Toolsets offered in the terminal.
         toolsets: Vec<String> = texts(["hermes-cli"]);
         /// Toolsets and MCP servers offered on single platforms.
         @unlisted platform_toolsets: BTreeMap<String, Vec<String>> = BTreeMap::new();
         /// Toolsets of plugins that were seen before, by platform.
-        @unlisted known_plugin_toolsets: BTreeMap<String, Value> = BTreeMap::new();
+        @unlisted known_plugin_toolsets: BTreeMap<String, Value> = BTreeMap::new(), no_effect "until plugins bring toolsets";
         /// MCP servers, by name.
         @unlisted mcp_servers: BTreeMap<String, McpServer> = BTreeMap::new();
         /// Which plugins are loaded.
         @unlisted plugins: Plugins = Plugins::default();
         /// Most turns in chats at once; no limit when null.
-        max_concurrent_sessions: Option<u32> = None;
+        max_concurrent_sessions: Option<u32> = None, no_effect "until there is a gateway";
         /// Most conversations kept in memory.
         max_live_sessions: u32 = 16, in 0..=1_000_000;
         /// How a turn is run.
@@ -60,7 +61,7 @@ section! {
         /// Searching the web and reading pages.
         web: Web = Web::default();
         /// Driving a web browser.
-        browser: Browser = Browser::default();
+        browser: Browser = Browser::default(), no_effect "until there is a browser";
         /// Snapshots of your files that `/rollback` restores.
         checkpoints: Checkpoints = Checkpoints::default();
         /// Characters of a project's instruction file that are used; 20,000 to 500,000 by window when null.
@@ -78,7 +79,7 @@ section! {
         /// Summarising the older part of a conversation.
         compression: Compression = Compression::default();
         /// The board of work that agents take cards from.
-        kanban: Kanban = Kanban::default();
+        kanban: Kanban = Kanban::default(), no_effect "until there is a board";
         /// Paying less for the part of the prompt that stays the same.
         prompt_caching: PromptCaching = PromptCaching::default();
         /// OpenRouter.
@@ -90,55 +91,55 @@ section! {
         /// What you see in the terminal and in chats.
         display: Display = Display::default();
         /// The web page of Hermes.
-        dashboard: Dashboard = Dashboard::default();
+        dashboard: Dashboard = Dashboard::default(), no_effect "until there is a dashboard";
         /// What the model learns about people.
         privacy: Privacy = Privacy::default();
         /// Turning text into speech.
-        tts: Tts = Tts::default();
+        tts: Tts = Tts::default(), no_effect "until there is speech";
         /// Turning voice messages into text.
-        stt: Stt = Stt::default();
+        stt: Stt = Stt::default(), no_effect "until there is speech";
         /// Talking with the agent in the terminal.
-        voice: Voice = Voice::default();
+        voice: Voice = Voice::default(), no_effect "until there is speech";
         /// Making pictures.
-        @unlisted image_gen: MediaGeneration = MediaGeneration::default();
+        @unlisted image_gen: MediaGeneration = MediaGeneration::default(), no_effect "until pictures are made";
         /// Making films.
-        @unlisted video_gen: MediaGeneration = MediaGeneration::default();
+        @unlisted video_gen: MediaGeneration = MediaGeneration::default(), no_effect "until films are made";
         /// Holding chat answers back a little.
-        human_delay: HumanDelay = HumanDelay::default();
+        human_delay: HumanDelay = HumanDelay::default(), no_effect "until there is a gateway";
         /// What keeps the conversation within the window.
-        context: Context = Context::default();
+        context: Context = Context::default(), no_effect "until plugins bring other engines";
         /// What the agent remembers between sessions.
         memory: Memory = Memory::default();
         /// Agents the agent sends off with parts of its work.
-        delegation: Delegation = Delegation::default();
+        delegation: Delegation = Delegation::default(), no_effect "until work is delegated";
         /// JSON file with messages put in front of every conversation.
         prefill_messages_file: String = String::new();
         /// Goals that the agent pursues over several turns.
-        goals: Goals = Goals::default();
+        goals: Goals = Goals::default(), no_effect "until goals can be set";
         /// Several models answering together.
-        moa: Moa = Moa::default();
+        moa: Moa = Moa::default(), no_effect "until several models answer together";
         /// Instructions the agent reads when it needs them.
         skills: Skills = Skills::default();
         /// Tidying up skills the agent has written.
         curator: Curator = Curator::default();
         /// Looking back behind answers for what is worth keeping.
         learning: Learning = Learning::default();
-        /// The external memory Honcho; most of its settings are in `honcho.json`.
-        honcho: BTreeMap<String, Value> = BTreeMap::new();
-        /// Time zone, such as `Europe/Vienna`; that of the machine when empty.
-        timezone: String = String::new();
+        /// Settings of the external memory Honcho.
+        honcho: BTreeMap<String, Value> = BTreeMap::new(), no_effect "as they are read from `honcho.json`";
+        /// Time zone that times are told in and scripts run in, such as `Europe/Vienna`; that of the machine when empty.
+        timezone: Zone = Zone::default();
         /// Slack.
-        slack: Slack = Slack::default();
+        slack: Slack = Slack::default(), no_effect "until there is a gateway";
         /// Discord.
-        discord: Discord = Discord::default();
+        discord: Discord = Discord::default(), no_effect "until there is a gateway";
         /// WhatsApp.
-        whatsapp: WhatsApp = WhatsApp::default();
+        whatsapp: WhatsApp = WhatsApp::default(), no_effect "until there is a gateway";
         /// Telegram.
-        telegram: Telegram = Telegram::default();
+        telegram: Telegram = Telegram::default(), no_effect "until there is a gateway";
         /// Mattermost.
-        mattermost: Mattermost = Mattermost::default();
+        mattermost: Mattermost = Mattermost::default(), no_effect "until there is a gateway";
         /// Matrix.
-        matrix: Matrix = Matrix::default();
+        matrix: Matrix = Matrix::default(), no_effect "until there is a gateway";
         /// Who allows dangerous commands.
         approvals: Approvals = Approvals::default();
         /// Commands and kinds of commands that run without asking.
@@ -148,29 +149,29 @@ section! {
         /// What the model is told about single platforms; plain text is added to the built-in one.
         platform_hints: BTreeMap<String, Either<String, PlatformHint>> = BTreeMap::new();
         /// Commands that run when something happens, by event.
-        hooks: BTreeMap<String, Vec<Hook>> = BTreeMap::new();
+        hooks: BTreeMap<String, Vec<Hook>> = BTreeMap::new(), no_effect "until hooks are run";
         /// Runs new hooks without asking once.
-        hooks_auto_accept: bool = false;
+        hooks_auto_accept: bool = false, no_effect "until hooks are run";
         /// Personalities of yours for `/personality`, next to the built-in ones.
         personalities: BTreeMap<String, Either<String, Personality>> = BTreeMap::new();
         /// What the agent may reach and what it may show.
         security: Security = Security::default();
         /// Scheduled jobs.
-        cron: Cron = Cron::default();
+        cron: Cron = Cron::default(), no_effect "until there are scheduled jobs";
         /// Scripts the model writes to call several tools at once.
         code_execution: CodeExecution = CodeExecution::default();
         /// How tools are offered to the model.
         tools: Tools = Tools::default();
         /// The log files in the home.
         logging: Logging = Logging::default();
-        /// The list of recommended models of the reference. Hermes asks the providers themselves and does not fetch it.
-        model_catalog: ModelCatalog = ModelCatalog::default();
+        /// The list of recommended models of the reference.
+        model_catalog: ModelCatalog = ModelCatalog::default(), no_effect "as Hermes asks the providers themselves";
         /// How Hermes uses the network.
         network: Network = Network::default();
         /// The service that connects chats.
-        gateway: Gateway = Gateway::default();
+        gateway: Gateway = Gateway::default(), no_effect "until there is a gateway";
         /// Showing answers in chats while they are written.
-        streaming: Streaming = Streaming::default();
+        streaming: Streaming = Streaming::default(), no_effect "until there is a gateway";
         /// How long conversations are kept.
         sessions: Sessions = Sessions::default();
         /// Questions of the agent in the terminal.
@@ -178,17 +179,17 @@ section! {
         /// Hints for new users.
         onboarding: Onboarding = Onboarding::default();
         /// Updating Hermes.
-        updates: Updates = Updates::default();
+        updates: Updates = Updates::default(), no_effect "until Hermes updates itself";
         /// Language servers that check files the agent has edited.
         lsp: Lsp = Lsp::default();
         /// Searching posts on X.
-        x_search: XSearch = XSearch::default();
+        x_search: XSearch = XSearch::default(), no_effect "until posts on X are searched";
         /// Password managers that keys are fetched from.
-        secrets: Secrets = Secrets::default();
+        secrets: Secrets = Secrets::default(), no_effect "until password managers are asked";
         /// Works in a new git worktree every time.
-        @unlisted worktree: bool = false;
+        @unlisted worktree: bool = false, no_effect "until Hermes makes worktrees";
         /// Begins worktrees at the latest upstream commit.
-        @unlisted worktree_sync: bool = true;
+        @unlisted worktree_sync: bool = true, no_effect "until Hermes makes worktrees";
         /// Lines from which pasted text is put into a file; 0 never.
         paste_collapse_threshold: u32 = 5;
         /// The same for terminals that do not mark pasted text.
@@ -196,92 +197,92 @@ section! {
         /// Characters from which pasted text is put into a file; 0 never.
         paste_collapse_char_threshold: u32 = 2000;
         /// Driving the desktop of this machine.
-        computer_use: ComputerUse = ComputerUse::default();
+        computer_use: ComputerUse = ComputerUse::default(), no_effect "until Hermes drives desktops";
         /// The desktop program.
-        desktop: Desktop = Desktop::default();
+        desktop: Desktop = Desktop::default(), no_effect "as there is no desktop program";
         /// Google Vertex AI.
         vertex: Vertex = Vertex::default();
 
         /// Chat platforms, by name.
-        @unlisted platforms: BTreeMap<String, Platform> = BTreeMap::new();
+        @unlisted platforms: BTreeMap<String, Platform> = BTreeMap::new(), no_effect "until there is a gateway";
         /// Only answers in groups when it is mentioned, on every platform.
-        @unlisted require_mention: Option<bool> = None;
+        @unlisted require_mention: Option<bool> = None, no_effect "until there is a gateway";
         /// What happens to a direct message of someone unknown; `pair` when unset.
-        @unlisted unauthorized_dm_behavior: Option<DirectMessages> = None;
+        @unlisted unauthorized_dm_behavior: Option<DirectMessages> = None, no_effect "until there is a gateway";
         /// Gives everyone in a group a session of their own; on when unset.
-        @unlisted group_sessions_per_user: Option<bool> = None;
+        @unlisted group_sessions_per_user: Option<bool> = None, no_effect "until there is a gateway";
         /// Gives everyone in a thread a session of their own; off when unset.
-        @unlisted thread_sessions_per_user: Option<bool> = None;
+        @unlisted thread_sessions_per_user: Option<bool> = None, no_effect "until there is a gateway";
         /// When a chat begins a new session by itself.
-        @unlisted session_reset: Option<SessionReset> = None;
+        @unlisted session_reset: Option<SessionReset> = None, no_effect "until there is a gateway";
         /// The same for kinds of chats: `dm`, `group`, `thread`.
-        @unlisted reset_by_type: BTreeMap<String, SessionReset> = BTreeMap::new();
+        @unlisted reset_by_type: BTreeMap<String, SessionReset> = BTreeMap::new(), no_effect "until there is a gateway";
         /// The same for platforms.
-        @unlisted reset_by_platform: BTreeMap<String, SessionReset> = BTreeMap::new();
+        @unlisted reset_by_platform: BTreeMap<String, SessionReset> = BTreeMap::new(), no_effect "until there is a gateway";
         /// Messages that begin a new session; `/new` and `/reset` when unset.
-        @unlisted reset_triggers: Option<Vec<String>> = None;
+        @unlisted reset_triggers: Option<Vec<String>> = None, no_effect "until there is a gateway";
         /// Keeps a copy of everything sent to chats in a log; on when unset.
-        @unlisted always_log_local: Option<bool> = None;
+        @unlisted always_log_local: Option<bool> = None, no_effect "until there is a gateway";
         /// Also writes the list of chats to `sessions.json`; as `gateway.write_sessions_json` when unset.
-        @unlisted write_sessions_json: Option<bool> = None;
+        @unlisted write_sessions_json: Option<bool> = None, no_effect "until there is a gateway";
         /// Holds back answers that only say that there is nothing to say; on when unset.
-        @unlisted filter_silence_narration: Option<bool> = None;
+        @unlisted filter_silence_narration: Option<bool> = None, no_effect "until there is a gateway";
         /// Shows the text of voice messages in the chat; as `stt.echo_transcripts` when unset.
-        @unlisted stt_echo_transcripts: Option<bool> = None;
+        @unlisted stt_echo_transcripts: Option<bool> = None, no_effect "until there is a gateway";
         /// Days a chat without messages is remembered; 90 when unset.
-        @unlisted session_store_max_age_days: Option<u32> = None;
+        @unlisted session_store_max_age_days: Option<u32> = None, no_effect "until there is a gateway";
         /// Seconds between signs of life to systemd; none when unset or 0.
-        @unlisted systemd_watchdog_seconds: Option<Duration> = None;
+        @unlisted systemd_watchdog_seconds: Option<Duration> = None, no_effect "until there is a gateway";
         /// Serves all profiles from one process; off when unset.
-        @unlisted multiplex_profiles: Option<bool> = None;
+        @unlisted multiplex_profiles: Option<bool> = None, no_effect "until there is a gateway";
         /// Which chats belong to which profile.
-        @unlisted profile_routes: Vec<ProfileRoute> = Vec::new();
+        @unlisted profile_routes: Vec<ProfileRoute> = Vec::new(), no_effect "until there is a gateway";
         /// Signal.
-        @unlisted signal: Option<Platform> = None;
+        @unlisted signal: Option<Platform> = None, no_effect "until there is a gateway";
         /// WhatsApp through Meta's cloud.
-        @unlisted whatsapp_cloud: Option<Platform> = None;
+        @unlisted whatsapp_cloud: Option<Platform> = None, no_effect "until there is a gateway";
         /// E-mail.
-        @unlisted email: Option<Platform> = None;
+        @unlisted email: Option<Platform> = None, no_effect "until there is a gateway";
         /// Home Assistant.
-        @unlisted homeassistant: Option<Platform> = None;
+        @unlisted homeassistant: Option<Platform> = None, no_effect "until there is a gateway";
         /// Text messages through Twilio.
-        @unlisted sms: Option<Platform> = None;
+        @unlisted sms: Option<Platform> = None, no_effect "until there is a gateway";
         /// Webhooks.
-        @unlisted webhook: Option<Platform> = None;
+        @unlisted webhook: Option<Platform> = None, no_effect "until there is a gateway";
         /// The API for other programs.
-        @unlisted api_server: Option<Platform> = None;
+        @unlisted api_server: Option<Platform> = None, no_effect "until there is a gateway";
         /// DingTalk.
-        @unlisted dingtalk: Option<Platform> = None;
+        @unlisted dingtalk: Option<Platform> = None, no_effect "until there is a gateway";
         /// Feishu and Lark.
-        @unlisted feishu: Option<Platform> = None;
+        @unlisted feishu: Option<Platform> = None, no_effect "until there is a gateway";
         /// WeCom.
-        @unlisted wecom: Option<Platform> = None;
+        @unlisted wecom: Option<Platform> = None, no_effect "until there is a gateway";
         /// WeCom through callbacks.
-        @unlisted wecom_callback: Option<Platform> = None;
+        @unlisted wecom_callback: Option<Platform> = None, no_effect "until there is a gateway";
         /// Weixin.
-        @unlisted weixin: Option<Platform> = None;
+        @unlisted weixin: Option<Platform> = None, no_effect "until there is a gateway";
         /// iMessage through BlueBubbles.
-        @unlisted bluebubbles: Option<Platform> = None;
+        @unlisted bluebubbles: Option<Platform> = None, no_effect "until there is a gateway";
         /// QQ.
-        @unlisted qqbot: Option<Platform> = None;
+        @unlisted qqbot: Option<Platform> = None, no_effect "until there is a gateway";
         /// Yuanbao.
-        @unlisted yuanbao: Option<Platform> = None;
+        @unlisted yuanbao: Option<Platform> = None, no_effect "until there is a gateway";
         /// Microsoft Teams.
-        @unlisted teams: Option<Platform> = None;
+        @unlisted teams: Option<Platform> = None, no_effect "until there is a gateway";
         /// Google Chat.
-        @unlisted google_chat: Option<Platform> = None;
+        @unlisted google_chat: Option<Platform> = None, no_effect "until there is a gateway";
         /// LINE.
-        @unlisted line: Option<Platform> = None;
+        @unlisted line: Option<Platform> = None, no_effect "until there is a gateway";
         /// ntfy.
-        @unlisted ntfy: Option<Platform> = None;
+        @unlisted ntfy: Option<Platform> = None, no_effect "until there is a gateway";
         /// IRC.
-        @unlisted irc: Option<Platform> = None;
+        @unlisted irc: Option<Platform> = None, no_effect "until there is a gateway";
         /// SimpleX.
-        @unlisted simplex: Option<Platform> = None;
+        @unlisted simplex: Option<Platform> = None, no_effect "until there is a gateway";
         /// Microsoft Graph notifications.
-        @unlisted msgraph_webhook: Option<Platform> = None;
+        @unlisted msgraph_webhook: Option<Platform> = None, no_effect "until there is a gateway";
         /// A relay that connects platforms elsewhere.
-        @unlisted relay: Option<Platform> = None;
+        @unlisted relay: Option<Platform> = None, no_effect "until there is a gateway";
 
         /// Version of the file's layout, kept up by Hermes.
         config_version as "_config_version": u32 = 33;

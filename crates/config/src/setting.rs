@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crate::problem::{Fault, Problem};
+use crate::problem::{Fault, Idle, Problem};
 use crate::shape::Shape;
 use crate::value::{KeyPath, Map, Node, Value};
 
@@ -36,11 +36,17 @@ pub trait Setting: Sized {
 pub struct Reader {
     path: Vec<String>,
     problems: Vec<Problem>,
+    idle: Vec<Idle>,
 }
 
 impl Reader {
     pub fn into_problems(self) -> Vec<Problem> {
         self.problems
+    }
+
+    /// What is wrong, and what was set although nothing reads it.
+    pub(crate) fn into_found(self) -> (Vec<Problem>, Vec<Idle>) {
+        (self.problems, self.idle)
     }
 
     pub(crate) fn enter<T>(&mut self, key: &str, read: impl FnOnce(&mut Self) -> T) -> T {
@@ -52,10 +58,11 @@ impl Reader {
 
     /// Tries one form of a value, forgetting what was wrong when it does not fit at all.
     fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        let before = self.problems.len();
+        let before = (self.problems.len(), self.idle.len());
         let value = read(self);
         if value.is_none() {
-            self.problems.truncate(before);
+            self.problems.truncate(before.0);
+            self.idle.truncate(before.1);
         }
         value
     }
@@ -73,14 +80,26 @@ impl Reader {
 
     pub(crate) fn note(&mut self, node: &Node, fault: Fault) {
         self.problems.push(Problem {
-            key: self
-                .path
-                .iter()
-                .fold(KeyPath::root(), |path, segment| path.child(segment)),
+            key: self.key(),
             origin: node.origin,
             file: None,
             fault,
         });
+    }
+
+    /// Notes that a key was set which nothing reads.
+    pub(crate) fn idle(&mut self, key: &str, node: &Node, why: &'static str) {
+        self.idle.push(Idle {
+            key: self.key().child(key),
+            origin: node.origin,
+            file: None,
+            why,
+        });
+    }
+
+    fn key(&self) -> KeyPath {
+        let path = self.path.iter();
+        path.fold(KeyPath::root(), |path, segment| path.child(segment))
     }
 
     /// The map of a section; a null section counts as empty.

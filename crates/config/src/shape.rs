@@ -68,6 +68,8 @@ pub struct Field {
     pub about: &'static str,
     pub shape: Shape,
     pub default: Value,
+    /// What it waits for, or why it is not needed, where nothing reads it.
+    pub no_effect: Option<&'static str>,
 }
 
 impl Shape {

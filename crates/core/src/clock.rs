@@ -1,21 +1,29 @@
 //! Time, passed in so that tests need no waiting.
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::Mutex;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
-
-/// The file with the rules of this machine's time zone.
-const ZONE_FILE: &str = "/etc/localtime";
+use jiff::{Timestamp, Zoned};
 
 /// Tells the time. Whoever needs it is handed one.
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> Timestamp;
+
+    /// The time zone people read times in.
+    fn zone(&self) -> &TimeZone {
+        static UTC: TimeZone = TimeZone::UTC;
+        &UTC
+    }
+
+    /// The time now as people read it.
+    fn local(&self) -> Zoned {
+        self.now().to_zoned(self.zone().clone())
+    }
 }
 
-/// The machine's clock.
+/// The machine's clock, in UTC.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 
@@ -29,31 +37,28 @@ impl Clock for SystemClock {
     }
 }
 
-/// The time zone of this machine.
-///
-/// Reads the one file with its rules. Asking jiff for it by name makes it list all zones there are first, which
-/// takes longer than opening the store.
-pub fn local_zone() -> TimeZone {
-    static ZONE: OnceLock<TimeZone> = OnceLock::new();
-    ZONE.get_or_init(|| of_file().unwrap_or_else(TimeZone::system))
-        .clone()
-}
+/// The machine's clock in somebody's time zone.
+#[derive(Debug, Clone)]
+pub struct LocalClock(TimeZone);
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "whether a variable names another zone; jiff reads it"
-)]
-fn of_file() -> Option<TimeZone> {
-    if std::env::var_os("TZ").is_some() {
-        return None;
+impl LocalClock {
+    /// The machine's clock in `zone`.
+    pub fn new(zone: TimeZone) -> Self {
+        Self(zone)
     }
-    let rules = std::fs::read(ZONE_FILE).ok()?;
-    let link = std::fs::read_link(ZONE_FILE).ok()?;
-    let (_, name) = link.to_str()?.split_once("zoneinfo/")?;
-    TimeZone::tzif(name, &rules).ok()
 }
 
-/// A clock that stands still until it is moved.
+impl Clock for LocalClock {
+    fn now(&self) -> Timestamp {
+        SystemClock.now()
+    }
+
+    fn zone(&self) -> &TimeZone {
+        &self.0
+    }
+}
+
+/// A clock that stands still until it is moved, in UTC.
 #[derive(Debug)]
 pub struct ManualClock(Mutex<Timestamp>);
 

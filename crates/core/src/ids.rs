@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use crate::clock::local_zone;
 use serde::{Deserialize, Serialize};
 
 use crate::{Clock, Random};
@@ -24,7 +23,7 @@ pub struct SessionId(String);
 impl SessionId {
     /// A fresh id: local time to the second and six random hex digits.
     pub fn generate(clock: &dyn Clock, random: &dyn Random) -> Self {
-        let now = clock.now().to_zoned(local_zone());
+        let now = clock.local();
         let suffix = random.next_u64() & 0xff_ffff;
         Self(format!("{}_{suffix:06x}", now.strftime("%Y%m%d_%H%M%S")))
     }

@@ -1,8 +1,8 @@
 //! Types and seams of Hermes.
 //!
 //! What every other crate agrees on: ids, messages, tools, the operations and events between a front
-//! end and the engine, the traits engines meet at, clock and randomness. Beside these two nothing does IO, knows
-//! a vendor, or starts a task.
+//! end and the engine, the traits engines meet at, clock and randomness. Beside asking the machine for the time and
+//! for random numbers nothing does IO, knows a vendor, or starts a task.
 
 #![deny(missing_docs)]
 
@@ -21,7 +21,7 @@ mod tool;
 mod usage;
 
 pub use ask::{Answer, AnsweredBy, Asker, Decider, Question, QuestionKind, Reach, Reply};
-pub use clock::{Clock, ManualClock, SystemClock, local_zone};
+pub use clock::{Clock, LocalClock, ManualClock, SystemClock};
 pub use embed::{Compared, EmbedError, Embedder};
 pub use failure::{Failure, FailureKind, causes};
 pub use fault::{caught, faults_are_caught};

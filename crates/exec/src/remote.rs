@@ -5,12 +5,11 @@ mod clouds;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_config::{Backend as Choice, Terminal};
+use hermes_config::{Backend as Choice, Environment, Terminal, Variable};
 use hermes_core::{Clock, Random};
 use hermes_http::HttpClient;
 use hermes_policy::Isolation;
@@ -71,7 +70,7 @@ pub struct Surroundings {
     /// A private directory with a short path, for sockets.
     pub sockets: PathBuf,
     /// The program's environment.
-    pub environment: BTreeMap<String, String>,
+    pub environment: Environment,
     /// User and group that run the program.
     pub user: (u32, u32),
     /// Whose sandbox it is: the same name finds it again.
@@ -138,8 +137,8 @@ pub fn isolation(settings: &Terminal) -> Isolation {
 
 fn container(settings: &Terminal, around: Surroundings) -> DockerConfig {
     let forwarded = settings.docker_forward_env.iter().filter_map(|name| {
-        let value = around.environment.get(name)?;
-        Some((name.clone(), value.clone()))
+        let value = around.environment.get_named(name)?;
+        Some((name.clone(), value.to_owned()))
     });
     DockerConfig {
         engine: engine(&around.environment),
@@ -170,18 +169,19 @@ fn container(settings: &Terminal, around: Surroundings) -> DockerConfig {
 }
 
 /// The address of the container engine: what the user names, else the first socket that is there.
-fn engine(environment: &BTreeMap<String, String>) -> String {
-    if let Some(named) = environment.get("DOCKER_HOST").filter(|it| !it.is_empty()) {
-        return named.clone();
+fn engine(environment: &Environment) -> String {
+    if let Some(named) = environment.filled(&Variable::DOCKER_HOST) {
+        return named.to_owned();
     }
-    let below = |variable: &str, rest: &str| Some(Path::new(environment.get(variable)?).join(rest));
+    let below =
+        |variable: &Variable, rest: &str| Some(Path::new(environment.get(variable)?).join(rest));
     let sockets = [
         Some(PathBuf::from(DOCKER_SOCKET)),
-        below("XDG_RUNTIME_DIR", "docker.sock"),
-        below("HOME", ".docker/run/docker.sock"),
-        below("HOME", ".docker/desktop/docker.sock"),
-        below("HOME", ".colima/default/docker.sock"),
-        below("XDG_RUNTIME_DIR", "podman/podman.sock"),
+        below(&Variable::XDG_RUNTIME_DIR, "docker.sock"),
+        below(&Variable::HOME, ".docker/run/docker.sock"),
+        below(&Variable::HOME, ".docker/desktop/docker.sock"),
+        below(&Variable::HOME, ".colima/default/docker.sock"),
+        below(&Variable::XDG_RUNTIME_DIR, "podman/podman.sock"),
         Some(PathBuf::from("/run/podman/podman.sock")),
     ];
     let there = sockets.into_iter().flatten().find(|socket| socket.exists());
@@ -190,12 +190,12 @@ fn engine(environment: &BTreeMap<String, String>) -> String {
 }
 
 /// Where Apptainer keeps what is large: where the user says, on the cluster's scratch disk, or with other sandboxes.
-fn scratch(environment: &BTreeMap<String, String>, sandboxes: &Path) -> PathBuf {
-    if let Some(named) = environment.get("TERMINAL_SCRATCH_DIR") {
+fn scratch(environment: &Environment, sandboxes: &Path) -> PathBuf {
+    if let Some(named) = environment.get(&Variable::TERMINAL_SCRATCH_DIR) {
         return PathBuf::from(named);
     }
     let own = environment
-        .get("USER")
+        .get(&Variable::USER)
         .map(|user| Path::new("/scratch").join(user));
     match own.filter(|folder| folder.is_dir()) {
         Some(folder) => folder.join("hermes-agent"),
@@ -204,7 +204,7 @@ fn scratch(environment: &BTreeMap<String, String>, sandboxes: &Path) -> PathBuf 
 }
 
 fn instance(settings: &Terminal, around: Surroundings) -> SingularityConfig {
-    let path = around.environment.get("PATH");
+    let path = around.environment.get(&Variable::PATH);
     let folders: Vec<PathBuf> = path.map_or_else(Vec::new, |path| {
         path.split(':').map(PathBuf::from).collect()
     });
@@ -232,7 +232,7 @@ fn instance(settings: &Terminal, around: Surroundings) -> SingularityConfig {
 
 fn machine(settings: &Terminal, around: Surroundings) -> SshConfig {
     let key = settings.ssh_key.as_str();
-    let home = around.environment.get("HOME");
+    let home = around.environment.get(&Variable::HOME);
     let key = match (key.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => Path::new(home).join(rest),
         (Some(_) | None, _) => PathBuf::from(key),
@@ -252,7 +252,7 @@ fn machine(settings: &Terminal, around: Surroundings) -> SshConfig {
 
 /// The directory in the settings, unless it is one of this machine.
 fn directory(settings: &Terminal, around: &Surroundings) -> String {
-    let home = around.environment.get("HOME").map(Path::new);
+    let home = around.environment.get(&Variable::HOME).map(Path::new);
     let here = [&*around.launched_in, &*around.home];
     let here: Vec<&Path> = here.into_iter().chain(home).collect();
     contained(settings, &here)
@@ -302,10 +302,10 @@ fn carriers(around: &Surroundings) -> Carriers {
     }
 }
 
-fn carried(environment: &BTreeMap<String, String>) -> Vec<(String, String)> {
+fn carried(environment: &Environment) -> Vec<(String, String)> {
     let known = CARRIED.iter().filter_map(|name| {
-        let value = environment.get(*name)?;
-        Some(((*name).to_owned(), value.clone()))
+        let value = environment.get_named(name)?;
+        Some(((*name).to_owned(), value.to_owned()))
     });
     known.collect()
 }

@@ -18,7 +18,9 @@ mod wanted;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use hermes_config::{Config, DotEnv, Environment, KeyPath, Layer, Loaded, Node, Role, VARIABLES};
+use hermes_config::{
+    Config, DotEnv, Environment, KeyPath, Layer, Loaded, Node, Role, VARIABLES, Variable,
+};
 use hermes_secrets::Secret;
 
 use crate::cloud::Mint;
@@ -168,9 +170,9 @@ impl<'a> Request<'a> {
                 .iter()
                 .find(|variable| match variable.role {
                     Role::Override(setting) | Role::Fallback(setting) => {
-                        setting == key && self.environment.filled(variable.name).is_some()
+                        setting == key && self.environment.filled(variable).is_some()
                     }
-                    Role::Process => false,
+                    Role::Process | Role::Kept => false,
                 })
                 .map_or(key, |variable| variable.name)
         };
@@ -187,22 +189,25 @@ impl<'a> Request<'a> {
     }
 
     /// A variable that says something.
-    fn variable(&self, name: &str) -> Option<&'a str> {
-        let value = self.environment.filled(name)?.trim();
+    fn variable(&self, variable: &Variable) -> Option<&'a str> {
+        self.named_variable(variable.name)
+    }
+
+    /// The same by a name that a provider's description or the settings say.
+    fn named_variable(&self, name: &str) -> Option<&'a str> {
+        let value = self.environment.filled_named(name)?.trim();
         (!value.is_empty()).then_some(value)
     }
 
     /// A file below the person's own directory, or where a variable says it is.
-    fn own_file(&self, variable: &str, usual: &str) -> Option<PathBuf> {
+    fn own_file(&self, variable: &Variable, usual: &str) -> Option<PathBuf> {
         let named = self.variable(variable).map(PathBuf::from);
         named.or_else(|| self.below_home(usual))
     }
 
     /// A file below the person's own directory.
     fn below_home(&self, path: &str) -> Option<PathBuf> {
-        let home = self
-            .variable("HOME")
-            .or_else(|| self.variable("USERPROFILE"))?;
+        let home = self.variable(&Variable::HOME)?;
         Some(Path::new(home).join(path))
     }
 

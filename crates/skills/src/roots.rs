@@ -89,7 +89,7 @@ fn expanded(written: &str, user_home: Option<&Path>, environment: &Environment) 
     while let Some((before, after)) = rest.split_once("${") {
         let (name, behind) = after.split_once('}')?;
         text.push_str(before);
-        text.push_str(environment.filled(name)?);
+        text.push_str(environment.filled_named(name)?);
         rest = behind;
     }
     text.push_str(rest);

@@ -93,7 +93,7 @@ impl Place {
         let around = Surroundings {
             workspace: root.clone(),
             scratch: root.join("scratch"),
-            temporary: vec![std::env::temp_dir()],
+            temporary: vec![PathBuf::from("/tmp")],
             writable: Vec::new(),
             hidden: Vec::new(),
             home: Some(root.clone()),

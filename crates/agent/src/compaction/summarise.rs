@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_core::{Event, Message, Role, SessionId, local_zone};
+use hermes_core::{Event, Message, Role, SessionId};
 use hermes_llm::Route;
 use hermes_llm::classify::Reason;
 use hermes_secrets::Scope;
@@ -131,7 +131,7 @@ impl Job<'_> {
         let earlier = bodies
             .last()
             .map(|body| redactor.redact_in(Scope::Chat, &body).into_owned());
-        let today = self.services.clock.now().to_zoned(local_zone());
+        let today = self.services.clock.local();
         let today = today.strftime("%A, %Y-%m-%d").to_string();
         let instructions = summary::instructions(self.plan.budget, &today);
         let taken = text_tokens(&instructions) + earlier.as_deref().map_or(0, text_tokens);

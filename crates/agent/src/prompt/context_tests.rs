@@ -40,7 +40,7 @@ fn facts<'a>(config: &'a Config, directory: &'a Path, memory: &'a Snapshot) -> F
         external: "",
         ignore_rules: false,
         extent: Extent::Full,
-        now: Timestamp::UNIX_EPOCH,
+        now: Timestamp::UNIX_EPOCH.to_zoned(jiff::tz::TimeZone::UTC),
     }
 }
 

@@ -7,7 +7,7 @@ use hermes_config::Config;
 use hermes_core::ToolSpec;
 use hermes_policy::FileRules;
 use hermes_skills::Library;
-use jiff::Timestamp;
+use jiff::Zoned;
 
 use super::{Facts, build, remembered};
 use crate::extent::Extent;
@@ -42,8 +42,8 @@ pub struct PromptQuestion<'a> {
     pub programs: &'a [PathBuf],
     /// What an external memory has to say about itself.
     pub external: &'a str,
-    /// The time now.
-    pub now: Timestamp,
+    /// The time now, where people are.
+    pub now: Zoned,
 }
 
 /// How large a prompt is, part by part.
@@ -135,7 +135,7 @@ pub fn prompt_size(question: &PromptQuestion<'_>) -> PromptSize {
         external: question.external,
         ignore_rules: false,
         extent,
-        now: question.now,
+        now: question.now.clone(),
     });
     let prompt = made
         .parts

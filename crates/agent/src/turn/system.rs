@@ -108,7 +108,7 @@ fn make(
         skills,
         ignore_rules: around.spec.ignore_rules,
         extent: around.spec.extent(),
-        now: services.clock.now(),
+        now: services.clock.local(),
     });
     let redactor = services.redactor.snapshot();
     Made {

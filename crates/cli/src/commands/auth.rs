@@ -189,7 +189,7 @@ fn tell_of_keys(models: &Models) -> Outcome {
             .key_env
             .iter()
             .filter_map(|name| {
-                let value = models.loaded.environment.filled(name)?;
+                let value = models.loaded.environment.filled_named(name)?;
                 let label = SecretName::new(name).ok()?;
                 Some(OwnKey {
                     source: KeySource::Variable(name.clone()),

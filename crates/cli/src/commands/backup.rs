@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_core::{Failure, FailureKind, local_zone};
+use hermes_core::{Failure, FailureKind};
 use hermes_store::{ArchiveError, BackUp, BackedUp, Label, Notes, Snapshot, TakeSnapshot};
 use serde_json::{Value, json};
 
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &BackupArgs, context: &Context, output: &mut Output) -> 
         home: home.path(),
         profile: home.profile().as_str(),
         output: &target,
-        at: context.clock.now(),
+        at: context.clock().now(),
+        zone: context.zone(),
         program: PROGRAM,
     };
     let mut bar = Bar::new();
@@ -78,7 +79,7 @@ fn quick(args: &BackupArgs, context: &Context, output: &mut Output) -> Outcome {
     let request = TakeSnapshot {
         home: context.home()?.path(),
         label: label.as_ref(),
-        at: context.clock.now(),
+        at: context.clock().now(),
     };
     let taken = request
         .run()
@@ -102,7 +103,7 @@ fn quick(args: &BackupArgs, context: &Context, output: &mut Output) -> Outcome {
 
 /// The file to write: as given, in the directory that was given, or among the home's backups.
 fn target_of(args: &BackupArgs, context: &Context) -> Outcome<PathBuf> {
-    let now = context.clock.now().to_zoned(local_zone());
+    let now = context.clock().local();
     let name = format!("hermes-backup-{}.zip", now.strftime("%Y%m%d-%H%M%S"));
     match &args.output {
         Some(folder) if folder.is_dir() => Ok(free_name(folder, &name)),

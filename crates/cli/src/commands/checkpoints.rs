@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hermes_config::{Config, Variable};
 use hermes_tools::{Checkpoints, Restored, Snapshot};
+use jiff::tz::TimeZone;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -27,8 +29,11 @@ pub(crate) fn run(args: CheckpointsArgs, context: &Context, output: &mut Output)
         config,
         home,
         &Trusted::new(context, config, home),
-        context.environment.filled("HOME").map(PathBuf::from),
-        context.clock.clone(),
+        context
+            .environment
+            .filled(&Variable::HOME)
+            .map(PathBuf::from),
+        context.clock().clone(),
     );
     let checkpoints = Checkpoints::new(settings);
     let directory = context.directory().unwrap_or_default();
@@ -37,11 +42,11 @@ pub(crate) fn run(args: CheckpointsArgs, context: &Context, output: &mut Output)
         let cancel = CancellationToken::new();
         match command {
             CheckpointsCommand::Status { json } => {
-                status(&checkpoints, config.checkpoints.enabled, json, output).await?;
+                status(&checkpoints, config, json, context.zone(), output).await?;
             }
             CheckpointsCommand::List { json } => {
                 let snapshots = checkpoints.list(&directory, &cancel).await?;
-                list(&snapshots, json, output)?;
+                list(&snapshots, json, context.zone(), output)?;
             }
             CheckpointsCommand::Diff { which } => {
                 let diff = checkpoints.diff(&directory, &which, &cancel).await?;
@@ -83,10 +88,12 @@ pub(crate) fn run(args: CheckpointsArgs, context: &Context, output: &mut Output)
 
 async fn status(
     checkpoints: &Arc<Checkpoints>,
-    enabled: bool,
+    config: &Config,
     as_json: bool,
+    zone: &TimeZone,
     output: &mut Output,
 ) -> Outcome {
+    let enabled = config.checkpoints.enabled;
     let status = checkpoints.status(&CancellationToken::new()).await?;
     if as_json {
         let projects: Vec<_> = status
@@ -124,14 +131,19 @@ async fn status(
         table.row([
             format!("{}{gone}", project.workdir.display()),
             project.snapshots.to_string(),
-            show(project.last_touch),
+            show(project.last_touch, zone),
         ]);
     }
     Ok(table.print(output)?)
 }
 
 /// The checkpoints of a directory, numbered as other commands take them.
-pub(super) fn list(snapshots: &[Snapshot], as_json: bool, output: &mut Output) -> Outcome {
+pub(super) fn list(
+    snapshots: &[Snapshot],
+    as_json: bool,
+    zone: &TimeZone,
+    output: &mut Output,
+) -> Outcome {
     if as_json {
         let numbered = snapshots.iter().zip(1..);
         let snapshots: Vec<_> = numbered
@@ -154,7 +166,7 @@ pub(super) fn list(snapshots: &[Snapshot], as_json: bool, output: &mut Output) -
         table.row([
             number.to_string(),
             snapshot.hash.chars().take(8).collect(),
-            show(snapshot.taken_at as f64),
+            show(snapshot.taken_at as f64, zone),
             one_line(&snapshot.reason),
         ]);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_config::{Home, Loaded};
+use hermes_config::{Home, Loaded, Variable};
 use hermes_core::{FailureKind, Random, SystemRandom};
 use hermes_exec::{Growing, Place};
 use hermes_skills::hub::condition;
@@ -72,6 +72,12 @@ fn findings(context: &Context) -> Vec<Finding> {
     let mut found = vec![home(&scene)];
     let checks = Checks::run(&scene, context);
     found.extend(several("settings", checks.settings, "no faults"));
+    let idle = scene.loaded.iter().flat_map(|loaded| &loaded.idle);
+    found.extend(idle.map(|idle| Finding {
+        about: "settings",
+        standing: Standing::Weak,
+        text: idle.to_string(),
+    }));
     found.extend(several("database", checks.database, "no faults"));
     found.push(model(context));
     let Some((loaded, home)) = scene.loaded.as_ref().zip(scene.home.as_ref()) else {
@@ -127,7 +133,7 @@ fn findings(context: &Context) -> Vec<Finding> {
 
 /// What was installed from elsewhere, and whether GitHub knows us.
 fn skills(context: &Context, loaded: &Loaded, home: &Home) -> Finding {
-    let looked = condition(&home.skills_dir(), context.clock.clone());
+    let looked = condition(&home.skills_dir(), context.clock().clone());
     let condition = match looked {
         Ok(condition) => condition,
         Err(error) => return bad("skills", format!("{error}; {}", error.hint())),
@@ -162,9 +168,13 @@ fn skills(context: &Context, loaded: &Loaded, home: &Home) -> Finding {
             text: troubles.join("; "),
         };
     }
-    let known = ["GITHUB_TOKEN", "GH_TOKEN", "GITHUB_APP_ID"]
-        .iter()
-        .any(|name| loaded.environment.filled(name).is_some());
+    let known = [
+        Variable::GITHUB_TOKEN,
+        Variable::GH_TOKEN,
+        Variable::GITHUB_APP_ID,
+    ]
+    .iter()
+    .any(|variable| loaded.environment.filled(variable).is_some());
     let key = if known {
         "GitHub is asked with a key"
     } else {

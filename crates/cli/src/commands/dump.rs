@@ -5,7 +5,7 @@ mod system;
 
 use std::io;
 
-use hermes_config::Environment;
+use hermes_config::{Environment, Variable};
 use serde_json::{Map, Value as Json, json};
 
 use super::status::keys::keys;
@@ -121,7 +121,7 @@ fn features(scene: &Scene, clean: impl Fn(&str) -> String) -> Json {
 
 /// The text with the user's home directory as `~`.
 fn with_tilde(text: &str, environment: &Environment) -> String {
-    let home = environment.filled("HOME").unwrap_or_default();
+    let home = environment.filled(&Variable::HOME).unwrap_or_default();
     let home = home.trim_end_matches('/');
     if home.is_empty() {
         return text.to_owned();

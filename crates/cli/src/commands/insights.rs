@@ -6,7 +6,6 @@ mod page;
 mod plot;
 mod words;
 
-use hermes_core::local_zone;
 use hermes_store::Period;
 
 use crate::args::report::InsightsArgs;
@@ -19,8 +18,8 @@ use page::Page;
 const DAY: f64 = 86_400.0;
 
 pub(crate) fn run(args: &InsightsArgs, context: &Context, output: &mut Output) -> Outcome {
-    let now = context.clock.now().as_duration().as_secs_f64();
-    let zone = local_zone();
+    let now = context.clock().now().as_duration().as_secs_f64();
+    let zone = context.zone();
     let period = Period {
         since: now - f64::from(args.days) * DAY,
         source: args.source.clone(),
@@ -28,12 +27,12 @@ pub(crate) fn run(args: &InsightsArgs, context: &Context, output: &mut Output) -
     };
     let found = context.conversations()?.insights(period).wait()?;
     if args.json {
-        return Ok(output.json(&document::document(args, &found, now, &zone))?);
+        return Ok(output.json(&document::document(args, &found, now, zone))?);
     }
     let page = Page {
         days: args.days,
         source: args.source.as_deref(),
-        zone: &zone,
+        zone,
         layout: Layout::of(&context.environment, output),
     };
     Ok(page.print(&found, output)?)

@@ -1,6 +1,7 @@
 //! The log of changes to memory and skills, as lists show it.
 
 use hermes_store::JournalEntry;
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::complaint::Outcome;
@@ -9,15 +10,17 @@ use crate::table::Table;
 use crate::when::{iso, show};
 
 /// How changes are listed.
-pub(super) struct Listing {
+pub(super) struct Listing<'a> {
     pub(super) json: bool,
+    /// The time zone times are told in.
+    pub(super) zone: &'a TimeZone,
     /// What the place of a change is called in JSON.
     pub(super) place: &'static str,
     /// What is said when there are none.
     pub(super) nothing: &'static str,
 }
 
-pub(super) fn list(changes: Vec<JournalEntry>, how: &Listing, output: &mut Output) -> Outcome {
+pub(super) fn list(changes: Vec<JournalEntry>, how: &Listing<'_>, output: &mut Output) -> Outcome {
     if how.json {
         let changes = changes.into_iter().map(|change| {
             json!({
@@ -46,7 +49,7 @@ pub(super) fn list(changes: Vec<JournalEntry>, how: &Listing, output: &mut Outpu
         };
         table.row([
             change.id.to_string(),
-            show(change.at),
+            show(change.at, how.zone),
             change.origin.word().to_owned(),
             change.subject,
             format!("{}{undone}", change.summary),

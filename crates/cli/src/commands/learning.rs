@@ -26,6 +26,7 @@ fn log(args: &LogArgs, context: &Context, output: &mut Output) -> Outcome {
     let changes = context.store()?.journal(filter, args.limit).wait()?;
     let how = Listing {
         json: args.json,
+        zone: context.zone(),
         place: "subject",
         nothing: "Nothing was learned yet.",
     };

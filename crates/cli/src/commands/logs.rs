@@ -25,7 +25,10 @@ pub(crate) fn run(args: &LogsArgs, context: &Context, output: &mut Output) -> Ou
         return list::list(args, context, output);
     };
     let filter = Filter::new(args, context)?;
-    let form = if args.json { Form::Json } else { Form::Text };
+    let form = match args.json {
+        true => Form::Json(context.zone()),
+        false => Form::Text,
+    };
     let found = tail::tail(&log, &filter, args.lines).map_err(unreadable(&log.path))?;
     if found.end.is_none() {
         if !args.follow {

@@ -65,8 +65,8 @@ pub(crate) fn run(args: MemoryArgs, context: &Context, output: &mut Output) -> O
             change::remove(&desk, &targets(target), &which.join(" "), output)
         }
         MemoryCommand::Undo { id } => change::undo(&desk, id, output),
-        MemoryCommand::Log { limit, json } => show::log(&desk, limit, json, output),
-        MemoryCommand::Pending { json } => pending::list(&desk, json, output),
+        MemoryCommand::Log { limit, json } => show::log(&desk, limit, json, context, output),
+        MemoryCommand::Pending { json } => pending::list(&desk, json, context, output),
         MemoryCommand::Approve { which } => pending::approve(&desk, &which, context, output),
         MemoryCommand::Reject { which } => pending::reject(&desk, &which, output),
         MemoryCommand::Tidy { target } => change::tidy(&desk, target.into(), output),

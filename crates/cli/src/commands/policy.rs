@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hermes_config::{ApprovalMode, Config};
+use hermes_config::{ApprovalMode, Config, Variable};
 use hermes_exec::isolation;
 use hermes_policy::{
     Approvals, Audience, Because, Finding, Judgement, Review, Severity, Standing, Step,
@@ -34,7 +34,11 @@ fn check(command: &str, as_json: bool, context: &Context, output: &mut Output) -
     let found = judge(
         command,
         &Surroundings {
-            home: context.environment.filled("HOME").unwrap_or("/").to_owned(),
+            home: context
+                .environment
+                .filled(&Variable::HOME)
+                .unwrap_or("/")
+                .to_owned(),
             product_home: context.home()?.path().display().to_string(),
             cwd: context
                 .directory()
@@ -45,7 +49,10 @@ fn check(command: &str, as_json: bool, context: &Context, output: &mut Output) -
             isolation: isolation(&config.terminal),
         },
     );
-    let sudo_password = context.environment.filled("SUDO_PASSWORD").is_some();
+    let sudo_password = context
+        .environment
+        .filled(&Variable::SUDO_PASSWORD)
+        .is_some();
     let judgement = settled(found, command, &config, sudo_password);
     if as_json {
         return Ok(output.json(&json!(judgement))?);
@@ -167,7 +174,7 @@ fn log(
     let mut table = Table::new(["WHEN", "OUTCOME", "BY", "CATEGORIES", "WHAT"]);
     for decision in decisions {
         table.row([
-            show(decision.at),
+            show(decision.at, context.zone()),
             json!(decision.outcome)
                 .as_str()
                 .unwrap_or_default()

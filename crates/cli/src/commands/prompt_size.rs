@@ -50,7 +50,7 @@ pub(crate) fn run(args: &PromptSizeArgs, context: &Context, output: &mut Output)
         tools,
         programs: &context.programs(),
         external: &external,
-        now: context.clock.now(),
+        now: context.clock().local(),
     });
     if args.json {
         return Ok(output.json(&document(&size, &args.platform))?);

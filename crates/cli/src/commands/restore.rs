@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ImportArgs, context: &Context, output: &mut Output) -> 
         home: home.path(),
         is_root: home.profile().is_default(),
         snapshot: label.as_ref(),
-        at: context.clock.now(),
+        at: context.clock().now(),
     };
     let mut bar = Bar::new();
     let restored = request.run(&mut archive, &mut |progress| bar.show(progress));
@@ -100,7 +100,7 @@ fn put_back(kept: &KeptSnapshot, context: &Context) -> Outcome<Restored> {
         home: home.path(),
         is_root: home.profile().is_default(),
         snapshot: Some(&label),
-        at: context.clock.now(),
+        at: context.clock().now(),
     };
     let restored = request
         .run_snapshot(kept)

@@ -8,6 +8,7 @@ use hermes_config::{Backend as Choice, Home};
 use hermes_core::SystemRandom;
 use hermes_exec::sandboxes::{self, Operator, Reclaimed, Sandbox};
 use hermes_exec::{BackendConfig, ExecError};
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::ask::confirm;
@@ -26,7 +27,9 @@ pub(crate) fn run(args: SandboxArgs, context: &Context, output: &mut Output) -> 
     let _entered = runtime.enter();
     runtime.block_on(async {
         match args.command {
-            SandboxCommand::Ls { json } => list(&Place::of(context)?, json, output).await,
+            SandboxCommand::Ls { json } => {
+                list(&Place::of(context)?, json, context.zone(), output).await
+            }
             SandboxCommand::Rm { idle: true, .. } => {
                 reclaim(&Place::of(context)?, context, output).await
             }
@@ -118,7 +121,7 @@ impl Place {
     }
 }
 
-async fn list(place: &Place, as_json: bool, output: &mut Output) -> Outcome {
+async fn list(place: &Place, as_json: bool, zone: &TimeZone, output: &mut Output) -> Outcome {
     let found = place.found().await?;
     if as_json {
         let found: Vec<_> = found.iter().map(as_value).collect();
@@ -141,7 +144,7 @@ async fn list(place: &Place, as_json: bool, output: &mut Output) -> Outcome {
             state.to_owned(),
             users,
             sandbox.profile,
-            show(sandbox.created_at as f64),
+            show(sandbox.created_at as f64, zone),
         ]);
     }
     Ok(table.print(output)?)
@@ -191,7 +194,7 @@ async fn remove_files(wanted: &[Sandbox], others: &[Sandbox], output: &mut Outpu
 
 async fn reclaim(place: &Place, context: &Context, output: &mut Output) -> Outcome {
     let profile = place.home.profile().to_string();
-    let clock = &*context.clock;
+    let clock = &**context.clock();
     let (operator, folder) = place.operator()?;
     let reclaimed = sandboxes::reclaim(operator, folder, &profile, clock).await?;
     if reclaimed.is_empty() {

@@ -62,7 +62,7 @@ pub(crate) fn carry_out(
         json: false,
     }));
     let ground = Ground::new(context, asking, reaching(&command))?;
-    let recovered = recover(&context.home()?.skills_dir(), context.clock.clone())?;
+    let recovered = recover(&context.home()?.skills_dir(), context.clock().clone())?;
     told(recovered, output)?;
     match command {
         SkillsCommand::Browse(args) => find::browse(&args, &ground, output)?,

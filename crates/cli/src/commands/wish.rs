@@ -45,7 +45,7 @@ impl Wish {
             ..models.request(&chosen)
         };
         let own = self.key_env.as_deref();
-        let own = own.and_then(|name| models.loaded.environment.filled(name));
+        let own = own.and_then(|name| models.loaded.environment.filled_named(name));
         let own = self.api_key.as_deref().or(own);
         let (resolved, lack) = match resolve::resolve(&request(own)) {
             Ok(resolved) => (resolved, None),

@@ -16,7 +16,7 @@ impl Hands {
         let files: Arc<dyn Files> = match here {
             true => {
                 let journals = self.home.cache_dir().join("edits");
-                Arc::new(NativeFiles::new(self.user_home.clone()).with_journals(journals))
+                Arc::new(NativeFiles::new(self.user.home.clone()).with_journals(journals))
             }
             false => Arc::new(FramedFiles::new(place.backend.clone(), self.random.clone())),
         };
@@ -64,7 +64,7 @@ impl Hands {
             timeout: code.timeout,
             most_calls: code.max_tool_calls,
             passthrough: self.config.terminal.env_passthrough.clone(),
-            time_zone: Some(self.config.timezone.clone()).filter(|zone| !zone.is_empty()),
+            time_zone: Some(self.config.timezone.name().to_owned()).filter(|name| !name.is_empty()),
             project_environment: self.project_environment.clone(),
         }
     }

@@ -80,10 +80,10 @@ impl Hands {
         let terminal = &self.config.terminal;
         let directory = match (terminal.cwd.as_str(), here) {
             ("" | "." | "auto" | "cwd", true) => directory.to_owned(),
-            (named, true) => directory.join(expanded(named, self.user_home.as_deref())),
+            (named, true) => directory.join(expanded(named, self.user.home.as_deref())),
             (_, false) => {
                 let ours = [directory, self.home.path()].into_iter();
-                let here: Vec<&Path> = ours.chain(self.user_home.as_deref()).collect();
+                let here: Vec<&Path> = ours.chain(self.user.home.as_deref()).collect();
                 directory_there(terminal, &here)
             }
         };
@@ -193,7 +193,7 @@ impl Hands {
             &self.config,
             directory,
             scratch,
-            self.user_home.clone(),
+            &self.user,
             &self.home,
             &self.secluded,
         );

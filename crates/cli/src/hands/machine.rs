@@ -11,7 +11,7 @@ use hermes_mcp::Borders;
 use hermes_policy::Confinement;
 
 use super::Trusted;
-use super::places::{local, network_of, sandbox, surroundings};
+use super::places::{UserFolders, local, network_of, sandbox, surroundings};
 use super::secluded::secluded;
 use super::way_out::WayOut;
 use crate::context::Context;
@@ -26,8 +26,10 @@ pub(crate) fn this_machine(
     let trusted = Trusted::new(context, config, home);
     let confiner = Arc::new(sandbox(&trusted));
     let plain = local(&config.terminal, home, &confiner, &**random);
+    let user = UserFolders::of(context);
     let walls = Arc::new(Walls {
         trusted,
+        temporary: user.temporary.clone(),
         config: config.clone(),
         random: random.clone(),
         scratch: plain.scratch.clone(),
@@ -37,7 +39,6 @@ pub(crate) fn this_machine(
         confiner: Some(walls.clone()),
         ..plain
     });
-    let user_home = context.environment.filled("HOME").map(PathBuf::from);
     let directory = context
         .directory()
         .unwrap_or_else(|| home.path().to_owned());
@@ -45,7 +46,7 @@ pub(crate) fn this_machine(
         config,
         &directory,
         backend.scratch(),
-        user_home,
+        &user,
         home,
         &secluded(context),
     );
@@ -83,6 +84,7 @@ struct Walls {
     config: Config,
     random: Arc<dyn Random>,
     scratch: PathBuf,
+    temporary: PathBuf,
     raised: OnceLock<Result<Raised, String>>,
 }
 
@@ -97,8 +99,8 @@ impl Walls {
     fn raise(&self) -> Result<Raised, String> {
         let den = Den::claim(self.scratch.clone()).map_err(|error| error.to_string())?;
         let plain = sandbox(&self.trusted);
-        let (sandbox, way_out) =
-            WayOut::open(plain, &self.config, &*self.random).map_err(|error| error.to_string())?;
+        let opened = WayOut::open(plain, &self.config, &*self.random, &self.temporary);
+        let (sandbox, way_out) = opened.map_err(|error| error.to_string())?;
         Ok(Raised {
             sandbox,
             way_out,

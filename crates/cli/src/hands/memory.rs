@@ -19,7 +19,7 @@ pub(crate) fn memory_at(context: &Context, config: &Config, home: &Home, store: 
         directory: home.memories_dir(),
         settings: (&config.memory).into(),
         store: store.clone(),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
     })
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn memory_at(context: &Context, config: &Config, home: &Home, store: 
 pub(crate) fn staging_at(context: &Context, home: &Home, random: Arc<dyn Random>) -> Staging {
     Staging {
         folder: home.pending_dir(),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         random,
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hermes_config::{
     Backend as Choice, Config, Environment, Home, SandboxMode, SandboxNetwork,
-    Terminal as TerminalSettings,
+    Terminal as TerminalSettings, Variable,
 };
 use hermes_core::{Clock, Random};
 use hermes_exec::guidance::Masking;
@@ -149,22 +149,24 @@ fn resolved(
             let loaded = context.load();
             let environment = loaded.as_ref().map(|loaded| &loaded.environment);
             let environment = environment.unwrap_or(&context.environment);
-            (owned(environment), Err(UNUSED.to_owned()))
+            (environment.clone(), Err(UNUSED.to_owned()))
         }
         Choice::Local | Choice::Docker | Choice::Ssh | Choice::Singularity => {
-            (owned(&context.environment), Err(UNUSED.to_owned()))
+            (context.environment.clone(), Err(UNUSED.to_owned()))
         }
     };
     let around = Around {
         home: home.path().to_owned(),
         launched_in: context.directory().unwrap_or_default(),
-        sockets: std::env::temp_dir().join(format!("hermes-ssh-{}", Uid::current())),
-        environment: environment.into_iter().collect(),
+        sockets: context
+            .temporary()
+            .join(format!("hermes-ssh-{}", Uid::current())),
+        environment,
         user: (Uid::current().as_raw(), Gid::current().as_raw()),
         task: "default".to_owned(),
         profile: home.profile().to_string(),
         offers,
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         local,
         network: Way {
             client: Box::new(move || client),
@@ -181,8 +183,7 @@ pub(super) fn on_another_account(context: &Context, config: &Config) -> bool {
     terminal.backend == Choice::Modal && {
         let loaded = context.load();
         let environment = loaded.as_ref().map(|loaded| &loaded.environment);
-        let environment = owned(environment.unwrap_or(&context.environment));
-        on_another(terminal, &environment.into_iter().collect())
+        on_another(terminal, environment.unwrap_or(&context.environment))
     }
 }
 
@@ -213,13 +214,13 @@ pub(super) fn network_of(config: &Config) -> Network {
 }
 
 /// The environment with the secrets of the home in it, and a client for the network as it is set up.
-fn connected(context: &Context) -> (Vec<(String, String)>, Result<HttpClient, String>) {
+fn connected(context: &Context) -> (Environment, Result<HttpClient, String>) {
     match context.load() {
         Ok(loaded) => (
-            owned(&loaded.environment),
+            loaded.environment.clone(),
             network::client(&loaded, &context.redactor).map_err(|complaint| complaint.cause()),
         ),
-        Err(complaint) => (owned(&context.environment), Err(complaint.cause())),
+        Err(complaint) => (context.environment.clone(), Err(complaint.cause())),
     }
 }
 
@@ -277,12 +278,31 @@ pub(crate) fn environment(
     environment
 }
 
+/// The user's own directories, as the environment names them.
+#[derive(Debug, Clone)]
+pub(super) struct UserFolders {
+    pub(super) home: Option<PathBuf>,
+    pub(super) temporary: PathBuf,
+}
+
+impl UserFolders {
+    pub(super) fn of(context: &Context) -> Self {
+        Self {
+            home: context
+                .environment
+                .filled(&Variable::HOME)
+                .map(PathBuf::from),
+            temporary: context.temporary(),
+        }
+    }
+}
+
 /// The directories a session's confinement is made from.
 pub(super) fn surroundings(
     config: &Config,
     workspace: &Path,
     scratch: PathBuf,
-    user_home: Option<PathBuf>,
+    user: &UserFolders,
     home: &Home,
     secluded: &[PathBuf],
 ) -> Surroundings {
@@ -290,7 +310,7 @@ pub(super) fn surroundings(
     let expanded = |paths: &[String]| -> Vec<PathBuf> {
         let paths = paths.iter();
         paths
-            .map(|path| super::kits::expanded(path, user_home.as_deref()))
+            .map(|path| super::kits::expanded(path, user.home.as_deref()))
             .collect()
     };
     let mut hidden = expanded(&sandbox.hidden);
@@ -300,10 +320,10 @@ pub(super) fn surroundings(
     Surroundings {
         workspace: workspace.to_owned(),
         scratch,
-        temporary: vec![std::env::temp_dir(), PathBuf::from("/var/tmp")],
+        temporary: vec![user.temporary.clone(), PathBuf::from("/var/tmp")],
         writable: expanded(&sandbox.writable),
         hidden,
-        home: user_home,
+        home: user.home.clone(),
         product_home: home.path().to_owned(),
     }
 }
@@ -405,17 +425,16 @@ impl Confine {
 
 /// How commands on this machine would be confined, for people. Blocks for a moment.
 pub(crate) fn confined(context: &Context, config: &Arc<Config>, home: &Home) -> Confined {
-    let user_home = context.environment.filled("HOME").map(PathBuf::from);
+    let user = UserFolders::of(context);
     let directory = context.directory().unwrap_or_default();
-    let temporary = std::env::temp_dir();
     let confine = Confine {
         sandbox: Arc::new(sandbox(&Trusted::new(context, config, home))),
         config: config.clone(),
         surroundings: surroundings(
             config,
             &directory,
-            temporary,
-            user_home,
+            user.temporary.clone(),
+            &user,
             home,
             &secluded(context),
         ),

@@ -12,7 +12,7 @@ use hermes_policy::{Confinement, Mode, Network};
 use hermes_tools::Confined;
 
 use super::Hands;
-use super::places::{Confine, surroundings};
+use super::places::{Confine, UserFolders, surroundings};
 
 /// Git on this machine.
 pub(crate) struct Repositories {
@@ -21,8 +21,7 @@ pub(crate) struct Repositories {
     environment: Vec<(String, String)>,
     sandbox: Arc<Sandbox>,
     config: Arc<Config>,
-    scratch: PathBuf,
-    user_home: Option<PathBuf>,
+    user: UserFolders,
     home: Home,
     secluded: Vec<PathBuf>,
 }
@@ -35,8 +34,7 @@ impl Hands {
             environment: self.trusted.environment(&self.environment),
             sandbox: self.sandbox.clone(),
             config: self.config.clone(),
-            scratch: std::env::temp_dir(),
-            user_home: self.user_home.clone(),
+            user: self.user.clone(),
             home: self.home.clone(),
             secluded: self.secluded.clone(),
         }
@@ -64,8 +62,8 @@ impl Git for Repositories {
                 surroundings: surroundings(
                     &self.config,
                     directory,
-                    self.scratch.clone(),
-                    self.user_home.clone(),
+                    self.user.temporary.clone(),
+                    &self.user,
                     &self.home,
                     &self.secluded,
                 ),

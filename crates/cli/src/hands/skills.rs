@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hermes_config::{Config, DotEnv, EnvName, Home, ManagedScope, Settings};
+use hermes_config::{Config, DotEnv, EnvName, Home, ManagedScope, Settings, Variable};
 use hermes_core::{Random, SessionId, Tool};
 use hermes_exec::{Granted, Growing, Offer, Source, SourceKind};
 use hermes_policy::FileRules;
@@ -37,7 +37,7 @@ pub(crate) fn no_skills(context: &Context, config: &Config, home: &Home) -> Libr
         locality: locality(context),
         shipped: Shipped::Nothing,
         surroundings: Arc::new(Bare),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
     })
 }
 
@@ -48,7 +48,7 @@ fn library(
     surroundings: Arc<dyn Surroundings>,
 ) -> Library {
     let environment = &context.environment;
-    let user_home = environment.filled("HOME").map(Path::new);
+    let user_home = environment.filled(&Variable::HOME).map(Path::new);
     let mut roots = roots(
         home.path(),
         &config.skills.external_dirs,
@@ -65,26 +65,26 @@ fn library(
         locality: locality(context),
         shipped: shipped(context),
         surroundings,
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
     })
 }
 
 /// The skills that come with the program.
 pub(crate) fn shipped(context: &Context) -> Shipped {
-    match context.environment.filled("HERMES_BUNDLED_SKILLS") {
+    match context.environment.filled(&Variable::HERMES_BUNDLED_SKILLS) {
         Some(directory) => Shipped::Directory(PathBuf::from(directory)),
         None => Shipped::Embedded,
     }
 }
 
 fn locality(context: &Context) -> Locality {
-    let set = |name: &str| context.environment.filled(name).is_some();
-    let system = match set("TERMUX_VERSION") {
+    let set = |variable: &Variable| context.environment.filled(variable).is_some();
+    let system = match set(&Variable::TERMUX_VERSION) {
         true => System::Termux,
         false => System::built_for(),
     };
     let surroundings = [
-        (set("HERMES_KANBAN_TASK"), Surrounding::Kanban),
+        (set(&Variable::HERMES_KANBAN_TASK), Surrounding::Kanban),
         (Path::new("/.dockerenv").exists(), Surrounding::Docker),
         (Path::new("/run/s6").exists(), Surrounding::S6),
     ];
@@ -99,7 +99,7 @@ fn locality(context: &Context) -> Locality {
 
 /// The directory of bundles of skills.
 pub(crate) fn bundles_at(context: &Context, home: &Home) -> PathBuf {
-    match context.environment.filled("HERMES_BUNDLES_DIR") {
+    match context.environment.filled(&Variable::HERMES_BUNDLES_DIR) {
         Some(directory) => home.path().join(directory),
         None => home.path().join("skill-bundles"),
     }
@@ -195,7 +195,7 @@ impl Grants {
             let value = file.expose(name)?;
             (!value.is_empty()).then(|| value.to_owned())
         });
-        kept.or_else(|| environment.filled(name).map(str::to_owned))
+        kept.or_else(|| environment.filled_named(name).map(str::to_owned))
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_config::{Config, Home, program_in};
+use hermes_config::{Config, Home, Variable, program_in};
 use hermes_policy::{Confinement, Mode, Network};
 
-use super::places::surroundings;
+use super::places::{UserFolders, surroundings};
 use crate::context::Context;
 
 /// The folders of our own `PATH` that commands may not write. A virtual environment in the workspace is none of
@@ -20,26 +20,22 @@ pub(crate) struct Trusted {
 impl Trusted {
     /// What the settings leave of the `PATH`.
     pub(crate) fn new(context: &Context, config: &Config, home: &Home) -> Self {
-        let user_home = context.environment.filled("HOME").map(PathBuf::from);
+        let user = UserFolders::of(context);
         let here = context.directory().unwrap_or_default();
-        let named = super::kits::expanded(&config.terminal.cwd, user_home.as_deref());
+        let named = super::kits::expanded(&config.terminal.cwd, user.home.as_deref());
         let workspaces = [here.clone(), here.join(named)];
         let mut open = Vec::new();
         for workspace in &workspaces {
-            let around = surroundings(
-                config,
-                workspace,
-                std::env::temp_dir(),
-                user_home.clone(),
-                home,
-                &[],
-            );
+            let around = surroundings(config, workspace, user.temporary.clone(), &user, home, &[]);
             let made = Confinement::for_workspace(Mode::WorkspaceWrite, &around, Network::Off);
             let real = made.writable.iter().map(|place| real(place));
             // The root is never made writable, so that nobody is left without programs there.
             open.extend(real.filter(|place| place.parent().is_some()));
         }
-        let path = context.environment.filled("PATH").unwrap_or_default();
+        let path = context
+            .environment
+            .filled(&Variable::PATH)
+            .unwrap_or_default();
         let folders = std::env::split_paths(path)
             .filter(|folder| folder.is_absolute() && !within(&open, folder))
             .collect();

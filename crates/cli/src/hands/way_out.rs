@@ -1,5 +1,7 @@
 //! The proxy through which confined commands reach the hosts that are listed for them.
 
+use std::path::Path;
+
 use hermes_config::{Config, SandboxNetwork};
 use hermes_core::Random;
 use hermes_exec::ExecError;
@@ -19,13 +21,14 @@ impl WayOut {
         sandbox: Sandbox,
         config: &Config,
         random: &dyn Random,
+        temporary: &Path,
     ) -> Result<(Sandbox, Option<Self>), ExecError> {
         let settings = &config.terminal.sandbox;
         if settings.network != SandboxNetwork::Only {
             return Ok((sandbox, None));
         }
         let name = format!("hermes-proxy-{:016x}", random.next_u64());
-        let proxy = Proxy::bind(std::env::temp_dir().join(name), &settings.allow_hosts)?;
+        let proxy = Proxy::bind(temporary.join(name), &settings.allow_hosts)?;
         let sandbox = sandbox.with_proxy(proxy.socket().to_owned());
         let (stop, serving) = (CancellationToken::new(), TaskTracker::new());
         serving.spawn(proxy.serve(stop.clone()));

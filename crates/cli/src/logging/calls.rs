@@ -42,7 +42,7 @@ impl CallLog {
         Some(Self {
             file: Mutex::new(LogFile::new(path, largest, settings.backup_count)),
             redactor: context.redactor.clone(),
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
         })
     }
 
@@ -61,7 +61,7 @@ impl CallLog {
         let redactor = self.redactor.snapshot();
         let session = redactor.redact_in(Scope::Known, call.session);
         let record = Parts {
-            at: self.clock.now(),
+            at: self.clock.local(),
             level,
             session: Some(&session),
             logger: LOGGER,

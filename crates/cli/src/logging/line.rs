@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use hermes_core::local_zone;
-use jiff::{Timestamp, civil};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned, civil};
 
 /// How bad a record is, mildest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,8 +86,8 @@ impl Header {
     }
 
     /// The moment, as far as a local time without a zone tells.
-    pub(crate) fn moment(&self) -> Option<Timestamp> {
-        let zoned = self.local.to_zoned(local_zone()).ok()?;
+    pub(crate) fn moment(&self, zone: &TimeZone) -> Option<Timestamp> {
+        let zoned = self.local.to_zoned(zone.clone()).ok()?;
         Some(zoned.timestamp())
     }
 }
@@ -120,7 +120,7 @@ fn parse_time(text: &str) -> Option<civil::DateTime> {
 /// What a record is made of.
 #[derive(Debug)]
 pub(super) struct Parts<'a> {
-    pub(super) at: Timestamp,
+    pub(super) at: Zoned,
     pub(super) level: Level,
     pub(super) session: Option<&'a str>,
     pub(super) logger: &'a str,
@@ -131,10 +131,9 @@ pub(super) struct Parts<'a> {
 impl Parts<'_> {
     /// The record with its line end, in one piece, so that one write puts it into the file.
     pub(super) fn to_line(&self) -> String {
-        let local = self.at.to_zoned(local_zone());
-        let mut line = local.strftime("%Y-%m-%d %H:%M:%S").to_string();
+        let mut line = self.at.strftime("%Y-%m-%d %H:%M:%S").to_string();
         // Writing to a string cannot fail.
-        let _ = write!(line, ",{:03} {}", local.millisecond(), self.level.word());
+        let _ = write!(line, ",{:03} {}", self.at.millisecond(), self.level.word());
         if let Some(session) = self.session {
             let _ = write!(line, " [{}]", one_word(session));
         }
@@ -213,7 +212,7 @@ mod tests {
     #[test]
     fn a_text_cannot_pass_for_a_record() {
         let parts = Parts {
-            at: "2026-07-04T12:00:00.007Z".parse().unwrap(),
+            at: "2026-07-04T12:00:00.007[UTC]".parse().unwrap(),
             level: Level::Info,
             session: Some("a] b\n"),
             logger: "cli",
@@ -233,7 +232,7 @@ mod tests {
     fn a_runaway_is_cut() {
         let text = "é".repeat(LONGEST + 10);
         let parts = Parts {
-            at: Timestamp::UNIX_EPOCH,
+            at: Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC),
             level: Level::Info,
             session: None,
             logger: "cli",

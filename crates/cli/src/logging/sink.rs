@@ -137,7 +137,7 @@ where
         let said = format!("{}{}", text.message, text.fields);
         let session = session.map(|id| redactor.redact_in(Scope::Known, &id).into_owned());
         let parts = Parts {
-            at: self.clock.now(),
+            at: self.clock.local(),
             level: level_of(*metadata.level()),
             session: session.as_deref(),
             logger: &logger_of(metadata.target()),

@@ -87,7 +87,7 @@ fn changed(before: &Environment, after: &Environment) -> Vec<String> {
         .chain(after.iter())
         .map(|(name, _)| name)
         .collect();
-    let differs = |name: &&str| before.get(name) != after.get(name);
+    let differs = |name: &&str| before.get_named(name) != after.get_named(name);
     let changed = names.into_iter().filter(differs);
     changed.map(str::to_owned).collect()
 }

@@ -1,21 +1,21 @@
 //! What a wiring is made from besides the entries of servers.
 
-use hermes_config::{Config, Either, Loaded};
+use hermes_config::{Config, Either, Loaded, Variable};
 
 /// The variables that decide how servers and the list of malicious packages are reached.
-const VARIABLES: &[&str] = &[
-    "OSV_ENDPOINT",
-    "HERMES_CA_BUNDLE",
-    "SSL_CERT_FILE",
-    "REQUESTS_CA_BUNDLE",
-    "HTTP_PROXY",
-    "http_proxy",
-    "HTTPS_PROXY",
-    "https_proxy",
-    "ALL_PROXY",
-    "all_proxy",
-    "NO_PROXY",
-    "no_proxy",
+const VARIABLES: &[Variable] = &[
+    Variable::OSV_ENDPOINT,
+    Variable::HERMES_CA_BUNDLE,
+    Variable::SSL_CERT_FILE,
+    Variable::REQUESTS_CA_BUNDLE,
+    Variable::HTTP_PROXY,
+    Variable::LOWER_HTTP_PROXY,
+    Variable::HTTPS_PROXY,
+    Variable::LOWER_HTTPS_PROXY,
+    Variable::ALL_PROXY,
+    Variable::LOWER_ALL_PROXY,
+    Variable::NO_PROXY,
+    Variable::LOWER_NO_PROXY,
 ];
 
 /// Settings that hold for all servers. When one of them changes, all are connected anew.
@@ -32,7 +32,7 @@ pub(super) struct Grounds {
 impl Grounds {
     pub(super) fn of(loaded: &Loaded) -> Self {
         let config = &loaded.config;
-        let variable = |name: &&str| loaded.environment.filled(name).map(str::to_owned);
+        let variable = |variable: &Variable| loaded.environment.filled(variable).map(str::to_owned);
         Self {
             blocked: config.mcp.blocked_strings.clone(),
             force_ipv4: config.network.force_ipv4,

@@ -56,6 +56,11 @@ struct Asked {
 }
 
 impl ModelSampler {
+    /// Tells the time.
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
     /// `main` and `session` are used where no conversation is behind a question.
     pub(crate) fn new(
         models: Arc<Models>,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hermes_config::Loaded;
+use hermes_config::{Loaded, Variable};
 use hermes_core::{FailureKind, Random, SystemRandom};
 use hermes_http::ClientSettings;
 use hermes_mcp::{
@@ -61,7 +61,7 @@ impl Wiring {
             user_home: user_home(context),
             directory: context.directory().unwrap_or_else(|| home.clone()),
             environment: loaded.environment.clone(),
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             random,
             gatekeeper: Arc::new(Gate {
                 logins: logins(context, loaded, network.clone(), None)?,
@@ -109,7 +109,7 @@ pub(crate) fn logins(
         network,
         home: context.home()?.path().to_owned(),
         user_home: user_home(context),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         person: person.map(|person| (person, Browser::new(&loaded.environment))),
         redactor: context.redactor.clone(),
     })
@@ -134,7 +134,7 @@ pub(crate) fn osv(
     network: ClientSettings,
     store: Option<&Store>,
 ) -> Outcome<Osv> {
-    let named = loaded.environment.filled("OSV_ENDPOINT");
+    let named = loaded.environment.filled(&Variable::OSV_ENDPOINT);
     let endpoint = named.unwrap_or(OSV_ENDPOINT).parse().map_err(|error| {
         Complaint::caused(FailureKind::BadInput, error)
             .hint("mend or unset OSV_ENDPOINT, the address of the list of malicious packages")
@@ -144,10 +144,13 @@ pub(crate) fn osv(
         redactor: context.redactor.clone(),
         endpoint,
         store: store.cloned(),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
     }))
 }
 
 fn user_home(context: &Context) -> Option<PathBuf> {
-    context.environment.filled("HOME").map(PathBuf::from)
+    context
+        .environment
+        .filled(&Variable::HOME)
+        .map(PathBuf::from)
 }

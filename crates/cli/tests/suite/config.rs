@@ -640,3 +640,65 @@ fn a_managed_installation_gets_no_new_profiles() {
     );
     assert!(!program.home.path().join("profiles").exists());
 }
+
+// CL-7
+#[test]
+fn a_key_of_a_service_that_is_read_by_its_variable_can_be_kept() {
+    let program = Program::new();
+    let keys = [
+        "MODAL_TOKEN_SECRET",
+        "MODAL_TOKEN_ID",
+        "DAYTONA_API_URL",
+        "AWS_SECRET_ACCESS_KEY",
+    ];
+    for key in keys {
+        program.run(&["config", "set", key, "x-1234567890"]).ok();
+        let kept = program.home.read(".env").unwrap();
+        assert!(kept.contains(&format!("{key}=x-1234567890\n")), "{kept}");
+    }
+    // What counts in the environment alone is not put where nothing would come of it.
+    let refused = program.run(&["config", "set", "HERMES_WRITE_SAFE_ROOT", "x"]);
+    assert!(!refused.code(1).stderr.is_empty());
+}
+
+// CL-41
+#[test]
+fn settings_that_nothing_reads_are_named_and_nothing_is_called_wrong() {
+    let program = Program::new();
+    program
+        .home
+        .write_config(
+            "hooks: {pre_tool_call: [{matcher: terminal, command: /bin/false}]}\n\
+             worktree: true\nagent: {gateway_timeout: 60, max_turns: 20}\n\
+             discord: {}\nstreaming: {enabled: false}\n",
+        )
+        .unwrap();
+    let found = program.run(&["config", "check"]).ok();
+    let said = program.home.scrub(&found.stdout);
+    let said: Vec<&str> = said.lines().collect();
+    let file = "[HOME]/.hermes/config.yaml";
+    // What stands there with its default is nothing to speak of.
+    assert_eq!(
+        said[said.len() - 4..],
+        [
+            &format!(
+                "note: {file}:3: agent.gateway_timeout has no effect until there is a gateway"
+            ),
+            &format!("note: {file}:1: hooks has no effect until hooks are run"),
+            &format!("note: {file}:2: worktree has no effect until Hermes makes worktrees"),
+            "nothing is wrong",
+        ]
+    );
+    let report = program.run(&["config", "check", "--json"]).ok().json();
+    let severities = report["findings"].as_array().unwrap().iter();
+    assert!(
+        severities.clone().count() == 3 && severities.clone().all(|one| one["severity"] == "note")
+    );
+    let doctor = program.run(&["doctor", "--json"]);
+    let doctor: serde_json::Value = serde_json::from_str(&doctor.stdout).unwrap();
+    let weak = doctor["findings"].as_array().unwrap().iter();
+    let mut weak = weak.filter(|one| one["about"] == "settings" && one["standing"] == "weak");
+    let text = weak.next().unwrap()["text"].as_str().unwrap();
+    assert!(text.contains("has no effect"), "{text}");
+    assert_eq!(weak.count(), 2);
+}

@@ -197,3 +197,35 @@ fn flags_mean_the_same_before_and_behind_the_command() {
     // Nothing is known of this model, so the server is asked about it too.
     assert_eq!(server.unused_steps(), 0);
 }
+
+// CL-41
+#[test]
+fn settings_that_are_relied_on_and_have_no_effect_are_named_before_the_first_word() {
+    let server = ModelServer::start(Scenario::new()).unwrap();
+    let program = quiet(
+        &server,
+        "hooks: {pre_tool_call: [{matcher: terminal, command: /bin/false}]}\n\
+         secrets: {bitwarden: {enabled: true}}\nworktree: true\nprivacy: {redact_pii: true}\n\
+         kanban: {auto_decompose: false}\n",
+    );
+    let start = || {
+        let command = program.command(&["chat", "--plain"]).stdin("");
+        let output = command.run().unwrap().ok();
+        format!("{}{}", output.stdout, output.stderr)
+    };
+    let said = start();
+    for part in [
+        "hooks has no effect until hooks are run",
+        "secrets has no effect until password managers are asked",
+        "worktree has no effect until Hermes makes worktrees",
+        "privacy.redact_pii has no effect until there is a gateway",
+    ] {
+        assert_eq!(said.matches(part).count(), 1, "{part}\n{said}");
+    }
+    assert!(!said.contains("kanban"), "{said}");
+    for key in ["hooks", "secrets", "worktree", "privacy"] {
+        program.run(&["config", "unset", key]).ok();
+    }
+    let said = start();
+    assert!(!said.contains("has no effect"), "{said}");
+}

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use super::variables::Variable;
+
 /// A variable that holds a credential or the address of a model provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProviderKey {
@@ -78,13 +80,13 @@ pub const PROVIDER_KEYS: &[ProviderKey] = &[
     of("opencode-go", "OPENCODE_GO_API_KEY"),
     of("opencode-go", "OPENCODE_GO_BASE_URL"),
     of("bedrock", "AWS_BEARER_TOKEN_BEDROCK"),
-    of("bedrock", "AWS_PROFILE"),
-    of("bedrock", "AWS_REGION"),
+    of("bedrock", Variable::AWS_PROFILE.name),
+    of("bedrock", Variable::AWS_REGION.name),
     of("bedrock", "BEDROCK_BASE_URL"),
-    of("vertex", "VERTEX_CREDENTIALS_PATH"),
-    of("vertex", "GOOGLE_APPLICATION_CREDENTIALS"),
-    of("vertex", "VERTEX_PROJECT_ID"),
-    of("vertex", "VERTEX_REGION"),
+    of("vertex", Variable::VERTEX_CREDENTIALS_PATH.name),
+    of("vertex", Variable::GOOGLE_APPLICATION_CREDENTIALS.name),
+    of("vertex", Variable::VERTEX_PROJECT_ID.name),
+    of("vertex", Variable::VERTEX_REGION.name),
     of("vertex", "VERTEX_BASE_URL"),
     of("azure-foundry", "AZURE_FOUNDRY_API_KEY"),
     of("azure-foundry", "AZURE_FOUNDRY_BASE_URL"),

@@ -13,8 +13,10 @@ pub struct Variable {
 /// What a variable stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Read by the program itself; no setting of that meaning exists.
+    /// Read by the program itself, from the environment alone; no setting of that meaning exists.
     Process,
+    /// As `Process`, and `.env` may hold it too.
+    Kept,
     /// Stands above the files, for one run.
     Override(&'static str),
     /// Fills in what no file says.
@@ -22,14 +24,10 @@ pub enum Role {
 }
 
 impl Variable {
-    const fn new(name: &'static str, about: &'static str, role: Role) -> Self {
-        Self { name, about, role }
-    }
-
     /// The setting it stands for.
     pub fn key(&self) -> Option<KeyPath> {
         match self.role {
-            Role::Process => None,
+            Role::Process | Role::Kept => None,
             Role::Override(key) | Role::Fallback(key) => KeyPath::parse(key),
         }
     }
@@ -38,527 +36,225 @@ impl Variable {
     pub fn filling(key: &KeyPath) -> Option<&'static Self> {
         VARIABLES.iter().find(|variable| match variable.role {
             Role::Fallback(name) => KeyPath::parse(name).as_ref() == Some(key),
-            Role::Process | Role::Override(_) => false,
+            Role::Process | Role::Kept | Role::Override(_) => false,
         })
     }
 }
 
-/// Every variable the program reads, besides the keys of providers and services.
-pub const VARIABLES: &[Variable] = &[
-    Variable::new(
-        "HERMES_HOME",
-        "Home directory of the program",
-        Role::Process,
-    ),
-    Variable::new("HOME", "Home directory of the user", Role::Process),
-    Variable::new(
-        "SUDO_USER",
-        "User who called sudo, whose profiles are looked at",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_MANAGED",
-        "Says that a package manager owns the installation",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_MANAGED_DIR",
-        "Directory of the settings an administrator fixed",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_IGNORE_USER_CONFIG",
-        "Leaves config.yaml out for one run",
-        Role::Process,
-    ),
-    Variable::new("NO_COLOR", "Turns colours off", Role::Process),
-    Variable::new(
-        "HERMES_IGNORE_RULES",
-        "Leaves AGENTS.md, SOUL.md and what is remembered out for one run",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_YOLO_MODE",
-        "Asks for no approvals; hard blocks still hold",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_SESSION_SOURCE",
-        "What conversations are filed under where --source says nothing",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_TUI",
-        "Uses the whole screen for a conversation; 0 does not",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_TUI_THEME",
-        "light or dark: what the terminal's text stands on",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_TUI_RESUME",
-        "Begins the whole screen with the latest conversation, or the one it names; 0 does not",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_DUMP_REQUESTS",
-        "Writes every request to a model into cache/requests, with known secrets masked",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_API_TIMEOUT",
-        "Seconds one call to a model may take",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_STREAM_STALE_TIMEOUT",
-        "Seconds a model may be silent in the middle of an answer",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_STREAM_READ_TIMEOUT",
-        "Seconds a connection to a model may carry nothing at all",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_API_CALL_STALE_TIMEOUT",
-        "Seconds to wait for an answer that comes as a whole, where a provider cannot stream",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_STREAM_STALE_GIVEUP",
-        "Silent answers in a row after which a model is not asked again; 0 is never",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_STREAM_RETRIES",
-        "Further calls after one that broke off before it said anything",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_CONCURRENT_TOOL_TIMEOUT_S",
-        "Seconds tools may run side by side, all together; 0 is no limit",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_PORTAL_BASE_URL",
-        "Where to sign in to Nous",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_INFERENCE_MODEL",
-        "Model for one run",
-        Role::Override("model.default"),
-    ),
-    Variable::new(
-        "HERMES_INFERENCE_PROVIDER",
-        "Provider for one run",
-        Role::Override("model.provider"),
-    ),
-    Variable::new("HERMES_TIMEZONE", "Time zone", Role::Override("timezone")),
-    Variable::new(
-        "HERMES_LANGUAGE",
-        "Language of the interface",
-        Role::Override("display.language"),
-    ),
-    Variable::new(
-        "HERMES_REDACT_SECRETS",
-        "Hides secrets in output",
-        Role::Override("security.redact_secrets"),
-    ),
-    Variable::new(
-        "HERMES_ALLOW_PRIVATE_URLS",
-        "Lets web tools reach private addresses",
-        Role::Override("security.allow_private_urls"),
-    ),
-    Variable::new(
-        "TIRITH_ENABLED",
-        "Has commands checked by Tirith",
-        Role::Override("security.tirith_enabled"),
-    ),
-    Variable::new(
-        "TIRITH_BIN",
-        "Program of Tirith",
-        Role::Override("security.tirith_path"),
-    ),
-    Variable::new(
-        "TIRITH_TIMEOUT",
-        "Seconds Tirith may take",
-        Role::Override("security.tirith_timeout"),
-    ),
-    Variable::new(
-        "TIRITH_FAIL_OPEN",
-        "Lets commands run when Tirith gives no answer",
-        Role::Override("security.tirith_fail_open"),
-    ),
-    Variable::new(
-        "HERMES_ACCEPT_HOOKS",
-        "Runs shell hooks without asking",
-        Role::Override("hooks_auto_accept"),
-    ),
-    Variable::new(
-        "HERMES_EPHEMERAL_SYSTEM_PROMPT",
-        "Text added to the system prompt",
-        Role::Override("agent.system_prompt"),
-    ),
-    Variable::new(
-        "HERMES_PREFILL_MESSAGES_FILE",
-        "File with messages every session starts with",
-        Role::Override("prefill_messages_file"),
-    ),
-    Variable::new(
-        "HERMES_VERIFY_ON_STOP",
-        "Sends the model back to run a check after it changed code",
-        Role::Override("agent.verify_on_stop"),
-    ),
-    Variable::new(
-        "HERMES_ENVIRONMENT_HINT",
-        "What the model should know of the machine",
-        Role::Override("agent.environment_hint"),
-    ),
-    Variable::new(
-        "HERMES_OPENROUTER_CACHE",
-        "Lets OpenRouter answer a repeated request from its cache",
-        Role::Override("openrouter.response_cache"),
-    ),
-    Variable::new(
-        "HERMES_OPENROUTER_CACHE_TTL",
-        "Seconds such an answer is kept",
-        Role::Override("openrouter.response_cache_ttl"),
-    ),
-    Variable::new(
-        "HERMES_MODEL",
-        "Model when no file names one",
-        Role::Fallback("model.default"),
-    ),
-    Variable::new(
-        "HERMES_MAX_TOKENS",
-        "Most tokens of one answer",
-        Role::Fallback("model.max_tokens"),
-    ),
-    Variable::new(
-        "HERMES_MAX_ITERATIONS",
-        "Most model calls in one turn",
-        Role::Fallback("agent.max_turns"),
-    ),
-    Variable::new(
-        "HERMES_TOOL_PROGRESS_MODE",
-        "How much of tool calls is shown",
-        Role::Fallback("display.tool_progress"),
-    ),
-    Variable::new(
-        "TERMINAL_ENV",
-        "Where commands run",
-        Role::Fallback("terminal.backend"),
-    ),
-    Variable::new(
-        "TERMINAL_MODAL_MODE",
-        "Whose account Modal sandboxes run on",
-        Role::Fallback("terminal.modal_mode"),
-    ),
-    Variable::new(
-        "TERMINAL_CWD",
-        "Directory commands start in",
-        Role::Fallback("terminal.cwd"),
-    ),
-    Variable::new(
-        "TERMINAL_TIMEOUT",
-        "Seconds a command may run",
-        Role::Fallback("terminal.timeout"),
-    ),
-    Variable::new(
-        "TERMINAL_MAX_FOREGROUND_TIMEOUT",
-        "Most seconds the model may ask for in the foreground",
-        Role::Fallback("terminal.max_foreground_timeout"),
-    ),
-    Variable::new(
-        "TERMINAL_LIFETIME_SECONDS",
-        "Seconds a sandbox may be idle",
-        Role::Fallback("terminal.lifetime_seconds"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_IMAGE",
-        "Image of Docker containers",
-        Role::Fallback("terminal.docker_image"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_FORWARD_ENV",
-        "Variables handed into Docker containers",
-        Role::Fallback("terminal.docker_forward_env"),
-    ),
-    Variable::new(
-        "TERMINAL_SINGULARITY_IMAGE",
-        "Image of Singularity containers",
-        Role::Fallback("terminal.singularity_image"),
-    ),
-    Variable::new(
-        "TERMINAL_MODAL_IMAGE",
-        "Image of Modal sandboxes",
-        Role::Fallback("terminal.modal_image"),
-    ),
-    Variable::new(
-        "TERMINAL_DAYTONA_IMAGE",
-        "Image of Daytona sandboxes",
-        Role::Fallback("terminal.daytona_image"),
-    ),
-    Variable::new(
-        "TERMINAL_SSH_HOST",
-        "Host of the SSH backend",
-        Role::Fallback("terminal.ssh_host"),
-    ),
-    Variable::new(
-        "TERMINAL_SSH_USER",
-        "User of the SSH backend",
-        Role::Fallback("terminal.ssh_user"),
-    ),
-    Variable::new(
-        "TERMINAL_SSH_PORT",
-        "Port of the SSH backend",
-        Role::Fallback("terminal.ssh_port"),
-    ),
-    Variable::new(
-        "TERMINAL_SSH_KEY",
-        "Key file of the SSH backend",
-        Role::Fallback("terminal.ssh_key"),
-    ),
-    Variable::new(
-        "TERMINAL_CONTAINER_CPU",
-        "Processors of a container",
-        Role::Fallback("terminal.container_cpu"),
-    ),
-    Variable::new(
-        "TERMINAL_CONTAINER_MEMORY",
-        "Megabytes of memory of a container",
-        Role::Fallback("terminal.container_memory"),
-    ),
-    Variable::new(
-        "TERMINAL_CONTAINER_DISK",
-        "Megabytes of disk of a container",
-        Role::Fallback("terminal.container_disk"),
-    ),
-    Variable::new(
-        "TERMINAL_CONTAINER_PERSISTENT",
-        "Keeps the files of a container",
-        Role::Fallback("terminal.container_persistent"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_VOLUMES",
-        "Volumes of Docker containers, as a JSON list",
-        Role::Fallback("terminal.docker_volumes"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_ENV",
-        "Variables set in Docker containers, as JSON",
-        Role::Fallback("terminal.docker_env"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_MOUNT_CWD_TO_WORKSPACE",
-        "Mounts the start directory into the container",
-        Role::Fallback("terminal.docker_mount_cwd_to_workspace"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_NETWORK",
-        "Lets Docker containers reach the network",
-        Role::Fallback("terminal.docker_network"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_EXTRA_ARGS",
-        "More arguments of docker run, as a JSON list",
-        Role::Fallback("terminal.docker_extra_args"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_RUN_AS_HOST_USER",
-        "Runs as your own user in Docker containers",
-        Role::Fallback("terminal.docker_run_as_host_user"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_PERSIST_ACROSS_PROCESSES",
-        "Keeps a Docker container for the next process",
-        Role::Fallback("terminal.docker_persist_across_processes"),
-    ),
-    Variable::new(
-        "TERMINAL_DOCKER_ORPHAN_REAPER",
-        "Removes Docker containers nobody owns",
-        Role::Fallback("terminal.docker_orphan_reaper"),
-    ),
-    Variable::new(
-        "TERMINAL_SANDBOX_DIR",
-        "Directory of sandboxes",
-        Role::Fallback("terminal.sandbox_dir"),
-    ),
-    Variable::new(
-        "TERMINAL_HOME_MODE",
-        "Home directory that commands get: auto, real or profile",
-        Role::Fallback("terminal.home_mode"),
-    ),
-    Variable::new(
-        "TERMINAL_ENV_PASSTHROUGH",
-        "Variables that commands see, as a JSON list",
-        Role::Fallback("terminal.env_passthrough"),
-    ),
-    Variable::new(
-        "TERMINAL_CREDENTIAL_FILES",
-        "Files of the home that sandboxes may read, as a JSON list",
-        Role::Fallback("terminal.credential_files"),
-    ),
-    Variable::new(
-        "TERMINAL_SHELL_INIT_FILES",
-        "Files a shell reads when it starts, as a JSON list",
-        Role::Fallback("terminal.shell_init_files"),
-    ),
-    Variable::new(
-        "TERMINAL_AUTO_SOURCE_BASHRC",
-        "Reads the user's shell files at the start",
-        Role::Fallback("terminal.auto_source_bashrc"),
-    ),
-    Variable::new(
-        "TERMINAL_DAEMON_TERM_GRACE_SECONDS",
-        "Seconds a process in the background gets to end before it is killed",
-        Role::Fallback("terminal.daemon_term_grace_seconds"),
-    ),
-    Variable::new(
-        "TERMINAL_PERSISTENT_SHELL",
-        "Keeps one shell for all commands",
-        Role::Fallback("terminal.persistent_shell"),
-    ),
-    Variable::new(
-        "AUXILIARY_VISION_PROVIDER",
-        "Provider of the vision helper",
-        Role::Fallback("auxiliary.vision.provider"),
-    ),
-    Variable::new(
-        "AUXILIARY_VISION_MODEL",
-        "Model of the vision helper",
-        Role::Fallback("auxiliary.vision.model"),
-    ),
-    Variable::new(
-        "AUXILIARY_VISION_BASE_URL",
-        "Address of the vision helper",
-        Role::Fallback("auxiliary.vision.base_url"),
-    ),
-    Variable::new(
-        "AUXILIARY_VISION_API_KEY",
-        "Key of the vision helper",
-        Role::Fallback("auxiliary.vision.api_key"),
-    ),
-    Variable::new(
-        "AUXILIARY_WEB_EXTRACT_PROVIDER",
-        "Provider of the web_extract helper",
-        Role::Fallback("auxiliary.web_extract.provider"),
-    ),
-    Variable::new(
-        "AUXILIARY_WEB_EXTRACT_MODEL",
-        "Model of the web_extract helper",
-        Role::Fallback("auxiliary.web_extract.model"),
-    ),
-    Variable::new(
-        "AUXILIARY_WEB_EXTRACT_BASE_URL",
-        "Address of the web_extract helper",
-        Role::Fallback("auxiliary.web_extract.base_url"),
-    ),
-    Variable::new(
-        "AUXILIARY_WEB_EXTRACT_API_KEY",
-        "Key of the web_extract helper",
-        Role::Fallback("auxiliary.web_extract.api_key"),
-    ),
-    Variable::new(
-        "AUXILIARY_APPROVAL_PROVIDER",
-        "Provider of the approval helper",
-        Role::Fallback("auxiliary.approval.provider"),
-    ),
-    Variable::new(
-        "AUXILIARY_APPROVAL_MODEL",
-        "Model of the approval helper",
-        Role::Fallback("auxiliary.approval.model"),
-    ),
-    Variable::new(
-        "AUXILIARY_APPROVAL_BASE_URL",
-        "Address of the approval helper",
-        Role::Fallback("auxiliary.approval.base_url"),
-    ),
-    Variable::new(
-        "AUXILIARY_APPROVAL_API_KEY",
-        "Key of the approval helper",
-        Role::Fallback("auxiliary.approval.api_key"),
-    ),
-    Variable::new(
-        "OSV_ENDPOINT",
-        "Address of the list of malicious packages that MCP servers are checked against",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_BUNDLED_SKILLS",
-        "Directory of skills in place of those that come with the program",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_BUNDLES_DIR",
-        "Directory of bundles of skills",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_KANBAN_TASK",
-        "Task on the board this run works on",
-        Role::Process,
-    ),
-    Variable::new(
-        "TERMUX_VERSION",
-        "Set on telephones, where other skills work",
-        Role::Process,
-    ),
-    Variable::new(
-        "HERMES_SKILLS_INDEX_URL",
-        "Address of the list of skills",
-        Role::Override("skills.hub.index_url"),
-    ),
-    Variable::new(
-        "HERMES_SKILLS_SH_URL",
-        "Address of skills.sh",
-        Role::Override("skills.hub.skills_sh_url"),
-    ),
-    Variable::new(
-        "HERMES_SKILLS_GITHUB_URL",
-        "Address of GitHub's API for skills",
-        Role::Override("skills.hub.github_url"),
-    ),
-    Variable::new(
-        "HERMES_SKILLS_CLAWHUB_URL",
-        "Address of ClawHub",
-        Role::Override("skills.hub.clawhub_url"),
-    ),
-    Variable::new(
-        "HERMES_SKILLS_LOBEHUB_URL",
-        "Address of LobeHub",
-        Role::Override("skills.hub.lobehub_url"),
-    ),
-    Variable::new(
-        "HERMES_SKILLS_BROWSE_SH_URL",
-        "Address of browse.sh",
-        Role::Override("skills.hub.browse_sh_url"),
-    ),
-    Variable::new(
-        "HERMES_OPTIONAL_SKILLS",
-        "Directory of the official skills that are not installed from the start",
-        Role::Process,
-    ),
-    Variable::new(
-        "BROWSER",
-        "Programs that open a login page, separated by colons",
-        Role::Process,
-    ),
-    Variable::new(
-        "DISPLAY",
-        "Says that a desktop is there to open a login page on",
-        Role::Process,
-    ),
-    Variable::new("WAYLAND_DISPLAY", "The same for Wayland", Role::Process),
-    Variable::new(
-        "SSH_CONNECTION",
-        "Says that the desktop is elsewhere",
-        Role::Process,
-    ),
-    Variable::new("SSH_CLIENT", "The same", Role::Process),
-    Variable::new("SSH_TTY", "The same", Role::Process),
-];
+/// Declares each as a constant of `Variable`, by which alone it can be read, and puts all into one table.
+macro_rules! variables {
+    ($( $constant:ident $([$name:literal])? $role:ident $(($key:literal))? : $about:literal; )*) => {
+        impl Variable {
+            $(
+                #[doc = $about]
+                pub const $constant: Self = Self {
+                    name: variables!(@name $constant $($name)?),
+                    about: $about,
+                    role: Role::$role $(($key))?,
+                };
+            )*
+        }
+
+        /// Every variable the program reads, besides the keys and addresses of providers and services that it knows
+        /// by tables of their own.
+        pub const VARIABLES: &[Variable] = &[ $( Variable::$constant ),* ];
+    };
+    (@name $constant:ident) => { stringify!($constant) };
+    (@name $constant:ident $name:literal) => { $name };
+}
+
+variables! {
+    HERMES_HOME Process: "Home directory of the program";
+    HOME Process: "Home directory of the user";
+    PATH Process: "Directories that programs are found in";
+    TMPDIR Process: "Directory for files that nobody keeps";
+    TZ Process: "Time zone where `timezone` names none";
+    USER Process: "Name of the user";
+    SUDO_USER Process: "User who called sudo, whose profiles are looked at";
+    HERMES_MANAGED Process: "Says that a package manager owns the installation";
+    HERMES_MANAGED_DIR Process: "Directory of the settings an administrator fixed";
+    HERMES_IGNORE_USER_CONFIG Process: "Leaves config.yaml out for one run";
+    NO_COLOR Process: "Turns colours off";
+    HERMES_IGNORE_RULES Process: "Leaves AGENTS.md, SOUL.md and what is remembered out for one run";
+    HERMES_SAFE_MODE Process: "Leaves out the user's own settings, rules and servers for one run";
+    HERMES_YOLO_MODE Process: "Asks for no approvals; hard blocks still hold";
+    HERMES_SESSION_SOURCE Process: "What conversations are filed under where --source says nothing";
+    HERMES_TUI Process: "Uses the whole screen for a conversation; 0 does not";
+    HERMES_TUI_THEME Process: "light or dark: what the terminal's text stands on";
+    HERMES_TUI_RESUME Process: "Begins the whole screen with the latest conversation, or the one it names; 0 does not";
+    TERM Process: "What the terminal can show";
+    COLORTERM Process: "truecolor: the terminal shows all colours";
+    COLORFGBG Process: "Colours of the terminal, of which the last tells whether it is light or dark";
+    COLUMNS Process: "Width of what `insights` prints";
+    VISUAL Process: "Editor for settings and long messages";
+    EDITOR Process: "The same where `VISUAL` names none";
+    HERMES_DUMP_REQUESTS Process: "Writes every request to a model into cache/requests, with known secrets masked";
+    HERMES_API_TIMEOUT Kept: "Seconds one call to a model may take";
+    HERMES_STREAM_STALE_TIMEOUT Kept: "Seconds a model may be silent in the middle of an answer";
+    HERMES_STREAM_READ_TIMEOUT Kept: "Seconds a connection to a model may carry nothing at all";
+    HERMES_API_CALL_STALE_TIMEOUT Kept: "Seconds to wait for an answer that comes as a whole, where a provider cannot stream";
+    HERMES_STREAM_STALE_GIVEUP Kept: "Silent answers in a row after which a model is not asked again; 0 is never";
+    HERMES_STREAM_RETRIES Kept: "Further calls after one that broke off before it said anything";
+    HERMES_CONCURRENT_TOOL_TIMEOUT_S Kept: "Seconds tools may run side by side, all together; 0 is no limit";
+    HERMES_PORTAL_BASE_URL Kept: "Where to sign in to Nous";
+    HERMES_INFERENCE_MODEL Override("model.default"): "Model for one run";
+    HERMES_INFERENCE_PROVIDER Override("model.provider"): "Provider for one run";
+    HERMES_TIMEZONE Override("timezone"): "Time zone";
+    HERMES_LANGUAGE Override("display.language"): "Language of the interface";
+    HERMES_REDACT_SECRETS Override("security.redact_secrets"): "Hides secrets in output";
+    HERMES_ALLOW_PRIVATE_URLS Override("security.allow_private_urls"): "Lets web tools reach private addresses";
+    TIRITH_ENABLED Override("security.tirith_enabled"): "Has commands checked by Tirith";
+    TIRITH_BIN Override("security.tirith_path"): "Program of Tirith";
+    TIRITH_TIMEOUT Override("security.tirith_timeout"): "Seconds Tirith may take";
+    TIRITH_FAIL_OPEN Override("security.tirith_fail_open"): "Lets commands run when Tirith gives no answer";
+    HERMES_ACCEPT_HOOKS Override("hooks_auto_accept"): "Runs shell hooks without asking";
+    HERMES_EPHEMERAL_SYSTEM_PROMPT Override("agent.system_prompt"): "Text added to the system prompt";
+    HERMES_PREFILL_MESSAGES_FILE Override("prefill_messages_file"): "File with messages every session starts with";
+    HERMES_VERIFY_ON_STOP Override("agent.verify_on_stop"): "Sends the model back to run a check after it changed code";
+    HERMES_ENVIRONMENT_HINT Override("agent.environment_hint"): "What the model should know of the machine";
+    HERMES_OPENROUTER_CACHE Override("openrouter.response_cache"): "Lets OpenRouter answer a repeated request from its cache";
+    HERMES_OPENROUTER_CACHE_TTL Override("openrouter.response_cache_ttl"): "Seconds such an answer is kept";
+    HERMES_MODEL Fallback("model.default"): "Model when no file names one";
+    HERMES_MAX_TOKENS Fallback("model.max_tokens"): "Most tokens of one answer";
+    HERMES_MAX_ITERATIONS Fallback("agent.max_turns"): "Most model calls in one turn";
+    HERMES_TOOL_PROGRESS Kept: "Older spelling of that, which `hermes config migrate` takes over";
+    HERMES_TOOL_PROGRESS_MODE Fallback("display.tool_progress"): "How much of tool calls is shown";
+    TERMINAL_ENV Fallback("terminal.backend"): "Where commands run";
+    TERMINAL_MODAL_MODE Fallback("terminal.modal_mode"): "Whose account Modal sandboxes run on";
+    TERMINAL_CWD Fallback("terminal.cwd"): "Directory commands start in";
+    TERMINAL_TIMEOUT Fallback("terminal.timeout"): "Seconds a command may run";
+    TERMINAL_MAX_FOREGROUND_TIMEOUT Fallback("terminal.max_foreground_timeout"): "Most seconds the model may ask for in the foreground";
+    TERMINAL_LIFETIME_SECONDS Fallback("terminal.lifetime_seconds"): "Seconds a sandbox may be idle";
+    TERMINAL_DOCKER_IMAGE Fallback("terminal.docker_image"): "Image of Docker containers";
+    TERMINAL_DOCKER_FORWARD_ENV Fallback("terminal.docker_forward_env"): "Variables handed into Docker containers";
+    TERMINAL_SINGULARITY_IMAGE Fallback("terminal.singularity_image"): "Image of Singularity containers";
+    TERMINAL_MODAL_IMAGE Fallback("terminal.modal_image"): "Image of Modal sandboxes";
+    TERMINAL_DAYTONA_IMAGE Fallback("terminal.daytona_image"): "Image of Daytona sandboxes";
+    TERMINAL_SSH_HOST Fallback("terminal.ssh_host"): "Host of the SSH backend";
+    TERMINAL_SSH_USER Fallback("terminal.ssh_user"): "User of the SSH backend";
+    TERMINAL_SSH_PORT Fallback("terminal.ssh_port"): "Port of the SSH backend";
+    TERMINAL_SSH_KEY Fallback("terminal.ssh_key"): "Key file of the SSH backend";
+    TERMINAL_CONTAINER_CPU Fallback("terminal.container_cpu"): "Processors of a container";
+    TERMINAL_CONTAINER_MEMORY Fallback("terminal.container_memory"): "Megabytes of memory of a container";
+    TERMINAL_CONTAINER_DISK Fallback("terminal.container_disk"): "Megabytes of disk of a container";
+    TERMINAL_CONTAINER_PERSISTENT Fallback("terminal.container_persistent"): "Keeps the files of a container";
+    TERMINAL_DOCKER_VOLUMES Fallback("terminal.docker_volumes"): "Volumes of Docker containers, as a JSON list";
+    TERMINAL_DOCKER_ENV Fallback("terminal.docker_env"): "Variables set in Docker containers, as JSON";
+    TERMINAL_DOCKER_MOUNT_CWD_TO_WORKSPACE Fallback("terminal.docker_mount_cwd_to_workspace"): "Mounts the start directory into the container";
+    TERMINAL_DOCKER_NETWORK Fallback("terminal.docker_network"): "Lets Docker containers reach the network";
+    TERMINAL_DOCKER_EXTRA_ARGS Fallback("terminal.docker_extra_args"): "More arguments of docker run, as a JSON list";
+    TERMINAL_DOCKER_RUN_AS_HOST_USER Fallback("terminal.docker_run_as_host_user"): "Runs as your own user in Docker containers";
+    TERMINAL_DOCKER_PERSIST_ACROSS_PROCESSES Fallback("terminal.docker_persist_across_processes"): "Keeps a Docker container for the next process";
+    TERMINAL_DOCKER_ORPHAN_REAPER Fallback("terminal.docker_orphan_reaper"): "Removes Docker containers nobody owns";
+    TERMINAL_SANDBOX_DIR Fallback("terminal.sandbox_dir"): "Directory of sandboxes";
+    TERMINAL_HOME_MODE Fallback("terminal.home_mode"): "Home directory that commands get: auto, real or profile";
+    TERMINAL_ENV_PASSTHROUGH Fallback("terminal.env_passthrough"): "Variables that commands see, as a JSON list";
+    TERMINAL_CREDENTIAL_FILES Fallback("terminal.credential_files"): "Files of the home that sandboxes may read, as a JSON list";
+    TERMINAL_SHELL_INIT_FILES Fallback("terminal.shell_init_files"): "Files a shell reads when it starts, as a JSON list";
+    TERMINAL_AUTO_SOURCE_BASHRC Fallback("terminal.auto_source_bashrc"): "Reads the user's shell files at the start";
+    TERMINAL_DAEMON_TERM_GRACE_SECONDS Fallback("terminal.daemon_term_grace_seconds"): "Seconds a process in the background gets to end before it is killed";
+    TERMINAL_PERSISTENT_SHELL Fallback("terminal.persistent_shell"): "Keeps one shell for all commands";
+    AUXILIARY_VISION_PROVIDER Fallback("auxiliary.vision.provider"): "Provider of the vision helper";
+    AUXILIARY_VISION_MODEL Fallback("auxiliary.vision.model"): "Model of the vision helper";
+    AUXILIARY_VISION_BASE_URL Fallback("auxiliary.vision.base_url"): "Address of the vision helper";
+    AUXILIARY_VISION_API_KEY Fallback("auxiliary.vision.api_key"): "Key of the vision helper";
+    AUXILIARY_WEB_EXTRACT_PROVIDER Fallback("auxiliary.web_extract.provider"): "Provider of the web_extract helper";
+    AUXILIARY_WEB_EXTRACT_MODEL Fallback("auxiliary.web_extract.model"): "Model of the web_extract helper";
+    AUXILIARY_WEB_EXTRACT_BASE_URL Fallback("auxiliary.web_extract.base_url"): "Address of the web_extract helper";
+    AUXILIARY_WEB_EXTRACT_API_KEY Fallback("auxiliary.web_extract.api_key"): "Key of the web_extract helper";
+    AUXILIARY_APPROVAL_PROVIDER Fallback("auxiliary.approval.provider"): "Provider of the approval helper";
+    AUXILIARY_APPROVAL_MODEL Fallback("auxiliary.approval.model"): "Model of the approval helper";
+    AUXILIARY_APPROVAL_BASE_URL Fallback("auxiliary.approval.base_url"): "Address of the approval helper";
+    AUXILIARY_APPROVAL_API_KEY Fallback("auxiliary.approval.api_key"): "Key of the approval helper";
+    OSV_ENDPOINT Kept: "Address of the list of malicious packages that MCP servers are checked against";
+    HERMES_BUNDLED_SKILLS Process: "Directory of skills in place of those that come with the program";
+    HERMES_BUNDLES_DIR Process: "Directory of bundles of skills";
+    HERMES_KANBAN_TASK Process: "Task on the board this run works on";
+    TERMUX_VERSION Process: "Set on telephones, where other skills work";
+    HERMES_SKILLS_INDEX_URL Override("skills.hub.index_url"): "Address of the list of skills";
+    HERMES_SKILLS_SH_URL Override("skills.hub.skills_sh_url"): "Address of skills.sh";
+    HERMES_SKILLS_GITHUB_URL Override("skills.hub.github_url"): "Address of GitHub's API for skills";
+    HERMES_SKILLS_CLAWHUB_URL Override("skills.hub.clawhub_url"): "Address of ClawHub";
+    HERMES_SKILLS_LOBEHUB_URL Override("skills.hub.lobehub_url"): "Address of LobeHub";
+    HERMES_SKILLS_BROWSE_SH_URL Override("skills.hub.browse_sh_url"): "Address of browse.sh";
+    HERMES_OPTIONAL_SKILLS Process: "Directory of the official skills that are not installed from the start";
+    BROWSER Process: "Programs that open a login page, separated by colons";
+    DISPLAY Process: "Says that a desktop is there to open a login page on";
+    WAYLAND_DISPLAY Process: "The same for Wayland";
+    SSH_CONNECTION Process: "Says that the desktop is elsewhere";
+    SSH_CLIENT Process: "The same";
+    SSH_TTY Process: "The same";
+    HERMES_WRITE_SAFE_ROOT Process: "Directories, separated by colons, outside of which the file tools write nothing";
+    VIRTUAL_ENV Process: "Python environment that scripts run in";
+    CONDA_PREFIX Process: "The same of Conda";
+    SUDO_PASSWORD Kept: "Password for sudo in commands, where no setting has one";
+    DOCKER_HOST Process: "Address of the container engine";
+    XDG_RUNTIME_DIR Process: "Directory that sockets of container engines are looked for in";
+    TERMINAL_SCRATCH_DIR Process: "Directory where Apptainer keeps what is large";
+    DAYTONA_API_KEY Kept: "Key of Daytona";
+    DAYTONA_API_URL Kept: "Address of Daytona";
+    DAYTONA_TARGET Kept: "Region of Daytona that sandboxes are made in";
+    DAYTONA_ORGANIZATION_ID Kept: "Organisation of Daytona that sandboxes belong to";
+    MODAL_TOKEN_ID Kept: "First half of the token of Modal";
+    MODAL_TOKEN_SECRET Kept: "Second half of it";
+    MODAL_CONFIG_PATH Kept: "File with tokens of Modal, in place of ~/.modal.toml";
+    MODAL_PROFILE Kept: "Profile in that file";
+    MODAL_SERVER_URL Kept: "Address of Modal";
+    MODAL_ENVIRONMENT Kept: "Environment of Modal that sandboxes are made in";
+    MODAL_GATEWAY_URL Kept: "Address of the gateway that makes sandboxes of Modal";
+    TOOL_GATEWAY_USER_TOKEN Kept: "Token for that gateway";
+    TOOL_GATEWAY_SCHEME Kept: "http or https: how that gateway is reached";
+    TOOL_GATEWAY_DOMAIN Kept: "Domain of that gateway";
+    HERMES_CA_BUNDLE Kept: "File with certificates to trust beside the usual ones";
+    SSL_CERT_FILE Kept: "The same where `HERMES_CA_BUNDLE` names none";
+    REQUESTS_CA_BUNDLE Kept: "The same where neither does";
+    HTTPS_PROXY Kept: "Proxy for https";
+    LOWER_HTTPS_PROXY ["https_proxy"] Kept: "The same";
+    HTTP_PROXY Kept: "Proxy for http";
+    LOWER_HTTP_PROXY ["http_proxy"] Kept: "The same, which counts first";
+    ALL_PROXY Kept: "Proxy where those name none";
+    LOWER_ALL_PROXY ["all_proxy"] Kept: "The same";
+    NO_PROXY Kept: "Hosts that are reached without a proxy";
+    LOWER_NO_PROXY ["no_proxy"] Kept: "The same";
+    GITHUB_TOKEN Kept: "Key for GitHub";
+    GH_TOKEN Kept: "The same";
+    GITHUB_APP_ID Kept: "App that signs in to GitHub";
+    GITHUB_APP_INSTALLATION_ID Kept: "Installation of that app";
+    GITHUB_APP_PRIVATE_KEY_PATH Kept: "File with the key of that app";
+    CLAWHUB_TOKEN Kept: "Key for publishing on ClawHub";
+    HERMES_HONCHO_HOST Kept: "Entry of honcho.json that counts";
+    AWS_ACCESS_KEY_ID Kept: "First half of a key pair of AWS";
+    AWS_SECRET_ACCESS_KEY Kept: "Second half of it";
+    AWS_SESSION_TOKEN Kept: "Token of a key pair that ends";
+    AWS_PROFILE Kept: "Profile in the files of AWS";
+    AWS_REGION Kept: "Region of AWS";
+    AWS_DEFAULT_REGION Kept: "The same where `AWS_REGION` names none";
+    AWS_SHARED_CREDENTIALS_FILE Kept: "File with key pairs, in place of ~/.aws/credentials";
+    AWS_CONFIG_FILE Kept: "File with profiles, in place of ~/.aws/config";
+    AWS_ROLE_ARN Kept: "Role that is taken on with a web identity";
+    AWS_ROLE_SESSION_NAME Kept: "What its use is called in the records of AWS";
+    AWS_WEB_IDENTITY_TOKEN_FILE Kept: "File with the token of that identity";
+    AWS_CONTAINER_CREDENTIALS_FULL_URI Kept: "Where a container asks for its role";
+    AWS_CONTAINER_CREDENTIALS_RELATIVE_URI Kept: "The same, as a path";
+    AWS_CONTAINER_AUTHORIZATION_TOKEN Kept: "Token it shows there";
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE Kept: "File with that token";
+    AWS_EC2_METADATA_DISABLED Kept: "true: a machine of AWS is not asked for its role";
+    AWS_EC2_METADATA_SERVICE_ENDPOINT Kept: "Where such a machine is asked";
+    AWS_ENDPOINT_URL_STS Kept: "Address of the service that lends roles";
+    AWS_ENDPOINT_URL_SSO Kept: "Address of the service for single sign-on";
+    AZURE_TENANT_ID Kept: "Tenant of Microsoft Entra";
+    AZURE_CLIENT_ID Kept: "Application or identity of Microsoft Entra";
+    AZURE_CLIENT_SECRET Kept: "Secret of that application";
+    AZURE_FEDERATED_TOKEN_FILE Kept: "File with the token of a workload";
+    AZURE_AUTHORITY_HOST Kept: "Address of Microsoft Entra";
+    AZURE_POD_IDENTITY_AUTHORITY_HOST Kept: "Where a machine of Azure is asked for its identity";
+    IDENTITY_ENDPOINT Kept: "Where an app of Azure asks for its identity";
+    IDENTITY_HEADER Kept: "What it shows there";
+    VERTEX_CREDENTIALS_PATH Kept: "File with credentials for Vertex AI";
+    GOOGLE_APPLICATION_CREDENTIALS Kept: "The same where `VERTEX_CREDENTIALS_PATH` names none";
+    VERTEX_PROJECT_ID Kept: "Project of Vertex AI";
+    GOOGLE_CLOUD_PROJECT Kept: "The same where nothing else names one";
+    VERTEX_REGION Kept: "Region of Vertex AI";
+    CLOUDSDK_CONFIG Kept: "Directory of gcloud, in place of ~/.config/gcloud";
+    GCE_METADATA_HOST Kept: "Where a machine of Google is asked for its account";
+}

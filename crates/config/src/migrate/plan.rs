@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use super::difference::difference;
 use super::{CURRENT_VERSION, VERSION_KEY, Version, plugins, rewrite, servers, steps};
 use crate::dotenv::{EnvFile, EnvName};
-use crate::environment::Environment;
+use crate::environment::{Environment, Variable};
 use crate::files::{self, FileError};
 use crate::home::Home;
 use crate::legacy;
@@ -229,8 +229,9 @@ fn from_variables(tree: &mut Node, environment: &Environment, version: u32) {
                 .trim()
                 .to_lowercase()
         };
-        let off = ["false", "0", "no", "off"].contains(&word("HERMES_TOOL_PROGRESS").as_str());
-        let mode = word("HERMES_TOOL_PROGRESS_MODE");
+        let off =
+            ["false", "0", "no", "off"].contains(&word(&Variable::HERMES_TOOL_PROGRESS).as_str());
+        let mode = word(&Variable::HERMES_TOOL_PROGRESS_MODE);
         let key = KeyPath::of(["display", "tool_progress"]);
         match mode.as_str() {
             _ if off => fill(key, "off"),
@@ -238,7 +239,7 @@ fn from_variables(tree: &mut Node, environment: &Environment, version: u32) {
             _ => {}
         }
     }
-    if let Some(zone) = environment.filled("HERMES_TIMEZONE") {
+    if let Some(zone) = environment.filled(&Variable::HERMES_TIMEZONE) {
         fill(KeyPath::of(["timezone"]), zone.trim());
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::error::ProfileError;
-use crate::environment::Environment;
+use crate::environment::{Environment, Variable};
 use crate::home::{Home, ProfileName};
 
 /// Names that mean something to `hermes` itself.
@@ -116,9 +116,12 @@ impl Wrappers {
     /// `program` is the binary the wrappers start.
     pub fn new(environment: &Environment, program: PathBuf) -> Self {
         let directory = environment
-            .filled("HOME")
+            .filled(&Variable::HOME)
             .map(|home| Path::new(home).join(".local/bin"));
-        let search = environment.get("PATH").unwrap_or_default().split(':');
+        let search = environment
+            .get(&Variable::PATH)
+            .unwrap_or_default()
+            .split(':');
         Self {
             directory,
             search: search

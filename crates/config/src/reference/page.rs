@@ -19,13 +19,14 @@ Every key can be left out; a key set to null counts as left out. `hermes config 
 and leaves the rest of the file as it is; `hermes config check` names every key that is wrong or unknown.
 Lengths of time are in seconds unless the key says otherwise, and may have a fraction.
 `${NAME}` inside a text stands for the environment variable of that name.
+A setting that says that it has no effect is accepted and kept; who sets it is told by `hermes config check`.
 ";
 
 /// The reference of every setting: one table for each section.
 pub fn reference_page() -> String {
     let mut page = Page::default();
     if let Shape::Section(root) = Config::shape() {
-        page.section("", &root);
+        page.section("", &root, None);
     }
     let contents: Vec<_> = page.headings.iter().map(|path| link(path)).collect();
     format!(
@@ -41,12 +42,14 @@ fn variables() -> String {
     let mut text = String::from(
         "\n## Environment variables\n\n\
          Variables that override stand above `config.yaml` for one run; those that fill in count only where no \
-         file says anything. Keys of providers and services go into `.env`.\n\n\
+         file says anything. `hermes config set NAME VALUE` puts those that `.env` may hold, and the keys of providers \
+         and services, into that file.\n\n\
          | Variable | Setting | Meaning |\n| --- | --- | --- |\n",
     );
     for variable in VARIABLES {
         let setting = match variable.role {
             Role::Process => String::new(),
+            Role::Kept => "`.env` may hold it".to_owned(),
             Role::Override(key) => format!("overrides `{key}`"),
             Role::Fallback(key) => format!("fills in `{key}`"),
         };
@@ -70,20 +73,29 @@ struct Page {
 
 impl Page {
     /// Writes the table of one section, then the tables of the sections inside it.
-    fn section(&mut self, path: &str, section: &Section) {
+    ///
+    /// `no_effect` is what is said of the key it stands at, or of one above.
+    fn section(&mut self, path: &str, section: &Section, no_effect: Option<&str>) {
         let mut inside = Vec::new();
         let others = section
             .rest
             .as_deref()
             .map(|shape| (child(path, "<name>"), shape));
-        let fields = section
-            .fields
-            .iter()
-            .map(|field| (child(path, field.key), &field.shape));
-        for (path, shape) in fields.chain(others) {
-            sections_in(path, shape, &mut inside);
+        let fields = section.fields.iter().map(|field| {
+            let path = child(path, field.key);
+            (path, &field.shape, field.no_effect.or(no_effect))
+        });
+        let others = others.map(|(path, shape)| (path, shape, no_effect));
+        for (path, shape, why) in fields.chain(others) {
+            let mut found = Vec::new();
+            sections_in(path, shape, &mut found);
+            inside.extend(
+                found
+                    .into_iter()
+                    .map(|(path, section)| (path, section, why)),
+            );
         }
-        inside.retain(|(path, section)| {
+        inside.retain(|(path, section, _)| {
             let new = !self.homes.contains_key(section.name);
             if new {
                 self.homes.insert(section.name, path.clone());
@@ -97,7 +109,9 @@ impl Page {
             path => format!("\n## `{path}`\n\n"),
         };
         if !path.is_empty() {
-            self.body += &format!("{}\n\n", one_line(section.about));
+            let why = no_effect.map(|why| format!(" Has no effect {why}."));
+            let why = why.unwrap_or_default();
+            self.body += &format!("{}{why}\n\n", one_line(section.about));
         }
         self.body += "| Key | Value | Default | Meaning |\n| --- | --- | --- | --- |\n";
         for field in &section.fields {
@@ -109,16 +123,19 @@ impl Page {
             self.body += &format!("| others | {value} | | Kept for whoever reads them. |\n");
         }
 
-        for (inner, section) in inside {
+        for (inner, section, why) in inside {
             if path.is_empty() {
                 self.headings.push(inner.clone());
             }
-            self.section(&inner, &section);
+            self.section(&inner, &section, why);
         }
     }
 
     fn row(&self, field: &Field) -> String {
         let mut meaning = one_line(field.about);
+        if let Some(why) = field.no_effect {
+            meaning += &format!(" Has no effect {why}.");
+        }
         for choice in choices_in(&field.shape) {
             meaning += &format!("<br>`{}`: {}", choice.shown(), one_line(choice.about));
         }

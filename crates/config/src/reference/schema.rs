@@ -88,7 +88,11 @@ impl Schema {
 
     fn field(&mut self, field: &Field) -> Json {
         let mut property = Map::new();
-        property.insert("description".to_owned(), json!(field.about.trim()));
+        let mut about = field.about.trim().to_owned();
+        if let Some(why) = field.no_effect {
+            about += &format!(" Has no effect {why}.");
+        }
+        property.insert("description".to_owned(), json!(about));
         if let Json::Object(shape) = self.shape(&field.shape) {
             property.extend(shape);
         }

@@ -40,9 +40,9 @@ section! {
         /// Model calls one message may lead to.
         max_turns: u32 = 90, in 1..=1_000_000;
         /// Seconds without any activity after which a turn in a chat is stopped; 0 never.
-        gateway_timeout: Duration = secs(1800);
+        gateway_timeout: Duration = secs(1800), no_effect "until there is a gateway";
         /// Seconds a restarting gateway waits for running turns; 0 interrupts them at once.
-        restart_drain_timeout: Duration = secs(0);
+        restart_drain_timeout: Duration = secs(0), no_effect "until there is a gateway";
         /// Attempts of one model call before another provider is tried.
         api_max_retries: u32 = 3, in 0..=100;
         /// Service tier asked of OpenAI, Azure, OpenRouter and endpoints of your own, such as `priority`; theirs when empty.
@@ -68,17 +68,17 @@ section! {
         /// Tells the model to check its work.
         verify_guidance: bool = true;
         /// Times a plugin may send the model back to check its work in one turn.
-        max_verify_nudges: u32 = 3, in 0..=100;
+        max_verify_nudges: u32 = 3, in 0..=100, no_effect "until plugins send the model back";
         /// Sends the model back to run a check after it changed code; `auto` outside of chats.
         verify_on_stop: Automatic = Automatic::Auto;
         /// Seconds without activity after which a chat is warned that its turn will be stopped; 0 never.
-        gateway_timeout_warning: Duration = secs(900);
+        gateway_timeout_warning: Duration = secs(900), no_effect "until there is a gateway";
         /// Seconds a question to the user in a chat stays open.
-        clarify_timeout: Duration = secs(3600);
+        clarify_timeout: Duration = secs(3600), no_effect "until there is a gateway";
         /// Seconds between notices in a chat that a long turn is still running; 0 none.
-        gateway_notify_interval: Duration = secs(180);
+        gateway_notify_interval: Duration = secs(180), no_effect "until there is a gateway";
         /// Seconds after a restart during which an interrupted turn is taken up again.
-        gateway_auto_continue_freshness: Duration = secs(3600);
+        gateway_auto_continue_freshness: Duration = secs(3600), no_effect "until there is a gateway";
         /// Seconds a model on this machine or network may be silent before its stream is given up.
         local_stream_stale_timeout: Duration = secs(900);
         /// How pictures reach the model.
@@ -92,7 +92,7 @@ section! {
         /// Personalities of yours for `/personality`, next to the built-in ones.
         @unlisted personalities: BTreeMap<String, Either<String, Personality>> = BTreeMap::new();
         /// Shows more of what the agent does.
-        @unlisted verbose: bool = false;
+        @unlisted verbose: bool = false, no_effect "as `--verbose` asks for it";
     }
 }
 

@@ -34,7 +34,7 @@ section! {
         /// Seconds a question stays open before it counts as refused.
         timeout: Duration = secs(60);
         /// What happens to a dangerous command of a scheduled job.
-        cron_mode: CronApproval = CronApproval::Deny;
+        cron_mode: CronApproval = CronApproval::Deny, no_effect "until there are scheduled jobs";
         /// What happens to a dangerous command when nobody can be asked.
         @unlisted headless_mode: CronApproval = CronApproval::Deny;
         /// Patterns of commands that never run, not even with everything allowed.
@@ -44,6 +44,6 @@ section! {
         /// Asks before a slash command throws the conversation away.
         destructive_slash_confirm: bool = true;
         /// Seconds the buttons of a question on Discord work.
-        @unlisted discord_prompt_timeout: Duration = secs(300);
+        @unlisted discord_prompt_timeout: Duration = secs(300), no_effect "until there is a gateway";
     }
 }

@@ -18,13 +18,13 @@ section! {
         /// Describing pictures.
         vision: VisionTask = VisionTask::default();
         /// Summarising web pages.
-        web_extract: AuxiliaryTask = task(360);
+        web_extract: AuxiliaryTask = task(360), no_effect "as pages are read without a model";
         /// Summarising earlier conversations that a search found.
         @unlisted session_search: AuxiliaryTask = task(60);
         /// Summarising the older part of a conversation.
         compression: AuxiliaryTask = task(120);
         /// Searching and judging skills of the hub.
-        skills_hub: AuxiliaryTask = task(30);
+        skills_hub: AuxiliaryTask = task(30), no_effect "as skills of the hub are judged without a model";
         /// Judging commands when `approvals.mode` is `smart`.
         approval: AuxiliaryTask = task(30);
         /// Answering questions that MCP servers put to a model.
@@ -34,25 +34,25 @@ section! {
         /// Turning a message into a search of the memory.
         memory_query_rewrite: AuxiliaryTask = task(8);
         /// Marking up text for expressive speech.
-        tts_audio_tags: AuxiliaryTask = task(30);
+        tts_audio_tags: AuxiliaryTask = task(30), no_effect "until there is speech";
         /// Fleshing out new cards of the board.
-        triage_specifier: AuxiliaryTask = task(120);
+        triage_specifier: AuxiliaryTask = task(120), no_effect "until there is a board";
         /// Splitting cards of the board into smaller ones.
-        kanban_decomposer: AuxiliaryTask = task(180);
+        kanban_decomposer: AuxiliaryTask = task(180), no_effect "until there is a board";
         /// Describing profiles.
-        profile_describer: AuxiliaryTask = task(60);
+        profile_describer: AuxiliaryTask = task(60), no_effect "until profiles are described";
         /// Judging whether a goal has been reached.
-        goal_judge: AuxiliaryTask = task(60);
+        goal_judge: AuxiliaryTask = task(60), no_effect "until goals can be set";
         /// Tidying up skills.
         curator: AuxiliaryTask = task(600);
         /// Watching over long work.
-        monitor: AuxiliaryTask = task(60);
+        monitor: AuxiliaryTask = task(60), no_effect "until long work is watched over";
         /// Learning from a finished turn.
         background_review: AuxiliaryTask = task(120);
         /// Answering side by side in a mixture of agents.
-        moa_reference: AuxiliaryTask = task(900);
+        moa_reference: AuxiliaryTask = task(900), no_effect "until several models answer together";
         /// Making one answer of theirs.
-        moa_aggregator: AuxiliaryTask = task(900);
+        moa_aggregator: AuxiliaryTask = task(900), no_effect "until several models answer together";
     }
 }
 
@@ -104,7 +104,7 @@ section! {
         /// Thinking the model does.
         reasoning_effort: Effort = Effort::Unset;
         /// Seconds the download of a picture may take.
-        download_timeout: Duration = secs(30);
+        download_timeout: Duration = secs(30), no_effect "until pictures are fetched";
         /// Most pictures described at once.
         @unlisted max_concurrency: Option<u32> = None;
         /// Models to turn to when it fails.

@@ -26,7 +26,7 @@ section! {
         /// Latest messages that are never summarised.
         protect_last_n: u32 = 20;
         /// Messages in a chat from which it is shortened before a turn, whatever their size.
-        hygiene_hard_message_limit: u32 = 5000;
+        hygiene_hard_message_limit: u32 = 5000, no_effect "until there is a gateway";
         /// First messages that are never summarised.
         protect_first_n: u32 = 3;
         /// Leaves the conversation alone when no summary could be made, in place of cutting it.
@@ -36,7 +36,7 @@ section! {
         /// Says so once.
         codex_gpt55_autoraise_notice: bool = true;
         /// Who shortens a conversation that runs through `codex`.
-        codex_app_server_auto: CodexCompaction = CodexCompaction::Native;
+        codex_app_server_auto: CodexCompaction = CodexCompaction::Native, no_effect "as conversations do not run through `codex`";
         /// Goes on in the same session in place of a new one.
         in_place: bool = true;
     }

@@ -40,17 +40,17 @@ section! {
         /// What a message does that is sent while a turn runs.
         busy_input_mode: BusyMode = BusyMode::Interrupt;
         /// The same for plain text in chats; `busy_input_mode` when unset.
-        @unlisted busy_text_mode: Option<String> = None;
+        @unlisted busy_text_mode: Option<String> = None, no_effect "until there is a gateway";
         /// Tells a chat that its message arrived while a turn ran.
-        @unlisted busy_ack_enabled: bool = true;
+        @unlisted busy_ack_enabled: bool = true, no_effect "until there is a gateway";
         /// Tells a chat that its message was worked into the running turn.
-        busy_steer_ack_enabled: bool = true;
+        busy_steer_ack_enabled: bool = true, no_effect "until there is a gateway";
         /// Which terminal interface starts.
         interface: Interface = Interface::Cli;
         /// Resumes the latest session when the full-screen interface starts.
         tui_auto_resume_recent: bool = false;
-        /// Has no effect; the status line counts running agents.
-        tui_agents_nudge: bool = true;
+        /// Reminds of running agents.
+        tui_agents_nudge: bool = true, no_effect "as the status line counts running agents";
         /// Rings the terminal's bell when a turn is done.
         bell_on_complete: bool = false;
         /// Shows what the model thinks.
@@ -77,16 +77,16 @@ section! {
         inline_diffs: bool = true;
         /// Says when an edit failed and was not repaired by the end of the turn.
         file_mutation_verifier: bool = true;
-        /// Has no effect; a provider that refuses for lack of credit is always named.
-        credits_notices: bool = true;
+        /// Says when the credit with a provider is low.
+        credits_notices: bool = true, no_effect "as a provider that refuses for lack of credit is always named";
         /// Explains a turn that ended without an answer, and says what can be done.
         turn_completion_explainer: bool = true;
         /// Shows what a turn cost.
         show_cost: bool = false;
         /// Colours and words of the interface, by name.
         skin: String = text("default");
-        /// Has no effect; the interface is in English. Answers are in the language you write in.
-        language: String = text("en");
+        /// Language of the interface.
+        language: String = text("en"), no_effect "as the interface is in English, and answers in the language you write in";
         /// What moves while the agent works.
         tui_status_indicator: StatusIndicator = StatusIndicator::Kaomoji;
         /// Where the full-screen interface has its status line.
@@ -102,40 +102,40 @@ section! {
         /// What is shown of your own message once it is sent.
         user_message_preview: MessagePreview = MessagePreview::default();
         /// Shows in chats what the model says between tool calls.
-        interim_assistant_messages: bool = true;
+        interim_assistant_messages: bool = true, no_effect "until there is a gateway";
         /// Shows what the model says before it calls tools; otherwise only answers are shown, when they are complete.
         show_commentary: bool = true;
         /// What is shown of tool calls.
         @unlisted tool_progress: ToolProgress = ToolProgress::All;
         /// Lets chats change that with `/verbose`.
-        tool_progress_command: bool = false;
+        tool_progress_command: bool = false, no_effect "until there is a gateway";
         /// What is shown of tool calls on single platforms; now `platforms.<name>.tool_progress`.
-        tool_progress_overrides: BTreeMap<String, ToolProgress> = BTreeMap::new();
+        tool_progress_overrides: BTreeMap<String, ToolProgress> = BTreeMap::new(), no_effect "until there is a gateway";
         /// Characters shown of a tool call's arguments; 0 is no limit.
         tool_preview_length: u32 = 0;
         /// Names tool calls by what they do.
         friendly_tool_labels: bool = true;
         /// How tool calls are shown in chats.
-        tool_progress_grouping: ProgressGrouping = ProgressGrouping::Accumulate;
-        /// Has no effect; a skin has the words (`spinner.thinking_verbs`).
-        status_phrases: BTreeMap<String, Value> = BTreeMap::new();
+        tool_progress_grouping: ProgressGrouping = ProgressGrouping::Accumulate, no_effect "until there is a gateway";
+        /// Words for what the agent does.
+        status_phrases: BTreeMap<String, Value> = BTreeMap::new(), no_effect "as a skin has the words (`spinner.thinking_verbs`)";
         /// How thinking is set off in chats.
-        reasoning_style: ReasoningStyle = ReasoningStyle::Code;
+        reasoning_style: ReasoningStyle = ReasoningStyle::Code, no_effect "until there is a gateway";
         /// Seconds after which notices in chats are deleted; 0 never.
-        ephemeral_system_ttl: Duration = secs(0);
+        ephemeral_system_ttl: Duration = secs(0), no_effect "until there is a gateway";
         /// What chats hear of processes in the background.
-        @unlisted background_process_notifications: ProcessNotice = ProcessNotice::All;
+        @unlisted background_process_notifications: ProcessNotice = ProcessNotice::All, no_effect "until there is a gateway";
         /// Settings for single chat platforms.
         platforms: BTreeMap<String, DisplayPlatform> = BTreeMap::from([
             (text("telegram"), DisplayPlatform::streaming(true)),
             (text("discord"), DisplayPlatform::streaming(false)),
-        ]);
+        ]), no_effect "until there is a gateway";
         /// A line of facts below every answer.
         runtime_footer: RuntimeFooter = RuntimeFooter::default();
-        /// Has no effect; the terminal's own keys copy what is selected in it.
-        copy_shortcut: CopyShortcut = CopyShortcut::Auto;
-        /// Has no effect; there are no companions.
-        pet: Pet = Pet::default();
+        /// Keys that copy.
+        copy_shortcut: CopyShortcut = CopyShortcut::Auto, no_effect "as the terminal's own keys copy what is selected in it";
+        /// An animal beside the prompt.
+        pet: Pet = Pet::default(), no_effect "as there are no companions";
     }
 }
 

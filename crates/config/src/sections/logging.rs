@@ -34,7 +34,7 @@ section! {
     /// What the model learns about people.
     pub struct Privacy {
         /// Shows the model scrambled ids in place of phone numbers and user names.
-        redact_pii: bool = false;
+        redact_pii: bool = false, no_effect "until there is a gateway";
     }
 }
 

@@ -98,8 +98,8 @@ section! {
         /// What its program may touch; without a word everything for trusted servers, and what commands may
         /// in `workspace-write` for others.
         @unlisted sandbox: Option<McpSandbox> = None;
-        /// Accepted and not used: no address is looked at before it is connected to.
-        @unlisted skip_preflight: bool = false;
+        /// Does not look at the address before it connects.
+        @unlisted skip_preflight: bool = false, no_effect "as no address is looked at before it is connected to";
         /// Lets its tools run at the same time.
         @unlisted supports_parallel_tool_calls: bool = false;
         /// Which of its tools are offered.

@@ -56,7 +56,7 @@ section! {
         /// Way of signing in; `entra_id` uses Microsoft Entra in place of a key.
         @unlisted auth_mode: String = String::new();
         /// Options of the Microsoft Entra sign-in.
-        @unlisted entra: BTreeMap<String, Value> = BTreeMap::new();
+        @unlisted entra: BTreeMap<String, Value> = BTreeMap::new(), no_effect "as variables say who signs in";
         /// HTTP headers added to every request to the model.
         @unlisted extra_headers: BTreeMap<String, String> = BTreeMap::new();
         /// HTTP headers added to every request unless the provider sets them itself.

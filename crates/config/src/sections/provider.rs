@@ -33,8 +33,8 @@ section! {
         @unlisted max_output_tokens: Option<u32> = None;
         /// Most tokens of one answer, by its older name.
         @unlisted max_tokens: Option<u32> = None;
-        /// Seconds to wait between two requests. Not used: waits follow what the provider answers.
-        @unlisted rate_limit_delay: Option<Duration> = None;
+        /// Seconds to wait between two requests.
+        @unlisted rate_limit_delay: Option<Duration> = None, no_effect "as waits follow what the provider answers";
         /// Seconds one request may take.
         @unlisted request_timeout_seconds: Option<Duration> = None;
         /// Seconds a stream may be silent before it is given up.

@@ -22,9 +22,9 @@ section! {
         /// Web sites that are never fetched.
         website_blocklist: WebsiteBlocklist = WebsiteBlocklist::default();
         /// Security notices you have read.
-        acked_advisories: Vec<String> = Vec::new();
+        acked_advisories: Vec<String> = Vec::new(), no_effect "until there are security notices";
         /// Lets Hermes install what a feature needs when it is first used.
-        allow_lazy_installs: bool = true;
+        allow_lazy_installs: bool = true, no_effect "as Hermes installs nothing by itself";
     }
 }
 

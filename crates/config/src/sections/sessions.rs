@@ -8,15 +8,15 @@ section! {
     /// How long conversations are kept, and how they are found again.
     pub struct Sessions {
         /// Deletes old conversations by itself.
-        auto_prune: bool = false;
+        auto_prune: bool = false, no_effect "as old conversations go only with `hermes sessions prune`";
         /// Days an ended conversation is kept.
-        retention_days: u32 = 90;
+        retention_days: u32 = 90, no_effect "as old conversations go only with `hermes sessions prune`";
         /// Gives the freed space back afterwards.
-        vacuum_after_prune: bool = true;
+        vacuum_after_prune: bool = true, no_effect "as old conversations go only with `hermes sessions prune`";
         /// Least hours between two clean-ups.
-        min_interval_hours: f64 = 24.0, in 0.0..=1_000_000.0;
+        min_interval_hours: f64 = 24.0, in 0.0..=1_000_000.0, no_effect "as old conversations go only with `hermes sessions prune`";
         /// Also writes every conversation to a JSON file.
-        write_json_snapshots: bool = false;
+        write_json_snapshots: bool = false, no_effect "as `hermes sessions export` writes them when asked";
         /// GGUF file of an embedding model, for searches that find other words for the same; a bare name is in `models`.
         @unlisted embedding_model: String = String::new();
         /// Text put in front of what is searched for, where the model was trained with one.

@@ -157,7 +157,7 @@ section! {
         /// Directory for the files of containers; `sandboxes` in the home when empty.
         @unlisted sandbox_dir: String = String::new();
         /// Keeps one shell alive between commands.
-        persistent_shell: bool = true;
+        persistent_shell: bool = true, no_effect "as the state of a shell is always kept";
         /// Machine commands run on with the SSH backend.
         @unlisted ssh_host: String = String::new();
         /// User on that machine.

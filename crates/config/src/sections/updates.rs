@@ -57,6 +57,6 @@ section! {
         /// Hints that were shown already.
         seen: BTreeMap<String, Value> = BTreeMap::new();
         /// Whether a new user is asked about themselves.
-        profile_build: ProfileBuild = ProfileBuild::Ask;
+        profile_build: ProfileBuild = ProfileBuild::Ask, no_effect "until new users are asked about themselves";
     }
 }

@@ -89,7 +89,7 @@ section! {
 }
 
 section! {
-    /// The list of recommended models of the reference. Hermes asks the providers themselves and does not fetch it.
+    /// The list of recommended models of the reference.
     pub struct ModelCatalog {
         /// Fetches it.
         enabled: bool = true;

@@ -1,7 +1,7 @@
 //! Which settings are secrets, and which variables belong into `.env`.
 
 use crate::disclosed::names_secret;
-use crate::environment::is_known_name;
+use crate::environment::{Role, VARIABLES, Variable, is_known_name};
 use crate::root::Config;
 use crate::setting::Setting;
 use crate::shape::Shape;
@@ -62,6 +62,7 @@ pub(super) fn variable_of(key: &str) -> Option<String> {
         || name.starts_with(SSH)
         || OTHERS.contains(&name.as_str());
     // A name in capitals that `.env` files are known to hold is not a setting either.
-    let known = key == name && is_known_name(&name);
+    let kept = |variable: &Variable| variable.name == key && variable.role == Role::Kept;
+    let known = key == name && (is_known_name(&name) || VARIABLES.iter().any(kept));
     (secret || known).then_some(name)
 }

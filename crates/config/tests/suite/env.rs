@@ -203,7 +203,7 @@ fn a_variable_that_does_not_fit_is_reported_and_one_that_is_not_text_is_noted() 
     let odd = OsString::from_vec(vec![0xff]);
     let environment: Environment = [(OsString::from("ODD"), odd)].into_iter().collect();
     assert_eq!(
-        (environment.get("ODD"), environment.unreadable()),
+        (environment.get_named("ODD"), environment.unreadable()),
         (None, &["ODD".to_owned()][..])
     );
 }

@@ -40,7 +40,8 @@ fn intended(case: &str) -> Option<Differs> {
         | "int-unicode-digits"
         | "float-dot-trail"
         | "float-exp-is-text"
-        | "scalar-over-map" => Refused,
+        | "scalar-over-map"
+        | "string-default-number" => Refused,
         // Not a known key: --force is needed.
         "deep-new"
         | "list-index-int"

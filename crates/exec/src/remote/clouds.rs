@@ -1,9 +1,8 @@
 //! The settings of sandboxes in somebody's cloud. Keys and addresses come from variables.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hermes_config::{Backend, ModalMode, Terminal};
+use hermes_config::{Backend, Environment, ModalMode, Terminal, Variable};
 
 use super::{Network, Surroundings, sandboxes};
 use crate::modal::token;
@@ -22,9 +21,12 @@ pub(super) fn daytona(
 ) -> Result<DaytonaConfig, ExecError> {
     let environment = around.environment.clone();
     let filled = filled(&environment);
-    let url = filled("DAYTONA_API_URL").unwrap_or_else(|| DAYTONA.to_owned());
-    let key = filled("DAYTONA_API_KEY").unwrap_or_default();
-    let (target, organisation) = (filled("DAYTONA_TARGET"), filled("DAYTONA_ORGANIZATION_ID"));
+    let url = filled(&Variable::DAYTONA_API_URL).unwrap_or_else(|| DAYTONA.to_owned());
+    let key = filled(&Variable::DAYTONA_API_KEY).unwrap_or_default();
+    let (target, organisation) = (
+        filled(&Variable::DAYTONA_TARGET),
+        filled(&Variable::DAYTONA_ORGANIZATION_ID),
+    );
     let image = settings.daytona_image.clone();
     let cloud = in_cloud(daytona::KIND, settings, image, around)?;
     let mut config = DaytonaConfig::new(cloud, &url, &key)?;
@@ -35,7 +37,7 @@ pub(super) fn daytona(
 
 /// On whose account the settings say; in doubt on that of the gateway, if there is a token for it.
 pub(super) fn modal(settings: &Terminal, around: Surroundings) -> Result<BackendConfig, ExecError> {
-    let token = filled(&around.environment)(modal::managed::TOKEN);
+    let token = filled(&around.environment)(&Variable::TOOL_GATEWAY_USER_TOKEN);
     match is_managed(settings.modal_mode, token.is_some()) {
         false => direct(settings, around).map(BackendConfig::Modal),
         true => {
@@ -45,8 +47,8 @@ pub(super) fn modal(settings: &Terminal, around: Surroundings) -> Result<Backend
 }
 
 /// Whether commands run on somebody else's account, who must not get what opens the user's own.
-pub fn on_another_account(settings: &Terminal, environment: &BTreeMap<String, String>) -> bool {
-    let token = filled(environment)(modal::managed::TOKEN);
+pub fn on_another_account(settings: &Terminal, environment: &Environment) -> bool {
+    let token = filled(environment)(&Variable::TOOL_GATEWAY_USER_TOKEN);
     settings.backend == Backend::Modal && is_managed(settings.modal_mode, token.is_some())
 }
 
@@ -74,9 +76,10 @@ fn managed(
     }
     let environment = around.environment.clone();
     let filled = filled(&environment);
-    let url = filled("MODAL_GATEWAY_URL").unwrap_or_else(|| {
-        let scheme = filled("TOOL_GATEWAY_SCHEME").unwrap_or_else(|| "https".to_owned());
-        let domain = filled("TOOL_GATEWAY_DOMAIN").unwrap_or_else(|| GATEWAY_DOMAIN.to_owned());
+    let url = filled(&Variable::MODAL_GATEWAY_URL).unwrap_or_else(|| {
+        let scheme = filled(&Variable::TOOL_GATEWAY_SCHEME).unwrap_or_else(|| "https".to_owned());
+        let domain =
+            filled(&Variable::TOOL_GATEWAY_DOMAIN).unwrap_or_else(|| GATEWAY_DOMAIN.to_owned());
         format!("{scheme}://modal-gateway.{domain}")
     });
     let image = settings.modal_image.clone();
@@ -87,19 +90,19 @@ fn managed(
 fn direct(settings: &Terminal, around: Surroundings) -> Result<ModalConfig, ExecError> {
     let environment = around.environment.clone();
     let filled = filled(&environment);
-    let token = filled("MODAL_TOKEN_ID").zip(filled("MODAL_TOKEN_SECRET"));
+    let token = filled(&Variable::MODAL_TOKEN_ID).zip(filled(&Variable::MODAL_TOKEN_SECRET));
     let (id, secret) = token
         .or_else(|| {
-            let path = match filled("MODAL_CONFIG_PATH") {
+            let path = match filled(&Variable::MODAL_CONFIG_PATH) {
                 Some(path) => PathBuf::from(path),
-                None => Path::new(&filled("HOME")?).join(".modal.toml"),
+                None => Path::new(&filled(&Variable::HOME)?).join(".modal.toml"),
             };
             let text = std::fs::read_to_string(path).ok()?;
-            token::from_settings(&text, filled("MODAL_PROFILE").as_deref())
+            token::from_settings(&text, filled(&Variable::MODAL_PROFILE).as_deref())
         })
         .unwrap_or_default();
-    let url = filled("MODAL_SERVER_URL").unwrap_or_else(|| MODAL.to_owned());
-    let part = filled("MODAL_ENVIRONMENT").unwrap_or_default();
+    let url = filled(&Variable::MODAL_SERVER_URL).unwrap_or_else(|| MODAL.to_owned());
+    let part = filled(&Variable::MODAL_ENVIRONMENT).unwrap_or_default();
     let snapshots = around.home.join("modal_snapshots.json");
     let image = settings.modal_image.clone();
     let cloud = in_cloud(modal::KIND, settings, image, around)?;
@@ -137,9 +140,9 @@ fn in_cloud(
 }
 
 /// A variable that is set to something.
-fn filled(environment: &BTreeMap<String, String>) -> impl Fn(&str) -> Option<String> {
-    |name| {
-        let value = environment.get(name).map(|value| value.trim());
+fn filled(environment: &Environment) -> impl Fn(&Variable) -> Option<String> {
+    |variable| {
+        let value = environment.get(variable).map(str::trim);
         value.filter(|value| !value.is_empty()).map(str::to_owned)
     }
 }

@@ -16,9 +16,7 @@ fn around() -> Surroundings {
         home: PathBuf::from(concat!("/root", "/.hermes")),
         launched_in: PathBuf::from("/srv/project"),
         sockets: PathBuf::from("/tmp/s"),
-        environment: variables
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .into(),
+        environment: variables.into_iter().collect(),
         user: (1, 2),
         task: "default".to_owned(),
         profile: "main".to_owned(),
@@ -93,13 +91,18 @@ fn the_first_socket_of_an_engine_that_is_there_is_used_unless_one_is_named() {
     std::fs::create_dir_all(podman.parent().unwrap()).unwrap();
     let _engine = std::os::unix::net::UnixListener::bind(&podman).unwrap();
     let runtime = folder.path().display().to_string();
-    let mut environment = BTreeMap::from([("XDG_RUNTIME_DIR".to_owned(), runtime)]);
+    let runtime = ("XDG_RUNTIME_DIR", runtime.as_str());
+    let environment: Environment = [runtime].into_iter().collect();
     if !Path::new(DOCKER_SOCKET).exists() {
         let address = format!("unix://{}", podman.display());
         assert_eq!(engine(&environment), address);
-        assert_eq!(engine(&BTreeMap::new()), format!("unix://{DOCKER_SOCKET}"));
+        assert_eq!(
+            engine(&Environment::default()),
+            format!("unix://{DOCKER_SOCKET}")
+        );
     }
-    environment.insert("DOCKER_HOST".to_owned(), "unix:///named".to_owned());
+    let named = ("DOCKER_HOST", "unix:///named");
+    let environment: Environment = [runtime, named].into_iter().collect();
     assert_eq!(engine(&environment), "unix:///named");
 }
 
@@ -134,10 +137,9 @@ fn every_choice_is_that_backend_or_an_error_and_never_this_machine() {
 fn keys_and_addresses_of_clouds_come_from_variables() {
     let resolve = |settings: &Terminal, variables: &[(&str, &str)]| {
         let mut around = around();
-        let variables = variables.iter();
-        around
-            .environment
-            .extend(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let variables = variables.iter().copied();
+        let environment = around.environment.iter().chain(variables).collect();
+        around.environment = environment;
         BackendConfig::resolve(settings, around)
     };
     let daytona = settings(Choice::Daytona);
@@ -172,10 +174,9 @@ fn keys_and_addresses_of_clouds_come_from_variables() {
 fn sandboxes_of_modal_run_on_the_account_the_settings_say() {
     let resolve = |modal: &Terminal, variables: &[(&str, &str)]| {
         let mut around = around();
-        let variables = variables.iter();
-        around
-            .environment
-            .extend(variables.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let variables = variables.iter().copied();
+        let environment = around.environment.iter().chain(variables).collect();
+        around.environment = environment;
         match BackendConfig::resolve(modal, around) {
             Ok(BackendConfig::Modal(_)) => "direct".to_owned(),
             Ok(BackendConfig::ManagedModal(_)) => "managed".to_owned(),
@@ -228,7 +229,7 @@ fn a_container_gets_what_the_settings_say_and_no_directory_of_this_machine() {
         config.sandboxes,
         Path::new(concat!("/root", "/.hermes/sandboxes"))
     );
-    assert_eq!(config.engine, engine(&BTreeMap::new()));
+    assert_eq!(config.engine, engine(&Environment::default()));
 }
 
 #[test]

@@ -144,6 +144,10 @@ fn confined(order: &Confine, command: &[OsString]) -> Result<Infallible, ExecErr
     // A dump of memory would land outside.
     setrlimit(Resource::RLIMIT_CORE, 0, 0)
         .map_err(|error| ExecError::Confinement(format!("limiting dumps: {error}")))?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a process of its own, which was started where the command is to run"
+    )]
     let directory = match &order.directory {
         Some(directory) => directory.clone(),
         None => std::env::current_dir().map_err(|source| ExecError::Io {

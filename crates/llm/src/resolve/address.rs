@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use hermes_config::Variable;
 use hermes_secrets::Origin;
 use url::{Host, Url};
 
@@ -102,7 +103,7 @@ fn usual(request: &Request<'_>, wanted: &Wanted, server: &Server<'_>) -> Option<
     let of_variable = || {
         let mut names = profile.base_url_env.iter();
         names.find_map(|name| {
-            let value = request.variable(name)?;
+            let value = request.named_variable(name)?;
             Some(Said::new(value, request.variable_origin(name)))
         })
     };
@@ -167,7 +168,7 @@ fn filled(request: &Request<'_>, profile: &Profile, url: &str) -> String {
 fn vertex_region<'a>(request: &Request<'a>) -> &'a str {
     let set = request.config.vertex.region.trim();
     request
-        .variable("VERTEX_REGION")
+        .variable(&Variable::VERTEX_REGION)
         .unwrap_or(if set.is_empty() { "global" } else { set })
 }
 
@@ -175,9 +176,9 @@ fn vertex_region<'a>(request: &Request<'a>) -> &'a str {
 fn vertex_project(request: &Request<'_>) -> Option<String> {
     let set = Some(request.config.vertex.project_id.trim()).filter(|set| !set.is_empty());
     request
-        .variable("VERTEX_PROJECT_ID")
+        .variable(&Variable::VERTEX_PROJECT_ID)
         .or(set)
-        .or_else(|| request.variable("GOOGLE_CLOUD_PROJECT"))
+        .or_else(|| request.variable(&Variable::GOOGLE_CLOUD_PROJECT))
         .map(str::to_owned)
         .or_else(|| google::project(&key::google_file(request)?.0))
 }
@@ -186,8 +187,8 @@ fn vertex_project(request: &Request<'_>) -> Option<String> {
 pub(super) fn region(request: &Request<'_>) -> String {
     Some(request.config.bedrock.region.trim())
         .filter(|region| !region.is_empty())
-        .or_else(|| request.variable("AWS_REGION"))
-        .or_else(|| request.variable("AWS_DEFAULT_REGION"))
+        .or_else(|| request.variable(&Variable::AWS_REGION))
+        .or_else(|| request.variable(&Variable::AWS_DEFAULT_REGION))
         .unwrap_or("us-east-1")
         .to_owned()
 }

@@ -108,7 +108,7 @@ fn serving<'a>(request: &Request<'a>, wanted: &Wanted) -> Result<Server<'a>, Res
             .profile
             .base_url_env
             .iter()
-            .any(|name| request.variable(name).is_some());
+            .any(|name| request.named_variable(name).is_some());
     // `custom` alone means the only endpoint there is.
     if found.kind == Kind::Plain && !has_address {
         let own = server::endpoints(request);

@@ -232,7 +232,13 @@ fn unsafe_place(key: &str, base: &Base) -> ResolveError {
 
 /// What speaks for choosing a provider by itself.
 pub(super) fn presence(request: &Request<'_>, profile: &Profile) -> Option<String> {
-    let has = |name: &str| request.environment.get(name).and_then(usable).is_some();
+    let has = |name: &str| {
+        request
+            .environment
+            .get_named(name)
+            .and_then(usable)
+            .is_some()
+    };
     let entry = request.config.providers.get(&profile.id);
     let written =
         entry.is_some_and(|entry| usable(entry.api_key.expose()).is_some() || has(&entry.key_env));

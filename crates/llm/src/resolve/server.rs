@@ -371,7 +371,7 @@ fn has_address(request: &Request<'_>, profile: &Profile) -> bool {
         || profile
             .base_url_env
             .iter()
-            .any(|name| request.variable(name).is_some())
+            .any(|name| request.named_variable(name).is_some())
 }
 
 /// The first candidate at which the model is at home, else the first of all.

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use hermes_config::{Environment, names_secret};
+use hermes_config::{Environment, Variable, names_secret};
 use tokio::process::Command;
 use url::Url;
 
@@ -30,17 +30,23 @@ impl Browser {
         let names = environment.iter().map(|(name, _)| name);
         let withheld = names.filter(|name| names_secret(name));
         let withheld = withheld.map(str::to_owned).collect();
-        if let Some(programs) = environment.filled("BROWSER") {
+        if let Some(programs) = environment.filled(&Variable::BROWSER) {
             let programs = programs.split(':').map(str::trim);
             let programs = programs.filter(|program| !program.is_empty());
             let programs = programs.take(MOST_PROGRAMS).map(str::to_owned).collect();
             return Self::Programs { programs, withheld };
         }
-        let filled = |name| environment.filled(name).is_some();
-        let remote = ["SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY"]
-            .into_iter()
-            .any(filled);
-        let desktop = cfg!(target_os = "macos") || filled("DISPLAY") || filled("WAYLAND_DISPLAY");
+        let filled = |variable: &Variable| environment.filled(variable).is_some();
+        let remote = [
+            Variable::SSH_CONNECTION,
+            Variable::SSH_CLIENT,
+            Variable::SSH_TTY,
+        ]
+        .iter()
+        .any(filled);
+        let desktop = cfg!(target_os = "macos")
+            || filled(&Variable::DISPLAY)
+            || filled(&Variable::WAYLAND_DISPLAY);
         if remote || !desktop {
             return Self::Unlikely;
         }

@@ -49,7 +49,7 @@ impl Fields {
             })
             .filter(|text| !text.is_empty());
         said.or_else(|| {
-            let filled = (!variable.is_empty()).then(|| self.environment.filled(variable))?;
+            let filled = (!variable.is_empty()).then(|| self.environment.filled_named(variable))?;
             filled.map(str::to_owned)
         })
     }

@@ -5,8 +5,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use hermes_core::local_zone;
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
@@ -32,6 +32,8 @@ pub struct BackUp<'a> {
     /// The zip file. One that is there is replaced once the new one is complete.
     pub output: &'a Path,
     pub at: Timestamp,
+    /// The zone whose times the zip file holds.
+    pub zone: &'a TimeZone,
     /// Name and version of the program, for the manifest.
     pub program: &'a str,
 }
@@ -232,7 +234,7 @@ impl<W: Write + io::Seek> Writer<'_, W> {
                 return Ok(None);
             }
         };
-        let options = options(&found);
+        let options = options(&found, self.request.zone);
         self.zip
             .start_file(&file.relative, options)
             .map_err(|source| self.request.failed(source))?;
@@ -274,7 +276,7 @@ impl<W: Write + io::Seek> Writer<'_, W> {
             .map_err(|error| ArchiveError::file(output)(error.into()))?;
         let options = SimpleFileOptions::default()
             .unix_permissions(0o600)
-            .last_modified_time(zip_time(self.request.at).unwrap_or_default());
+            .last_modified_time(zip_time(self.request.at, self.request.zone).unwrap_or_default());
         self.zip
             .start_file(MANIFEST_NAME, options)
             .map_err(|source| self.request.failed(source))?;
@@ -289,22 +291,22 @@ impl<W: Write + io::Seek> Writer<'_, W> {
     }
 }
 
-fn options(found: &fs::Metadata) -> SimpleFileOptions {
+fn options(found: &fs::Metadata, zone: &TimeZone) -> SimpleFileOptions {
     let modified = found.modified().ok();
     let modified = modified.and_then(|time| Timestamp::try_from(time).ok());
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Deflated)
         .unix_permissions(found.permissions().mode() & 0o777)
         .large_file(found.len() >= LARGE);
-    match modified.and_then(zip_time) {
+    match modified.and_then(|moment| zip_time(moment, zone)) {
         Some(time) => options.last_modified_time(time),
         None => options,
     }
 }
 
 /// Zip files know local times with two seconds' precision, from 1980 on.
-fn zip_time(moment: Timestamp) -> Option<zip::DateTime> {
-    let local = moment.to_zoned(local_zone());
+fn zip_time(moment: Timestamp, zone: &TimeZone) -> Option<zip::DateTime> {
+    let local = moment.to_zoned(zone.clone());
     let small = |value: i8| u8::try_from(value).ok();
     zip::DateTime::from_date_and_time(
         u16::try_from(local.year()).ok()?,

@@ -91,6 +91,7 @@ fn back_up(
         profile: "default",
         output,
         at: at(0),
+        zone: &jiff::tz::TimeZone::UTC,
         program: "test",
     };
     request.run(&mut progress)

@@ -8,6 +8,7 @@ mod licences;
 mod manifest;
 mod metadata;
 mod requirements;
+mod settings;
 mod spdx;
 
 use std::fs;

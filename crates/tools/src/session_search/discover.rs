@@ -230,7 +230,7 @@ async fn entry(shelf: &Shelf, found: &Found, roles: &[String]) -> Result<Json, T
     let title = found.session.title.clone();
     let mut entry = json!({
         "session_id": id,
-        "when": when(found.session.started_at),
+        "when": when(found.session.started_at, shelf.zone()),
         "source": found.session.source,
         "model": found.session.model,
         "title": title,
@@ -240,9 +240,9 @@ async fn entry(shelf: &Shelf, found: &Found, roles: &[String]) -> Result<Json, T
         },
         "match_message_id": anchor,
         "snippet": found.hit.as_ref().map_or(title, |hit| Some(hit.snippet.clone())),
-        "bookend_start": messages(&other(ends.first), None),
-        "messages": messages(&rows, anchor),
-        "bookend_end": messages(&other(ends.last), None),
+        "bookend_start": messages(&other(ends.first), None, shelf.zone()),
+        "messages": messages(&rows, anchor, shelf.zone()),
+        "bookend_end": messages(&other(ends.last), None, shelf.zone()),
         "messages_before": before,
         "messages_after": after,
     });

@@ -51,9 +51,9 @@ pub(super) async fn scroll(shelf: &Shelf, asked: &Scroll) -> Result<Json, ToolEr
         "mode": "scroll",
         "session_id": session.id,
         "around_message_id": asked.message,
-        "session_meta": meta(&session),
+        "session_meta": meta(&session, shelf.zone()),
         "window": asked.window,
-        "messages": messages(&around.rows, Some(asked.message)),
+        "messages": messages(&around.rows, Some(asked.message), shelf.zone()),
         "messages_before": around.before,
         "messages_after": around.after,
     });
@@ -94,14 +94,14 @@ async fn read_one(shelf: &Shelf, session: Session) -> Result<Json, ToolError> {
         .await
         .map_err(|error| told(&error))?;
     let shown = ends.first.len() + ends.last.len();
-    let mut rows = messages(&ends.first, None);
-    rows.extend(messages(&ends.last, None));
+    let mut rows = messages(&ends.first, None, shelf.zone());
+    rows.extend(messages(&ends.last, None, shelf.zone()));
     let truncated = ends.count > shown as u64;
     let mut answer = json!({
         "success": true,
         "mode": "read",
         "session_id": session.id,
-        "session_meta": meta(&session),
+        "session_meta": meta(&session, shelf.zone()),
         "message_count": ends.count,
         "truncated": truncated,
         "messages": rows,
@@ -138,8 +138,8 @@ pub(super) async fn browse(shelf: &Shelf, limit: usize) -> Result<Json, ToolErro
                 "session_id": session.id,
                 "title": session.title,
                 "source": session.source,
-                "started_at": time(session.started_at),
-                "last_active": time(session.last_active_at),
+                "started_at": time(session.started_at, shelf.zone()),
+                "last_active": time(session.last_active_at, shelf.zone()),
                 "message_count": session.message_count,
                 "preview": one.preview,
             })

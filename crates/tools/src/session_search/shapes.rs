@@ -1,42 +1,44 @@
 //! Rows as the model sees them.
 
-use hermes_core::{MessageId, local_zone};
+use hermes_core::MessageId;
 use hermes_store::{Excerpt, Session};
-use jiff::{Timestamp, Zoned};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value as Json, json};
 
 /// A time in words: `March 05, 2026 at 02:10 PM`.
-pub(super) fn when(seconds: f64) -> String {
-    shown(seconds, "%B %d, %Y at %I:%M %p")
+pub(super) fn when(seconds: f64, zone: &TimeZone) -> String {
+    shown(seconds, zone, "%B %d, %Y at %I:%M %p")
 }
 
 /// A time in digits.
-pub(super) fn time(seconds: f64) -> String {
-    shown(seconds, "%Y-%m-%d %H:%M")
+pub(super) fn time(seconds: f64, zone: &TimeZone) -> String {
+    shown(seconds, zone, "%Y-%m-%d %H:%M")
 }
 
-fn shown(seconds: f64, form: &str) -> String {
-    let zoned = zoned(seconds);
-    zoned.map_or_else(String::new, |zoned| zoned.strftime(form).to_string())
+fn shown(seconds: f64, zone: &TimeZone, form: &str) -> String {
+    moment(seconds).map_or_else(String::new, |moment| {
+        let zoned = moment.to_zoned(zone.clone());
+        zoned.strftime(form).to_string()
+    })
 }
 
-fn zoned(seconds: f64) -> Option<Zoned> {
+fn moment(seconds: f64) -> Option<Timestamp> {
     // Rows of other programs may hold any number.
     let millis = seconds * 1_000.0;
     if !millis.is_finite() || millis.abs() > 1e14 {
         return None;
     }
-    let moment = Timestamp::from_millisecond(millis as i64).ok()?;
-    Some(moment.to_zoned(local_zone()))
+    Timestamp::from_millisecond(millis as i64).ok()
 }
 
 /// A message; the one that was asked for is marked.
-pub(super) fn message(row: &Excerpt, anchor: Option<MessageId>) -> Json {
+pub(super) fn message(row: &Excerpt, anchor: Option<MessageId>, zone: &TimeZone) -> Json {
     let mut shown = json!({
         "id": row.id,
         "role": row.role,
         "content": row.text,
-        "timestamp": time(row.timestamp),
+        "timestamp": time(row.timestamp, zone),
     });
     let fields = [
         ("tool_name", row.tool_name.as_ref().map(|name| json!(name))),
@@ -54,14 +56,14 @@ pub(super) fn message(row: &Excerpt, anchor: Option<MessageId>) -> Json {
     shown
 }
 
-pub(super) fn messages(rows: &[Excerpt], anchor: Option<MessageId>) -> Vec<Json> {
-    rows.iter().map(|row| message(row, anchor)).collect()
+pub(super) fn messages(rows: &[Excerpt], anchor: Option<MessageId>, zone: &TimeZone) -> Vec<Json> {
+    rows.iter().map(|row| message(row, anchor, zone)).collect()
 }
 
 /// What is known of a conversation.
-pub(super) fn meta(session: &Session) -> Json {
+pub(super) fn meta(session: &Session, zone: &TimeZone) -> Json {
     json!({
-        "when": when(session.started_at),
+        "when": when(session.started_at, zone),
         "source": session.source,
         "model": session.model,
         "title": session.title,
@@ -89,17 +91,14 @@ mod tests {
     // LN-23
     #[test]
     fn times_read_as_people_write_them() {
-        let noon = zoned(1_772_719_800.0).unwrap();
+        let east = TimeZone::fixed(jiff::tz::offset(2));
+        let shown = |seconds| when(seconds, &east);
+        assert_eq!(shown(1_772_719_800.0), "March 05, 2026 at 04:10 PM");
         assert_eq!(
-            when(1_772_719_800.0),
-            noon.strftime("%B %d, %Y at %I:%M %p").to_string()
+            when(1_772_719_800.0, &TimeZone::UTC),
+            "March 05, 2026 at 02:10 PM"
         );
-        assert!(
-            when(1_772_719_800.0).starts_with("March 0"),
-            "{}",
-            when(1_772_719_800.0)
-        );
-        assert_eq!(when(f64::NAN), "");
-        assert_eq!(when(1e300), "");
+        assert_eq!(shown(f64::NAN), "");
+        assert_eq!(shown(1e300), "");
     }
 }

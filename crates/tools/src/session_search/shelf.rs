@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use hermes_core::{SessionId, ToolContext, ToolError};
+use hermes_core::{Clock, SessionId, ToolContext, ToolError};
 use hermes_store::{Options, Store, StoreError, Visit};
+use jiff::tz::TimeZone;
 use serde_json::{Value as Json, json};
 
 use super::{Neighbour, SearchServices, told};
@@ -17,6 +18,7 @@ pub(super) struct Shelf {
     place: Place,
     /// The conversation whose model sees part of this already.
     seen_by: Option<SessionId>,
+    clock: Arc<dyn Clock>,
 }
 
 enum Place {
@@ -35,6 +37,7 @@ impl Shelf {
             return Ok(Self {
                 place: Place::Own(services.store.clone()),
                 seen_by: Some(context.session.clone()),
+                clock: services.clock.clone(),
             });
         };
         let known = neighbours(services).await;
@@ -48,6 +51,7 @@ impl Shelf {
         };
         let visit = visit(services, neighbour).await;
         Ok(Self::of(
+            services,
             neighbour,
             visit.map_err(|error| match error {
                 StoreError::NoDatabase { .. } => {
@@ -58,13 +62,14 @@ impl Shelf {
         ))
     }
 
-    fn of(neighbour: &Neighbour, visit: Visit) -> Self {
+    fn of(services: &SearchServices, neighbour: &Neighbour, visit: Visit) -> Self {
         Self {
             place: Place::Other {
                 profile: neighbour.name.clone(),
                 visit,
             },
             seen_by: None,
+            clock: services.clock.clone(),
         }
     }
 
@@ -76,7 +81,7 @@ impl Shelf {
                 continue;
             };
             if let Ok(Some(_)) = visit.store().session(&id).await {
-                return Some(Self::of(neighbour, visit));
+                return Some(Self::of(services, neighbour, visit));
             }
         }
         None
@@ -87,6 +92,11 @@ impl Shelf {
             Place::Own(store) => store,
             Place::Other { visit, .. } => visit.store(),
         }
+    }
+
+    /// The time zone times are told in.
+    pub(super) fn zone(&self) -> &TimeZone {
+        self.clock.zone()
     }
 
     /// The conversation whose model sees part of this already.

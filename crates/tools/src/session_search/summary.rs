@@ -63,7 +63,7 @@ async fn entry(
     };
     let mut entry = json!({
         "session_id": session.id,
-        "when": when(session.started_at),
+        "when": when(session.started_at, shelf.zone()),
         "source": session.source,
         "model": session.model,
         "title": session.title,
@@ -74,7 +74,7 @@ async fn entry(
         system: SYSTEM.to_owned(),
         question: format!(
             "Searched for: {query}\n\nThe record, begun {}:\n\n{}",
-            when(session.started_at),
+            when(session.started_at, shelf.zone()),
             centred(&text, at, READ)
         ),
         most_tokens: MOST_TOKENS,

@@ -25,7 +25,7 @@ pub(super) fn run(
     let login = DeviceLogin {
         http: models.http.clone(),
         flow: flow(profile, args, models)?,
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

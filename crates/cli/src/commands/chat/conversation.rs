@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use hermes_config::Loaded;
-use hermes_core::{Event, Op, QuestionId, SessionId, TurnEnd, local_zone};
+use hermes_core::{Event, Op, QuestionId, SessionId, TurnEnd};
 use hermes_store::{BACKGROUND, KeptSnapshot, NewSession};
 use hermes_tui::app::{ToolLines, UnderWay};
 use jiff::Timestamp;
@@ -412,8 +412,8 @@ impl Conversation {
             let route = front.route();
             (route.provider.clone(), route.model.clone())
         };
-        let now = self.house.clock.now();
-        let clock = now.to_zoned(local_zone()).strftime("%H%M%S").to_string();
+        let now = self.house.clock.local();
+        let clock = now.strftime("%H%M%S").to_string();
         let tail = self.house.random.next_u64() & 0xff_ffff;
         let id = SessionId::try_from(format!("{BACKGROUND}{clock}_{tail:06x}"));
         let session = self.house.begin(Begin {
@@ -424,7 +424,12 @@ impl Conversation {
             mode: self.house.mode_when(front.is_asking()),
             lasting: false,
         });
-        let prompt = Prompt::new(session, text.to_owned(), now, self.house.calls());
+        let prompt = Prompt::new(
+            session,
+            text.to_owned(),
+            now.timestamp(),
+            self.house.calls(),
+        );
         let label = prompt.label().to_owned();
         self.prompts.add(prompt);
         self.changed.notify_one();

@@ -1,5 +1,6 @@
 //! The line of facts below an answer.
 
+use hermes_config::Variable;
 use hermes_core::TurnEnd;
 
 use super::conversation::Conversation;
@@ -42,7 +43,7 @@ fn fact(field: &str, conversation: &Conversation, context: &Context) -> Option<S
         }
         "cwd" => {
             let path = front.directory.display().to_string();
-            let home = context.environment.filled("HOME");
+            let home = context.environment.filled(&Variable::HOME);
             let below = home.and_then(|home| path.strip_prefix(home));
             Some(one_line(&match below {
                 Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("~{rest}"),

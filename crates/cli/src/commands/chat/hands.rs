@@ -57,7 +57,8 @@ pub(super) async fn rollback(
     let (text, went_back) = match asked {
         Rollback::List => {
             let snapshots = checkpoints.list(directory, &cancel).await;
-            return list(&snapshots.map_err(advised)?, false, output).map(|()| false);
+            let (snapshots, zone) = (snapshots.map_err(advised)?, conversation.house.clock.zone());
+            return list(&snapshots, false, zone, output).map(|()| false);
         }
         Rollback::Diff(which) => {
             let diff = checkpoints.diff(directory, which, &cancel).await;

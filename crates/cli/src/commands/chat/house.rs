@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hermes_agent::{Dumps, Engine, Routes, Services, Session, SessionSpec};
-use hermes_config::{ApprovalMode, Config, Loaded, ToolProgress};
+use hermes_config::{ApprovalMode, Config, Loaded, ToolProgress, Variable};
 use hermes_core::{Clock, Effort, Random, RunMode, SessionId, SystemRandom};
 use hermes_llm::Course;
 use hermes_memory::External;
@@ -171,8 +171,8 @@ impl House {
         };
         let web = Arc::new(Web::new(context, &models.loaded, changes)?);
         let cache = context.home()?.cache_dir();
-        let set = |name: &str| is_on(context.environment.filled(name));
-        let ignore_rules = run.ignore_rules || run.safe_mode || set("HERMES_IGNORE_RULES");
+        let set = |variable: &Variable| is_on(context.environment.filled(variable));
+        let ignore_rules = run.ignore_rules || run.safe_mode || set(&Variable::HERMES_IGNORE_RULES);
         // A run without the user's own rules is also one without what is remembered elsewhere.
         let external = match ignore_rules {
             true => None,
@@ -189,17 +189,17 @@ impl House {
                 external: external.clone(),
             },
         )?);
-        let safe = run.safe_mode || set("HERMES_SAFE_MODE");
-        let yolo = run.yolo || set("HERMES_YOLO_MODE");
+        let safe = run.safe_mode || set(&Variable::HERMES_SAFE_MODE);
+        let yolo = run.yolo || set(&Variable::HERMES_YOLO_MODE);
         let is_resumed = resumed.is_some();
-        let id = resumed.unwrap_or_else(|| SessionId::generate(&*context.clock, &*random));
+        let id = resumed.unwrap_or_else(|| SessionId::generate(&**context.clock(), &*random));
         let servers = Arc::new(Servers::new(
             hands.clone(),
             store.clone(),
             Arc::new(ModelSampler::new(
                 models.clone(),
                 store.clone(),
-                context.clock.clone(),
+                context.clock().clone(),
                 course.route().clone(),
                 id.clone(),
             )),
@@ -228,7 +228,7 @@ impl House {
             without_settings,
             stays_here: run.no_restore_cwd,
             directory,
-            clock: context.clock.clone(),
+            clock: context.clock().clone(),
             random,
             company,
             ignore_rules,
@@ -369,7 +369,7 @@ fn engine(
         pages: web,
         git: Arc::new(hands.repositories()),
         routes: models.clone(),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         random: Arc::new(SystemRandom),
         redactor: context.redactor.clone(),
         rules: hands.rules().clone(),
@@ -382,7 +382,7 @@ fn engine(
             folder: home.cache_dir().join("requests"),
             every: context
                 .environment
-                .filled("HERMES_DUMP_REQUESTS")
+                .filled(&Variable::HERMES_DUMP_REQUESTS)
                 .is_some_and(|value| value != "0"),
         },
         stop: CancellationToken::new(),
@@ -475,7 +475,7 @@ fn is_on(value: Option<&str>) -> bool {
 
 /// What sessions are filed under: what the command line says, then the environment.
 fn source(run: &RunArgs, context: &Context) -> Outcome<String> {
-    let named = context.environment.filled("HERMES_SESSION_SOURCE");
+    let named = context.environment.filled(&Variable::HERMES_SESSION_SOURCE);
     match (&run.source, named) {
         (Some(source), _) => Ok(source.clone()),
         (None, Some(named)) => args::source(named.trim()).map_err(|cause| {

@@ -1,6 +1,6 @@
 //! What somebody at the terminal should know before the first word.
 
-use hermes_config::UnknownKey;
+use hermes_config::{UnknownKey, Variable};
 
 use super::house::{House, Manner};
 use crate::commands::edit::edit;
@@ -31,10 +31,20 @@ pub(super) fn at_first(house: &House, manner: &Manner, context: &Context) -> Vec
             one_line(&names)
         )
     });
-    [leftover(house, context), preloaded]
+    [idle(house), leftover(house, context), preloaded]
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// What was set to be safer with, or to be kept apart, and does nothing.
+fn idle(house: &House) -> Option<String> {
+    let idle = house.models.loaded.idle.iter();
+    let idle = idle.filter(|idle| idle.is_relied_on());
+    let named: Vec<String> = idle
+        .map(|idle| format!("{} has no effect {}", idle.key, idle.why))
+        .collect();
+    (!named.is_empty()).then(|| format!("Note: {}.", named.join("; ")))
 }
 
 /// Said once: what an earlier program left, and what can be done with it.
@@ -43,7 +53,7 @@ fn leftover(house: &House, context: &Context) -> Option<String> {
     if house.without_settings || seen.contains_key(LEFTOVER_HINT) {
         return None;
     }
-    let user = std::path::Path::new(context.environment.filled("HOME")?);
+    let user = std::path::Path::new(context.environment.filled(&Variable::HOME)?);
     let mut places = LEFTOVERS.iter().map(|name| user.join(name));
     let found = places.find(|place| place.is_dir())?;
     let key = format!("onboarding.seen.{LEFTOVER_HINT}");

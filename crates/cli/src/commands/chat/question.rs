@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
-use hermes_config::Environment;
+use hermes_config::{Environment, Variable};
 use hermes_core::{FailureKind, Media, MediaSource};
 use hermes_store::Blobs;
 
@@ -66,7 +66,7 @@ pub(super) fn picture(
 
 /// A path as the shell takes it.
 fn expanded(path: &str, environment: &Environment) -> PathBuf {
-    let home = environment.filled("HOME");
+    let home = environment.filled(&Variable::HOME);
     match (path.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => Path::new(home).join(rest),
         _ => PathBuf::from(path),

@@ -17,7 +17,7 @@ mod told;
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use hermes_config::Config;
+use hermes_config::{Config, Variable};
 use hermes_tui::app::App;
 use hermes_tui::composer::Composer;
 use hermes_tui::composer::history::{History, parse};
@@ -44,7 +44,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(5);
 pub(super) fn wanted(run: &RunArgs, context: &Context) -> bool {
     let dumb = context
         .environment
-        .get("TERM")
+        .get(&Variable::TERM)
         .is_none_or(|term| term == "dumb");
     !run.plain && !dumb && std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }

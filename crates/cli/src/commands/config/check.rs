@@ -11,10 +11,37 @@ use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::output::{Output, Style};
 
+/// How bad something is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Severity {
+    Error,
+    Warning,
+    /// Nothing is wrong, but the person should know.
+    Note,
+}
+
+impl Severity {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Note => "note",
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Error => Style::Bad,
+            Self::Warning => Style::Warning,
+            Self::Note => Style::Faint,
+        }
+    }
+}
+
 /// One thing found, ready to be shown.
 struct Finding {
-    is_error: bool,
-    /// Old spellings work as they are; everything else should be looked at.
+    severity: Severity,
+    /// Works as it is; everything else should be looked at.
     is_harmless: bool,
     message: String,
     hint: Option<String>,
@@ -36,7 +63,7 @@ pub(crate) fn check(json: bool, context: &Context, output: &mut Output) -> Outco
         let rows: Vec<_> = findings
             .iter()
             .map(|finding| {
-                let severity = if finding.is_error { "error" } else { "warning" };
+                let severity = finding.severity.word();
                 json!({ "severity": severity, "message": finding.message, "hint": finding.hint })
             })
             .collect();
@@ -56,21 +83,15 @@ pub(crate) fn check(json: bool, context: &Context, output: &mut Output) -> Outco
                 .line("  hermes config migrate brings it up to date; it is understood as it is")?;
         }
         for finding in &findings {
-            let (style, word) = if finding.is_error {
-                (Style::Bad, "error")
-            } else {
-                (Style::Warning, "warning")
-            };
-            output.line(format!(
-                "{}: {}",
-                output.paint(style, word),
-                finding.message
-            ))?;
+            let severity = finding.severity;
+            let word = output.paint(severity.style(), severity.word());
+            output.line(format!("{word}: {}", finding.message))?;
             if let Some(hint) = &finding.hint {
                 output.line(format!("  hint: {hint}"))?;
             }
         }
-        if findings.is_empty() {
+        let only_notes = |finding: &Finding| finding.severity == Severity::Note;
+        if findings.iter().all(only_notes) {
             output.line(output.paint(Style::Good, "nothing is wrong"))?;
         }
     }
@@ -86,7 +107,10 @@ fn findings(loaded: &Loaded, env_problems: &[EnvProblem]) -> Vec<Finding> {
         .problems
         .iter()
         .map(|problem| Finding {
-            is_error: problem.fault.is_error(),
+            severity: match problem.fault.is_error() {
+                true => Severity::Error,
+                false => Severity::Warning,
+            },
             is_harmless: matches!(problem.fault, Fault::OldSpelling { .. }),
             message: problem.to_string(),
             hint: problem.hint(),
@@ -94,23 +118,29 @@ fn findings(loaded: &Loaded, env_problems: &[EnvProblem]) -> Vec<Finding> {
         .collect();
     let env_problems = loaded.env_problems.iter().chain(env_problems);
     found.extend(env_problems.map(|problem| Finding {
-        is_error: false,
+        severity: Severity::Warning,
         is_harmless: false,
         message: problem.to_string(),
         hint: problem.hint(),
     }));
     found.extend(loaded.ignored.iter().map(|ignored| Finding {
-        is_error: false,
+        severity: Severity::Warning,
         is_harmless: false,
         message: ignored.to_string(),
         hint: Some(ignored.hint().to_owned()),
     }));
     let unheeded = unheeded(&loaded.config, |_| true).into_iter();
     found.extend(unheeded.map(|one| Finding {
-        is_error: false,
+        severity: Severity::Warning,
         is_harmless: false,
         message: one.to_string(),
         hint: Some(one.hint),
+    }));
+    found.extend(loaded.idle.iter().map(|idle| Finding {
+        severity: Severity::Note,
+        is_harmless: true,
+        message: idle.to_string(),
+        hint: None,
     }));
     found
 }

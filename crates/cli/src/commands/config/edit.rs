@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::process::Command;
 
+use hermes_config::Variable;
 use hermes_core::FailureKind;
 
 use super::words;
@@ -28,9 +29,9 @@ pub(crate) fn edit(context: &Context) -> Outcome {
             b"# Settings of Hermes. hermes config show lists what is in effect.\n",
         )?;
     }
-    let named = ["VISUAL", "EDITOR"]
+    let named = [Variable::VISUAL, Variable::EDITOR]
         .iter()
-        .find_map(|name| context.environment.filled(name));
+        .find_map(|variable| context.environment.filled(variable));
     let words = words::split(named.unwrap_or("vi"))?;
     let (program, arguments) = words
         .split_first()

@@ -22,7 +22,7 @@ pub(crate) fn migrate(dry_run: bool, context: &Context, output: &mut Output) -> 
     if dry_run {
         return Ok(output.line("nothing was written")?);
     }
-    let report = plan.apply(home, context.clock.now().into())?;
+    let report = plan.apply(home, context.clock().now().into())?;
     for file in &report.written {
         output.line(format!("wrote {}", file.display()))?;
     }

@@ -110,7 +110,7 @@ fn api_keys(loaded: &Loaded, output: &mut Output) -> std::io::Result<()> {
     for key in PROVIDER_KEYS {
         if let Some(value) = loaded
             .environment
-            .filled(key.name)
+            .filled_named(key.name)
             .filter(|_| names_secret(key.name))
         {
             output.line(format!("  {:<28} {}", key.name, mask(value)))?;

@@ -85,7 +85,7 @@ pub(super) fn restore(desk: &Desk<'_>, name: &str, output: &mut Output) -> Outco
 }
 
 pub(super) fn prune(desk: &Desk<'_>, days: u32, yes: bool, output: &mut Output) -> Outcome<Ended> {
-    let now = desk.context.clock.now();
+    let now = desk.context.clock().now();
     let old = desk.curator.archived()?;
     let names: Vec<String> = old
         .into_iter()

@@ -44,7 +44,7 @@ impl Means {
             surface: "cli".to_owned(),
             may_ask: false,
         };
-        let clock = self.context.clock.clone();
+        let clock = self.context.clock().clone();
         let main = self.models.asked(&self.main).await;
         let merge = Merge {
             caller: self.models.caller(&self.store),
@@ -131,7 +131,7 @@ pub(super) fn journal_at(home: &std::path::Path, context: &Context) -> Outcome<S
     Ok(Store::open(Options {
         path: home.join("hermes.db"),
         blobs: home.join("blobs"),
-        clock: context.clock.clone(),
+        clock: context.clock().clone(),
         redactor: context.redactor.clone(),
         vfs: None,
     })?)

@@ -2,6 +2,7 @@
 
 use hermes_skills::{Absorbed, CuratorState, Move, Rewrite, Run, UsageRecord, UsageState};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use serde_json::{Value as Json, json};
 
 use super::Desk;
@@ -75,7 +76,7 @@ pub(super) fn status(desk: &Desk<'_>, as_json: bool, output: &mut Output) -> Out
             settings.interval_hours, settings.min_idle_hours
         ),
     })?;
-    last_run(&state, output)?;
+    last_run(&state, desk.context.zone(), output)?;
     output.line(format!(
         "{} skills, {stale} of them stale and {pinned} pinned; {archived} put away, {backups} copies",
         skills.len()
@@ -86,19 +87,23 @@ pub(super) fn status(desk: &Desk<'_>, as_json: bool, output: &mut Output) -> Out
     })?)
 }
 
-fn last_run(state: &CuratorState, output: &mut Output) -> Outcome {
+fn last_run(state: &CuratorState, zone: &TimeZone, output: &mut Output) -> Outcome {
     let (Some(at), Some(summary)) = (state.last_run_at, &state.last_run_summary) else {
         return Ok(output.line("Nothing was tidied up yet.")?);
     };
-    output.line(format!("Last run: {}, {}", moment(at), one_line(summary)))?;
+    output.line(format!(
+        "Last run: {}, {}",
+        moment(at, zone),
+        one_line(summary)
+    ))?;
     match &state.last_report_path {
         Some(path) => Ok(output.line(format!("Report: {}", one_line(path)))?),
         None => Ok(()),
     }
 }
 
-fn moment(at: Timestamp) -> String {
-    when::show(at.as_duration().as_secs_f64())
+fn moment(at: Timestamp, zone: &TimeZone) -> String {
+    when::show(at.as_duration().as_secs_f64(), zone)
 }
 
 fn word(state: UsageState) -> &'static str {
@@ -227,7 +232,7 @@ pub(super) fn backups(desk: &Desk<'_>, as_json: bool, output: &mut Output) -> Ou
     for backup in backups {
         table.row([
             backup.name,
-            moment(backup.created_at),
+            moment(backup.created_at, desk.context.zone()),
             backup.skills.to_string(),
             backup.reason,
         ]);

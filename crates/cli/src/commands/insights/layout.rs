@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use hermes_config::Environment;
+use hermes_config::{Environment, Variable};
 use unicode_width::UnicodeWidthStr;
 
 use super::plot;
@@ -33,14 +33,14 @@ impl Layout {
     /// Blocks for people; in a file or a pipe they are a nuisance.
     pub(super) fn of(environment: &Environment, output: &Output) -> Self {
         let person = io::stdout().is_terminal();
-        let said = environment.filled("COLUMNS");
+        let said = environment.filled(&Variable::COLUMNS);
         let said = said.and_then(|text| text.parse().ok());
         let seen = || crossterm::terminal::size().ok().filter(|_| person);
         let given = output.width().or(said);
         let width = given.or_else(|| seen().map(|(columns, _)| usize::from(columns)));
         Self {
             width: width.unwrap_or(USUAL_WIDTH),
-            blocks: person && environment.get("TERM") != Some("dumb"),
+            blocks: person && environment.get(&Variable::TERM) != Some("dumb"),
         }
     }
 

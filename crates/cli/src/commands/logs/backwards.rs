@@ -141,12 +141,10 @@ mod tests {
     use super::*;
 
     fn lines_of(contents: &[&[u8]]) -> Vec<String> {
-        let folder = std::env::temp_dir().join(format!("hermes-backwards-{}", std::process::id()));
-        let folder = folder.join(format!("{:p}", contents.as_ptr()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let mut paths = Vec::new();
         for (number, content) in contents.iter().enumerate() {
-            let path = folder.join(number.to_string());
+            let path = folder.path().join(number.to_string());
             std::fs::write(&path, content).unwrap();
             paths.push(path);
         }
@@ -155,7 +153,6 @@ mod tests {
         while let Some(line) = backwards.next_line().unwrap() {
             lines.push(String::from_utf8(line).unwrap());
         }
-        std::fs::remove_dir_all(&folder).unwrap();
         lines
     }
 

@@ -1,6 +1,6 @@
 //! Which records are shown.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::{SignedDuration, Timestamp, Zoned};
 
 use super::record::Record;
 use crate::args::logs::{Component, LevelChoice, LogsArgs};
@@ -18,7 +18,8 @@ const DISORDER: SignedDuration = SignedDuration::from_hours(2);
 pub(super) struct Filter {
     level: Option<Level>,
     session: Option<String>,
-    since: Option<Timestamp>,
+    /// In the time zone the log is written in.
+    since: Option<Zoned>,
     component: Option<Component>,
 }
 
@@ -35,7 +36,8 @@ impl Filter {
             .since
             .as_deref()
             .map(|text| since(text, context))
-            .transpose()?;
+            .transpose()?
+            .map(|moment| moment.to_zoned(context.zone().clone()));
         Ok(Self {
             level,
             session: args.session.clone(),
@@ -58,18 +60,19 @@ impl Filter {
             && self
                 .component
                 .is_none_or(|component| belongs_to(&header.logger, component))
-            && self
-                .since
-                .is_none_or(|since| header.moment().is_some_and(|moment| moment >= since))
+            && self.since.as_ref().is_none_or(|since| {
+                let moment = header.moment(since.time_zone());
+                moment.is_some_and(|moment| moment >= since.timestamp())
+            })
     }
 
     /// Whether nothing before this record can pass.
     pub(super) fn is_past(&self, record: &Record) -> bool {
-        let moment = record.header.as_ref().and_then(|header| header.moment());
-        match (self.since, moment) {
-            (Some(since), Some(moment)) => moment.duration_until(since) > DISORDER,
-            _ => false,
-        }
+        let Some((since, header)) = self.since.as_ref().zip(record.header.as_ref()) else {
+            return false;
+        };
+        let moment = header.moment(since.time_zone());
+        moment.is_some_and(|moment| moment.duration_until(since.timestamp()) > DISORDER)
     }
 
     fn is_open(&self) -> bool {
@@ -81,13 +84,13 @@ impl Filter {
 }
 
 fn since(text: &str, context: &Context) -> Outcome<Timestamp> {
-    let now = context.clock.now();
+    let now = context.clock().now();
     let seconds = text.trim().strip_suffix('s').map(str::trim);
     if let Some(seconds) = seconds.and_then(|count| count.parse::<u32>().ok()) {
         let moment = now.checked_sub(SignedDuration::from_secs(seconds.into()));
         return Ok(moment.unwrap_or(Timestamp::MIN));
     }
-    let moment = when::parse(text, context.clock.as_ref())?;
+    let moment = when::parse(text, context.clock().as_ref())?;
     Ok(Timestamp::from_millisecond((moment * 1_000.0) as i64).unwrap_or(Timestamp::MIN))
 }
 

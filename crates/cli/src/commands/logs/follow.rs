@@ -26,7 +26,7 @@ pub(super) fn follow(
     log: &Log,
     end: Option<End>,
     filter: &Filter,
-    form: Form,
+    form: Form<'_>,
     output: &mut Output,
 ) -> Outcome {
     let mut follower = Follower {

@@ -46,7 +46,7 @@ pub(super) fn list(args: &LogsArgs, context: &Context, output: &mut Output) -> O
         table.row([
             file.name,
             size::show(file.bytes),
-            when::since(file.modified_at, context.clock.as_ref()),
+            when::since(file.modified_at, context.clock().as_ref()),
         ]);
     }
     table.print(output)?;

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::logging::line::{Header, Level};
@@ -40,16 +41,17 @@ impl Record {
 
 /// How records are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum Form<'a> {
     Text,
-    Json,
+    /// Read as written in this time zone.
+    Json(&'a TimeZone),
 }
 
-impl Form {
+impl Form<'_> {
     pub(super) fn print(self, record: &Record, output: &mut Output) -> io::Result<()> {
         match self {
             Self::Text => print_text(record, output),
-            Self::Json => print_json(record, output),
+            Self::Json(zone) => print_json(record, zone, output),
         }
     }
 }
@@ -72,11 +74,11 @@ fn print_text(record: &Record, output: &mut Output) -> io::Result<()> {
     }
 }
 
-fn print_json(record: &Record, output: &mut Output) -> io::Result<()> {
+fn print_json(record: &Record, zone: &TimeZone, output: &mut Output) -> io::Result<()> {
     let value = match &record.header {
         Some(header) => json!({
             "timestamp": header
-                .moment()
+                .moment(zone)
                 .map(|moment| moment.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()),
             "level": header.level.word(),
             "session_id": header.session,

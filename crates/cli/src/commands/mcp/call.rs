@@ -37,7 +37,7 @@ pub(super) fn run(args: CallArgs, context: &Context, output: &mut Output) -> Out
         }
     });
     let store = context.store()?;
-    let session = SessionId::generate(&*context.clock, &SystemRandom);
+    let session = SessionId::generate(&**context.clock(), &SystemRandom);
     let runtime = runtime()?;
     let _entered = runtime.enter();
     let sampler = sampler(context, &store, &session);
@@ -82,7 +82,7 @@ fn sampler(context: &Context, store: &Store, session: &SessionId) -> Option<Arc<
     Some(Arc::new(ModelSampler::new(
         models,
         store.clone(),
-        context.clock.clone(),
+        context.clock().clone(),
         course.route().clone(),
         session.clone(),
     )))

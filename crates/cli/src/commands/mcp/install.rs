@@ -57,7 +57,7 @@ fn values(
     let mut values = BTreeMap::new();
     for variable in &manifest.auth.env {
         let given = args.env.iter().find(|(name, _)| *name == variable.name);
-        let value = match (given, loaded.environment.filled(&variable.name)) {
+        let value = match (given, loaded.environment.filled_named(&variable.name)) {
             (Some((_, value)), _) => value.clone(),
             (None, Some(value)) => value.to_owned(),
             (None, None) if std::io::stdin().is_terminal() => typed(variable)?,

@@ -114,7 +114,7 @@ pub(super) fn as_written(text: &str, loaded: &Loaded) -> String {
     let mut filled: Vec<(&str, &str)> = loaded
         .referenced
         .iter()
-        .filter_map(|name| Some((name.as_str(), loaded.environment.filled(name)?)))
+        .filter_map(|name| Some((name.as_str(), loaded.environment.filled_named(name)?)))
         .filter(|(_, value)| value.len() >= SHORTEST)
         .collect();
     // One value may be part of another.

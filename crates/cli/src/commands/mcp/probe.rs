@@ -6,6 +6,7 @@ use hermes_config::{Loaded, McpServer};
 use hermes_core::{Effect, FailureKind};
 use hermes_mcp::{Change, Memory, RecoveryPolicy, Server, State, Status, View, unresolved};
 use hermes_store::Store;
+use jiff::tz::TimeZone;
 use serde_json::{Value as Json, json};
 
 use super::{list, runtime, server, status};
@@ -139,7 +140,7 @@ pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Out
         Ok(found) => found,
         Err(complaint) => {
             if !as_json {
-                show_running(name, &running, output)?;
+                show_running(name, &running, context.zone(), output)?;
             }
             return Err(complaint);
         }
@@ -151,7 +152,7 @@ pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Out
         output.json(&described)?;
     } else {
         show(&server, &auth, &found, context, &loaded, output)?;
-        show_running(name, &running, output)?;
+        show_running(name, &running, context.zone(), output)?;
     }
     // It was seen, so it is no news to the next conversation.
     if let Some(change) = &found.change {
@@ -162,9 +163,9 @@ pub(super) fn run(name: &str, as_json: bool, context: &Context, output: &mut Out
 }
 
 /// How the server is in conversations that go on: what works here may be down there.
-fn show_running(name: &str, running: &[Running], output: &mut Output) -> Outcome {
+fn show_running(name: &str, running: &[Running], zone: &TimeZone, output: &mut Output) -> Outcome {
     for (pid, status) in in_each(name, running) {
-        let state = status::sentence(status);
+        let state = status::sentence(status, zone);
         output.line(format!("In the running program {pid} it is {state}."))?;
     }
     Ok(())

@@ -68,7 +68,7 @@ pub(super) fn run(args: &ServeArgs, context: &Context, output: &mut Output) -> O
 
 /// What clients have to show.
 fn token(variable: &str, loaded: &Loaded) -> Outcome<Secret> {
-    let Some(value) = loaded.environment.filled(variable) else {
+    let Some(value) = loaded.environment.filled_named(variable) else {
         return Err(Complaint::bad_request(format!("{variable} is not set"))
             .hint(format!(
                 "clients show this token to get in: put {variable}=… into the .env file of the home, for example with the output of openssl rand -hex 32"

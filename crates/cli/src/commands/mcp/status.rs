@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use hermes_config::Loaded;
 use hermes_mcp::{Server, Status};
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::{list, runtime};
@@ -62,8 +63,8 @@ pub(super) fn elsewhere(context: &Context, loaded: &Loaded) -> Outcome<Vec<Runni
 }
 
 /// How a server is, in a sentence.
-pub(super) fn sentence(status: &Status) -> String {
-    let again = again(status).unwrap_or_default();
+pub(super) fn sentence(status: &Status, zone: &TimeZone) -> String {
+    let again = again(status, zone).unwrap_or_default();
     let problem = problem(status);
     let problem = match problem.is_empty() {
         true => problem,

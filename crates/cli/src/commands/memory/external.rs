@@ -1,6 +1,7 @@
 //! How the external memory stands, without asking it.
 
 use hermes_store::MemoryBacklog;
+use jiff::tz::TimeZone;
 use serde_json::{Value as Json, json};
 
 use super::Desk;
@@ -57,13 +58,13 @@ impl External {
         })
     }
 
-    pub(super) fn words(&self) -> String {
+    pub(super) fn words(&self, zone: &TimeZone) -> String {
         let state = match &self.fault {
             Some(fault) => format!("cannot be used: {}", one_line(fault)),
             None => match self.backlog {
                 MemoryBacklog { waiting: 0, .. } => "nothing waits to be sent".to_owned(),
                 MemoryBacklog { waiting, oldest } => {
-                    let since = oldest.map(|oldest| format!(" since {}", at(oldest)));
+                    let since = oldest.map(|oldest| format!(" since {}", at(oldest, zone)));
                     format!("{waiting} wait to be sent{}", since.unwrap_or_default())
                 }
             },

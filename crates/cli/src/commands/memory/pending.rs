@@ -17,7 +17,7 @@ use crate::when::{iso, show};
 /// Stands for all changes.
 const ALL: &str = "all";
 
-pub(super) fn list(desk: &Desk, as_json: bool, output: &mut Output) -> Outcome {
+pub(super) fn list(desk: &Desk, as_json: bool, context: &Context, output: &mut Output) -> Outcome {
     let waiting = desk.staging.list(Subsystem::Memory);
     if as_json {
         let waiting = waiting.iter().map(|staged| {
@@ -40,7 +40,7 @@ pub(super) fn list(desk: &Desk, as_json: bool, output: &mut Output) -> Outcome {
         let target = staged.payload["target"].as_str().unwrap_or_default();
         table.row([
             staged.id.clone(),
-            show(staged.created_at),
+            show(staged.created_at, context.zone()),
             staged.origin.word().to_owned(),
             target.to_owned(),
             staged.summary.clone(),

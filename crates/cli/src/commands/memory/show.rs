@@ -73,7 +73,7 @@ pub(super) fn status(
     table.print(output)?;
     output.line(match &external {
         None => "External memory: none (hermes memory setup chooses one)".to_owned(),
-        Some(external) => external.words(),
+        Some(external) => external.words(context.zone()),
     })?;
     output.line(match (memory.write_approval, waiting) {
         (true, 0) => "You are asked before something is remembered; nothing waits.".to_owned(),
@@ -176,9 +176,16 @@ fn document(contents: &Contents) -> Json {
     })
 }
 
-pub(super) fn log(desk: &Desk, limit: u32, as_json: bool, output: &mut Output) -> Outcome {
+pub(super) fn log(
+    desk: &Desk,
+    limit: u32,
+    as_json: bool,
+    context: &Context,
+    output: &mut Output,
+) -> Outcome {
     let how = Listing {
         json: as_json,
+        zone: context.zone(),
         place: "target",
         nothing: "Nothing was changed yet.",
     };

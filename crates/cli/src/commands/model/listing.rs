@@ -127,7 +127,7 @@ pub(super) fn find(
         Err(error) => return Err(error.into()),
     };
     let address = why::address(&route);
-    let now = context.clock.now();
+    let now = context.clock().now();
     let life = match route.is_at_bedrock() {
         true => models.loaded.config.bedrock.discovery.refresh_interval,
         false => LIFE,

@@ -184,7 +184,7 @@ fn git(environment: &Environment) -> Command {
     let mut command = Command::new("git");
     command.env_clear();
     for name in PASSED_ON {
-        if let Some(value) = environment.get(name) {
+        if let Some(value) = environment.get_named(name) {
             command.env(name, value);
         }
     }

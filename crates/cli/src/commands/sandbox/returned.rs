@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use hermes_exec::{Change, Difference, Returned};
+use jiff::tz::TimeZone;
 use serde_json::json;
 use similar::TextDiff;
 
@@ -30,7 +31,7 @@ pub(super) fn run(
             let all: Vec<_> = all.iter().map(as_value).collect();
             Ok(output.json(&json!({ "returned": all }))?)
         }
-        ReturnedCommand::Ls { json: false } => list(&all, output),
+        ReturnedCommand::Ls { json: false } => list(&all, context.zone(), output),
         ReturnedCommand::Show { name } => show_one(named(&all, &name)?, output),
         ReturnedCommand::Rm {
             names,
@@ -57,7 +58,7 @@ fn named<'a>(all: &'a [Returned], name: &str) -> Outcome<&'a Returned> {
     })
 }
 
-fn list(all: &[Returned], output: &mut Output) -> Outcome {
+fn list(all: &[Returned], zone: &TimeZone, output: &mut Output) -> Outcome {
     if all.is_empty() {
         return Ok(output.line(NONE)?);
     }
@@ -65,7 +66,7 @@ fn list(all: &[Returned], output: &mut Output) -> Outcome {
     for one in all {
         table.row([
             one.name.clone(),
-            show(one.came_at as f64),
+            show(one.came_at as f64, zone),
             one_line(&one.note.from),
             one.note.changes.len().to_string(),
         ]);

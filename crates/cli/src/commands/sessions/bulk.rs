@@ -1,6 +1,7 @@
 //! `hermes sessions prune` and `hermes sessions archive`
 
 use hermes_store::{Session, SessionFilter};
+use jiff::tz::TimeZone;
 
 use super::filter::session_filter;
 use crate::args::sessions::{BulkArgs, FilterArgs};
@@ -66,7 +67,7 @@ fn confirmed(
     }
     if bulk.dry_run || !bulk.yes {
         for session in &sessions {
-            output.line(describe(session))?;
+            output.line(describe(session, context.zone()))?;
         }
     }
     if bulk.dry_run {
@@ -86,12 +87,12 @@ fn confirmed(
     Ok(Some(filter))
 }
 
-fn describe(session: &Session) -> String {
+fn describe(session: &Session, zone: &TimeZone) -> String {
     let title = session.title.as_deref().unwrap_or("untitled");
     let messages = session.message_count;
     one_line(&format!(
         "{}  {}  {messages} messages  {title}",
         session.id,
-        when::show(session.last_active_at)
+        when::show(session.last_active_at, zone)
     ))
 }

@@ -10,7 +10,7 @@ use crate::when;
 pub(crate) fn session_filter(args: &FilterArgs, context: &Context) -> Outcome<SessionFilter> {
     let moment = |text: &Option<String>| {
         text.as_deref()
-            .map(|text| when::parse(text, context.clock.as_ref()))
+            .map(|text| when::parse(text, context.clock().as_ref()))
             .transpose()
     };
     let latest = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);

@@ -42,7 +42,7 @@ pub(crate) fn list(args: &ListArgs, context: &Context, output: &mut Output) -> O
     {
         let name = session.title.as_deref().unwrap_or(preview);
         table.row([
-            when::since(session.last_active_at, context.clock.as_ref()),
+            when::since(session.last_active_at, context.clock().as_ref()),
             session.source.clone(),
             session.message_count.to_string(),
             cut(if name.is_empty() { "—" } else { name }, 48),

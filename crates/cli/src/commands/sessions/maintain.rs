@@ -1,6 +1,6 @@
 //! `hermes sessions stats`, `optimize` and `repair`
 
-use hermes_core::{FailureKind, local_zone};
+use hermes_core::FailureKind;
 use hermes_store::{Check, KeepCopy};
 use serde_json::json;
 
@@ -95,9 +95,8 @@ pub(crate) fn repair(
         };
     }
     let stamp = context
-        .clock
-        .now()
-        .to_zoned(local_zone())
+        .clock()
+        .local()
         .strftime("%Y%m%d-%H%M%S")
         .to_string();
     let copy = if no_backup {

@@ -68,7 +68,7 @@ pub(crate) fn search(args: &SearchArgs, context: &Context, output: &mut Output) 
         let heading = format!(
             "{} · {} · {} · {title}",
             hit.session,
-            when::show(hit.timestamp),
+            when::show(hit.timestamp, context.zone()),
             hit.role
         );
         let heading = output.paint(Style::Faint, &one_line(&heading));

@@ -1,6 +1,7 @@
 //! `hermes sessions show`
 
 use hermes_store::{Record, Visibility};
+use jiff::tz::TimeZone;
 use serde_json::json;
 
 use crate::complaint::Outcome;
@@ -54,19 +55,19 @@ pub(crate) fn show(
             "{} · {} · {model} · begun {}",
             session.id,
             session.source,
-            when::show(session.started_at)
+            when::show(session.started_at, context.zone())
         );
         output.line(printable(&line))?;
     }
     for record in &records {
         output.line("")?;
-        print_record(record, output)?;
+        print_record(record, context.zone(), output)?;
     }
     Ok(())
 }
 
-fn print_record(record: &Record, output: &mut Output) -> Outcome {
-    let mut heading = format!("{} · {}", record.role, when::show(record.timestamp));
+fn print_record(record: &Record, zone: &TimeZone, output: &mut Output) -> Outcome {
+    let mut heading = format!("{} · {}", record.role, when::show(record.timestamp, zone));
     if let Some(tool) = &record.tool_name {
         heading.push_str(&format!(" · {tool}"));
     }

@@ -95,7 +95,7 @@ impl Draft {
         }
         let file = context.home()?.config_file();
         if let Some(bytes) = read_file(&file)? {
-            let copy = hermes_config::keep_copy(&file, context.clock.now().into(), &bytes)?;
+            let copy = hermes_config::keep_copy(&file, context.clock().now().into(), &bytes)?;
             output.line(format!("The settings as they were: {}", copy.display()))?;
         }
         match &self.model {

@@ -16,7 +16,7 @@ pub(super) fn run(yes: bool, context: &Context, output: &mut Output) -> Outcome 
     if !yes {
         ask::confirm("Put every setting back to its default")?;
     }
-    let copy = hermes_config::keep_copy(&file, context.clock.now().into(), &bytes)?;
+    let copy = hermes_config::keep_copy(&file, context.clock().now().into(), &bytes)?;
     output.line(format!("The settings as they were: {}", copy.display()))?;
     let keys = names(context)?;
     let edits: Vec<(&str, Edit<'_>)> = keys.iter().map(|key| (key.as_str(), Edit::Unset)).collect();

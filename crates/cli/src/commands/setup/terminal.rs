@@ -207,7 +207,7 @@ pub(super) fn ask(draft: &mut Draft, context: &Context, output: &mut Output) -> 
         reach::offer(draft, context, output)?;
     }
     for variable in place.variables {
-        if context.environment.filled(variable).is_none() {
+        if context.environment.filled_named(variable).is_none() {
             let text = format!(
                 "It needs {variable}: hermes config set {variable} VALUE keeps it in .env."
             );

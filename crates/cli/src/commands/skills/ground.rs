@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_config::{Loaded, SkillsHub};
+use hermes_config::{Loaded, SkillsHub, Variable};
 use hermes_core::{FailureKind, SystemRandom};
 use hermes_http::{AddressPolicy, ClientBuilder, HttpClient};
 use hermes_policy::Blocklist;
@@ -74,7 +74,7 @@ impl<'a> Ground<'a> {
             reach: self.reach()?,
             github: self.github(&settings),
             shelf: self.shelf()?,
-            clock: self.context.clock.clone(),
+            clock: self.context.clock().clone(),
             random: Arc::new(SystemRandom),
             settings,
         };
@@ -127,7 +127,10 @@ impl<'a> Ground<'a> {
     }
 
     fn shelf(&self) -> Outcome<Shelf> {
-        let named = self.context.environment.filled("HERMES_OPTIONAL_SKILLS");
+        let named = self
+            .context
+            .environment
+            .filled(&Variable::HERMES_OPTIONAL_SKILLS);
         let own = self.context.home()?.path().join("optional-skills");
         let roots = named.map(PathBuf::from).into_iter().chain([own]);
         Ok(Shelf::new(roots.collect(), shipped(self.context)))
@@ -139,18 +142,18 @@ impl<'a> Ground<'a> {
             return GithubLogin::Anonymous;
         }
         let environment = &self.loaded.environment;
-        for name in ["GITHUB_TOKEN", "GH_TOKEN"] {
-            if let Some(token) = environment.filled(name)
-                && let Some(token) = secret(name, token)
+        for variable in [Variable::GITHUB_TOKEN, Variable::GH_TOKEN] {
+            if let Some(token) = environment.filled(&variable)
+                && let Some(token) = secret(variable.name, token)
             {
                 return GithubLogin::Token(token);
             }
         }
-        let variable = |name| environment.filled(name).map(str::to_owned);
+        let variable = |variable: &Variable| environment.filled(variable).map(str::to_owned);
         let app = (
-            variable("GITHUB_APP_ID"),
-            variable("GITHUB_APP_INSTALLATION_ID"),
-            variable("GITHUB_APP_PRIVATE_KEY_PATH"),
+            variable(&Variable::GITHUB_APP_ID),
+            variable(&Variable::GITHUB_APP_INSTALLATION_ID),
+            variable(&Variable::GITHUB_APP_PRIVATE_KEY_PATH),
         );
         // The token of `gh` is for GitHub itself and goes nowhere else.
         let is_github = settings.github_url == SkillsHub::default().github_url;
@@ -179,7 +182,7 @@ impl<'a> Ground<'a> {
         command.args(["auth", "token"]).env_clear().envs(
             passed
                 .iter()
-                .filter_map(|name| Some((name, environment.filled(name)?))),
+                .filter_map(|name| Some((name, environment.filled_named(name)?))),
         );
         // It is only a convenience; without it GitHub answers less often.
         let ended = self

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use hermes_config::Variable;
 use hermes_skills::guard::{Decision, Trust};
 use hermes_skills::hub::{Bundle, Choice, Consent, Identifier, Plan, SkillName, Standing};
 
@@ -44,7 +45,7 @@ fn located(text: &str, ground: &Ground<'_>) -> Option<PathBuf> {
     if !packed && !text.starts_with(['.', '/', '~']) {
         return None;
     }
-    let home = ground.context.environment.filled("HOME");
+    let home = ground.context.environment.filled(&Variable::HOME);
     let path = match (text.strip_prefix("~/"), home) {
         (Some(rest), Some(home)) => Path::new(home).join(rest),
         _ => ground.context.directory().unwrap_or_default().join(text),

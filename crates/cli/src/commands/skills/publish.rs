@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use hermes_config::Variable;
 use hermes_core::FailureKind;
 use hermes_secrets::{Redactor, Scope};
 use hermes_skills::guard::{Depth, Trust, Verdict};
@@ -56,7 +57,7 @@ pub(super) fn run(args: &PublishArgs, ground: &Ground<'_>, output: &mut Output) 
             (Target::Github { repository }, repo.to_owned())
         }
         PublishTo::Clawhub => {
-            let token = ground.loaded.environment.filled("CLAWHUB_TOKEN");
+            let token = ground.loaded.environment.filled(&Variable::CLAWHUB_TOKEN);
             let needed = HubError::CannotPublish {
                 what: "CLAWHUB_TOKEN in .env",
             };

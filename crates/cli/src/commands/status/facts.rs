@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use hermes_config::Backend;
+use hermes_config::{Backend, Variable};
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -73,7 +73,7 @@ impl Terminal {
                 .map(|place| clean(place, context)),
             directory: clean(&terminal.cwd, context),
             sudo: password.is_some_and(|password| !password.is_empty())
-                || scene.environment.filled("SUDO_PASSWORD").is_some(),
+                || scene.environment.filled(&Variable::SUDO_PASSWORD).is_some(),
         })
     }
 }

@@ -41,7 +41,7 @@ pub(in crate::commands) fn keys(scene: &Scene) -> Vec<Key> {
         .map(|key| (key.provider, key.name));
     let mut keys: Vec<Key> = Vec::new();
     for (provider, name) in providers.chain(SERVICES.iter().copied()) {
-        let value = scene.environment.filled(name);
+        let value = scene.environment.filled_named(name);
         let key = Key {
             provider,
             name,

@@ -166,7 +166,7 @@ fn sessions(sessions: &Sessions, context: &Context, output: &mut Output) -> io::
     if let Some(last) = sessions.last_active {
         row(
             "Last active",
-            &when::since(last, context.clock.as_ref()),
+            &when::since(last, context.clock().as_ref()),
             output,
         )?;
     }

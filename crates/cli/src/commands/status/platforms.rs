@@ -81,7 +81,7 @@ fn is_configured(scene: &Scene, platform: &str, variable: &str) -> bool {
             .and_then(|token| token.value.as_text())
             .is_some_and(|text| !text.is_empty());
     }
-    let value = scene.environment.filled(variable);
+    let value = scene.environment.filled_named(variable);
     let value = value.filter(|value| {
         let word = value.to_ascii_lowercase();
         !variable.ends_with("_ENABLED") || !["0", "false", "no", "off"].contains(&word.as_str())

@@ -129,7 +129,7 @@ fn weights(config: &Config, platform: &str, context: &Context) -> Outcome<BTreeM
         tools: hermes_tools::specs(),
         programs: &context.programs(),
         external: "",
-        now: context.clock.now(),
+        now: context.clock().local(),
     });
     let parts = size.tools.into_iter();
     Ok(parts

@@ -3,7 +3,7 @@
 use crate::macros::{section, text};
 
 section! {
-    /// Has no effect; there are no companions.
+    /// An animal beside the prompt.
     pub struct Pet {
         /// Shows it.
         enabled: bool = false;

@@ -3,6 +3,8 @@
 
 mod chain;
 
+use hermes_config::Variable;
+
 use super::search::usable;
 use super::{Opened, bind, foreign, minted};
 use crate::cloud::Mint;
@@ -14,9 +16,9 @@ use crate::route::Auth;
 use chain::{Chain, Way};
 
 /// The halves of a key pair, and the token of a temporary one.
-const ID: &str = "AWS_ACCESS_KEY_ID";
-const SECRET: &str = "AWS_SECRET_ACCESS_KEY";
-const SESSION: &str = "AWS_SESSION_TOKEN";
+const ID: Variable = Variable::AWS_ACCESS_KEY_ID;
+const SECRET: Variable = Variable::AWS_SECRET_ACCESS_KEY;
+const SESSION: Variable = Variable::AWS_SESSION_TOKEN;
 
 /// A key pair and where it stands.
 struct Pair {
@@ -57,7 +59,7 @@ pub(super) fn open(
             why: Some((hermes_secrets::mask(&pair.secret), pair.from.clone())),
             credential: Credential::Key {
                 from: pair.source.clone(),
-                secret: bind(SECRET, pair.value(), base)?,
+                secret: bind(SECRET.name, pair.value(), base)?,
             },
             auth,
         })),
@@ -73,7 +75,7 @@ pub(super) fn open(
 /// known before somebody asks.
 pub(super) fn presence(request: &Request<'_>) -> Option<String> {
     if in_variables(request).is_some() {
-        return Some(request.variable_origin(ID));
+        return Some(request.variable_origin(ID.name));
     }
     // Something of AWS that cannot be used is a matter for those who want AWS.
     match Chain::new(request).set_up().ok().flatten()? {
@@ -83,15 +85,15 @@ pub(super) fn presence(request: &Request<'_>) -> Option<String> {
 }
 
 fn in_variables(request: &Request<'_>) -> Option<Pair> {
-    let value = |name: &str| {
-        let value = request.environment.get(name).and_then(usable);
+    let value = |variable: &Variable| {
+        let value = request.environment.get(variable).and_then(usable);
         value.map(str::to_owned)
     };
     Some(Pair {
-        id: value(ID)?,
-        secret: value(SECRET)?,
-        session: value(SESSION),
-        source: KeySource::Variable(SECRET.to_owned()),
-        from: request.variable_origin(SECRET),
+        id: value(&ID)?,
+        secret: value(&SECRET)?,
+        session: value(&SESSION),
+        source: KeySource::Variable(SECRET.name.to_owned()),
+        from: request.variable_origin(SECRET.name),
     })
 }

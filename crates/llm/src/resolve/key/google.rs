@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use hermes_config::Variable;
 use hermes_http::BaseUrl;
 use url::Url;
 
@@ -16,22 +17,25 @@ use crate::resolve::{CloudMachine, Request};
 use crate::route::{Auth, PROJECT};
 
 /// Variables that name a file of credentials, best first.
-const FILES: [&str; 2] = ["VERTEX_CREDENTIALS_PATH", "GOOGLE_APPLICATION_CREDENTIALS"];
+const FILES: [Variable; 2] = [
+    Variable::VERTEX_CREDENTIALS_PATH,
+    Variable::GOOGLE_APPLICATION_CREDENTIALS,
+];
 /// What `gcloud auth application-default login` writes.
 const KEPT: &str = "application_default_credentials.json";
 /// Where the metadata server is, and the variable that moves it.
-const METADATA: &str = "GCE_METADATA_HOST";
+const METADATA: Variable = Variable::GCE_METADATA_HOST;
 const USUAL: &str = "169.254.169.254";
 const NAME: &str = "metadata.google.internal";
 
 /// The file that tokens are made out of, and who named it. One that `gcloud` keeps counts when it is there.
 pub(in crate::resolve) fn file(request: &Request<'_>) -> Option<(PathBuf, String)> {
-    let named = FILES.iter().find_map(|name| {
-        let path = request.variable(name)?;
-        Some((PathBuf::from(path), request.variable_origin(name)))
+    let named = FILES.iter().find_map(|variable| {
+        let path = request.variable(variable)?;
+        Some((PathBuf::from(path), request.variable_origin(variable.name)))
     });
     named.or_else(|| {
-        let folder = request.own_file("CLOUDSDK_CONFIG", ".config/gcloud")?;
+        let folder = request.own_file(&Variable::CLOUDSDK_CONFIG, ".config/gcloud")?;
         let kept = folder.join(KEPT);
         let from = kept.display().to_string();
         kept.is_file().then_some((kept, from))
@@ -60,7 +64,7 @@ pub(super) fn open(
         (None, None) => {
             return Err(ResolveError::MissingKey {
                 name: server.name.clone(),
-                variables: FILES.map(str::to_owned).to_vec(),
+                variables: FILES.map(|variable| variable.name.to_owned()).to_vec(),
                 signup: server.profile.signup.clone(),
             });
         }
@@ -70,7 +74,7 @@ pub(super) fn open(
 
 /// What speaks for the account of the machine, where there is reason to believe that it has one.
 fn machine(request: &Request<'_>) -> Result<Option<(BaseUrl, String)>, ResolveError> {
-    let moved = request.variable(METADATA);
+    let moved = request.variable(&METADATA);
     if moved.is_none() && request.machine != Some(CloudMachine::Google) {
         return Ok(None);
     }
@@ -78,11 +82,11 @@ fn machine(request: &Request<'_>) -> Result<Option<(BaseUrl, String)>, ResolveEr
     let host = moved.filter(|host| *host != NAME).unwrap_or(USUAL);
     let url = Url::parse(&format!("http://{host}")).ok();
     let url = url.filter(is_local).ok_or(ResolveError::BadAddress {
-        from: METADATA.to_owned(),
+        from: METADATA.name.to_owned(),
         why: "it is not on this machine",
     })?;
     let from = match moved {
-        Some(_) => request.variable_origin(METADATA),
+        Some(_) => request.variable_origin(METADATA.name),
         None => "the account of this machine".to_owned(),
     };
     Ok(Some((BaseUrl::from(url), from)))

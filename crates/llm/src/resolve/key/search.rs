@@ -115,7 +115,7 @@ fn named_variables(
 }
 
 fn in_named_variable(request: &Request<'_>, said: &Said, goes: Goes) -> Option<Found> {
-    let value = usable(request.environment.get(&said.value)?)?;
+    let value = usable(request.environment.get_named(&said.value)?)?;
     let variable = request.variable_origin(&said.value);
     Some(Found {
         value: value.to_owned(),
@@ -163,7 +163,7 @@ fn scoped(
         },
     };
     let found = names.into_iter().find_map(|name| {
-        let value = usable(request.environment.get(&name)?)?;
+        let value = usable(request.environment.get_named(&name)?)?;
         Some(Found {
             value: value.to_owned(),
             from: request.variable_origin(&name),

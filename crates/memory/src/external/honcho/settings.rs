@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hermes_config::Variable;
 use serde_json::{Map, Value as Json, json};
 
 use super::super::catalog::Setup;
@@ -91,7 +92,7 @@ pub(super) struct Settings {
 
 impl Settings {
     pub(super) fn read(setup: &Setup<'_>) -> Result<Self, ProviderError> {
-        let host = setup.environment.filled("HERMES_HONCHO_HOST");
+        let host = setup.environment.filled(&Variable::HERMES_HONCHO_HOST);
         let host = host.map_or_else(|| setup.own("hermes"), str::to_owned);
         let said = merged(file(setup)?, &host);
         let fields = Fields::of(said, setup.environment);

@@ -1,6 +1,7 @@
 //! What there is to know, as pages.
 
 use hermes_agent::message_tokens;
+use hermes_config::Variable;
 use hermes_core::Role;
 use hermes_store::Session;
 
@@ -145,7 +146,7 @@ async fn usage(order: &Order<'_>, output: &mut Output) -> Outcome {
     }
     table.row(["cost".to_owned(), cost(&row)]);
     let allowances = &conversation.house.models.allowances;
-    for row in auth::allowed::rows(allowances, order.context.clock.now()) {
+    for row in auth::allowed::rows(allowances, order.context.clock().now()) {
         table.row(row);
     }
     Ok(table.print(output)?)
@@ -202,7 +203,7 @@ async fn context_use(order: &Order<'_>, output: &mut Output) -> Outcome {
 
 fn whoami(order: &Order<'_>, output: &mut Output) -> Outcome {
     let context = order.context;
-    let user = context.environment.filled("USER").unwrap_or("you");
+    let user = context.environment.filled(&Variable::USER).unwrap_or("you");
     let home = context.home()?;
     output.line(format!(
         "{user} at the terminal, profile {}, home {}.",

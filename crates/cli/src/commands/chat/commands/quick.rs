@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use hermes_config::{Config, QuickAction};
+use hermes_config::{Config, QuickAction, Variable};
 use hermes_core::FailureKind;
 use hermes_exec::{Backend as _, Capture, Ending, Exit, Input, Launch, RunId};
 use hermes_policy::{Isolation, Surroundings, Verdict, denied_by, judge};
@@ -75,7 +75,11 @@ async fn execute(
     let judgement = judge(
         command,
         &Surroundings {
-            home: context.environment.filled("HOME").unwrap_or("/").to_owned(),
+            home: context
+                .environment
+                .filled(&Variable::HOME)
+                .unwrap_or("/")
+                .to_owned(),
             product_home: home.path().display().to_string(),
             cwd: directory.display().to_string(),
             own_pid: None,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use hermes_agent::commands::{all, find};
 use hermes_agent::{personality, toolsets};
-use hermes_config::Config;
+use hermes_config::{Config, Variable};
 use hermes_tui::composer::complete::{Candidate, CommandEntry, Request, Subject};
 
 use super::look::Look;
@@ -194,7 +194,10 @@ async fn arguments(
 
 /// Where `~` is.
 fn home(context: &Context) -> Option<PathBuf> {
-    context.environment.filled("HOME").map(PathBuf::from)
+    context
+        .environment
+        .filled(&Variable::HOME)
+        .map(PathBuf::from)
 }
 
 /// How files are written.

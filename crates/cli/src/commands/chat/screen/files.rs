@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hermes_core::local_zone;
+use hermes_config::Variable;
 use hermes_tui::Failure;
 use hermes_tui::app::{PasteNames, PasteTexts};
 use hermes_tui::composer::history::block;
@@ -29,7 +29,7 @@ const A_MOMENT: Duration = Duration::from_secs(2);
 
 /// The time, in a form.
 pub(super) fn stamp(context: &Context, form: &str) -> String {
-    let now = context.clock.now().to_zoned(local_zone());
+    let now = context.clock().local();
     now.strftime(form).to_string()
 }
 
@@ -55,9 +55,9 @@ pub(super) fn keep(context: &Context, path: impl AsRef<Path>, bytes: &[u8]) -> O
 pub(super) fn paste_names(context: &Context) -> PasteNames {
     let home = context.home().map(|home| home.path().to_owned());
     let home = home.unwrap_or_default();
-    let clock = context.clock.clone();
+    let clock = context.clock().clone();
     PasteNames::new(move |number| {
-        let now = clock.now().to_zoned(local_zone());
+        let now = clock.local();
         let name = format!("pastes/paste_{number}_{}", now.strftime("%H%M%S"));
         let free = |name: &String| !home.join(name).exists();
         let others = (2..=MOST_NAMESAKES).map(|more| format!("{name}_{more}.txt"));
@@ -115,17 +115,17 @@ pub(super) fn remember(history: &Path, line: &str, context: &Context) {
 /// Lets the user edit a text. Nothing when the editor left without saving.
 pub(super) async fn edit(text: String, context: &Context) -> Result<Option<String>, Failure> {
     let environment = &context.environment;
-    let editor = ["VISUAL", "EDITOR"]
+    let editor = [Variable::VISUAL, Variable::EDITOR]
         .iter()
-        .find_map(|name| environment.filled(name))
+        .find_map(|variable| environment.filled(variable))
         .unwrap_or(USUAL_EDITOR)
         .to_owned();
-    edited(&editor, &text).await
+    edited(&editor, &text, &context.temporary()).await
 }
 
 /// An editor that nobody waits for any more is ended.
-async fn edited(editor: &str, text: &str) -> Result<Option<String>, Failure> {
-    let (file, untouched) = handed_over(text).map_err(|error| unedited(&error))?;
+async fn edited(editor: &str, text: &str, folder: &Path) -> Result<Option<String>, Failure> {
+    let (file, untouched) = handed_over(text, folder).map_err(|error| unedited(&error))?;
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or(USUAL_EDITOR);
     let failed = |message: String| Failure {
@@ -155,10 +155,10 @@ async fn edited(editor: &str, text: &str) -> Result<Option<String>, Failure> {
     read_back(&file, untouched).map_err(|error| unedited(&error))
 }
 
-/// A text in a file, and when that was written. Earlier than now, so that whoever saves it even as it is makes a
+/// A text in a file in `folder`, and when that was written. Earlier than now, so that whoever saves it even as it is makes a
 /// difference.
-fn handed_over(text: &str) -> std::io::Result<(NamedTempFile, SystemTime)> {
-    let mut file = tempfile::Builder::new().suffix(".md").tempfile()?;
+fn handed_over(text: &str, folder: &Path) -> std::io::Result<(NamedTempFile, SystemTime)> {
+    let mut file = tempfile::Builder::new().suffix(".md").tempfile_in(folder)?;
     file.write_all(text.as_bytes())?;
     let written = file.as_file().metadata()?.modified()?;
     file.as_file().set_modified(written - A_MOMENT)?;

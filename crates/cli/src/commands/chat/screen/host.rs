@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use futures_core::future::LocalBoxFuture;
+use hermes_config::Variable;
 use hermes_core::{InboxId, Op};
 use hermes_store::Listed;
 use hermes_tui::app::{Outgoing, Reply};
@@ -105,7 +106,11 @@ impl Host for Desk<'_> {
 
     fn clipboard(&self) -> LocalBoxFuture<'_, Result<Attachment, Failure>> {
         Box::pin(async {
-            let search = self.context.environment.get("PATH").unwrap_or_default();
+            let search = self
+                .context
+                .environment
+                .get(&Variable::PATH)
+                .unwrap_or_default();
             let bytes = clipboard::picture(search).await.map_err(|why| Failure {
                 message: why.told(),
                 next: Some(why.hint().to_owned()),
@@ -136,7 +141,7 @@ impl Host for Desk<'_> {
                     || conversation.away.has(&one.session.id),
                 id: one.session.id.to_string(),
                 title: one.session.title.unwrap_or(one.preview),
-                when: when::since(one.session.last_active_at, &*self.context.clock),
+                when: when::since(one.session.last_active_at, &**self.context.clock()),
                 messages: one.session.message_count,
             };
             found.into_iter().map(row).collect()

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::ErrorKind;
 
-use hermes_config::Config;
+use hermes_config::{Config, Variable};
 use hermes_tui::{Background, Depth, Skin, Theme};
 
 use crate::commands::chat::profile;
@@ -29,7 +29,7 @@ pub(super) struct Look {
 impl Look {
     pub(super) fn of(config: &Config, context: &Context) -> Self {
         let environment = &context.environment;
-        let get = |name: &str| environment.get(name).unwrap_or_default();
+        let get = |variable: &Variable| environment.get(variable).unwrap_or_default();
         let depth = depth(get);
         let told = background(get);
         let mut look = Self {
@@ -162,14 +162,14 @@ fn usual() -> Skin {
     Skin::builtin("default").unwrap_or_default()
 }
 
-fn depth<'a>(get: impl Fn(&str) -> &'a str) -> Depth {
-    if !get("NO_COLOR").is_empty() {
+fn depth<'a>(get: impl Fn(&Variable) -> &'a str) -> Depth {
+    if !get(&Variable::NO_COLOR).is_empty() {
         return Depth::None;
     }
-    if matches!(get("COLORTERM"), "truecolor" | "24bit") {
+    if matches!(get(&Variable::COLORTERM), "truecolor" | "24bit") {
         return Depth::True;
     }
-    match get("TERM") {
+    match get(&Variable::TERM) {
         term if term.contains("direct") => Depth::True,
         term if term.contains("256color") => Depth::Ansi256,
         _ => Depth::Ansi16,
@@ -177,13 +177,13 @@ fn depth<'a>(get: impl Fn(&str) -> &'a str) -> Depth {
 }
 
 /// `HERMES_TUI_THEME`, or the background that some terminals tell in `COLORFGBG`; nothing when neither says it.
-fn background<'a>(get: impl Fn(&str) -> &'a str) -> Option<Background> {
-    match get("HERMES_TUI_THEME") {
+fn background<'a>(get: impl Fn(&Variable) -> &'a str) -> Option<Background> {
+    match get(&Variable::HERMES_TUI_THEME) {
         "light" => return Some(Background::Light),
         "dark" => return Some(Background::Dark),
         _ => {}
     }
-    let colours = get("COLORFGBG");
+    let colours = get(&Variable::COLORFGBG);
     match colours.rsplit(';').next() {
         Some("7" | "15") => Some(Background::Light),
         Some(colour) if colour.parse::<u8>().is_ok() => Some(Background::Dark),

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hermes_config::Config;
+use hermes_config::{Config, Variable};
 use hermes_tui::app::Mode;
 
 use crate::args::chat::RunArgs;
@@ -10,7 +10,7 @@ use crate::complaint::Outcome;
 use crate::context::Context;
 
 /// Names the conversation to go on with, or says yes or no to the latest.
-const VARIABLE: &str = "HERMES_TUI_RESUME";
+const VARIABLE: Variable = Variable::HERMES_TUI_RESUME;
 
 /// The arguments, with the conversation the environment or the settings ask for. The command line goes first.
 pub(super) fn resumed<'r>(
@@ -23,7 +23,7 @@ pub(super) fn resumed<'r>(
     if mode != Mode::Full || named {
         return Ok(Cow::Borrowed(run));
     }
-    let latest = match context.environment.filled(VARIABLE) {
+    let latest = match context.environment.filled(&VARIABLE) {
         Some("0" | "false" | "no" | "off") => false,
         Some("1" | "true" | "yes" | "on") => true,
         Some(name) => return Ok(with(run, name.to_owned())),

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use hermes_config::{
     BusyMode, Config, DetailsMode, Interface, MarkdownMode, MouseTracking, StatusBar as Bar,
-    StatusIndicator, ToolProgress,
+    StatusIndicator, ToolProgress, Variable,
 };
-use hermes_core::{Clock, local_zone};
+use hermes_core::Clock;
 use hermes_tui::Marks;
 use hermes_tui::app::{
     Details, Indicator, Labels, Mode, Mouse, Preview, Sections, Settings, Stamps, StatusBar,
@@ -64,7 +64,7 @@ pub(super) fn of(run: &RunArgs, config: &Config, context: &Context) -> Settings 
         diffs: display.inline_diffs,
         sections: sections(config),
         timestamps: display.timestamps,
-        stamps: Some(stamps(&context.clock, &display.timestamp_format)),
+        stamps: Some(stamps(context.clock(), &display.timestamp_format)),
         paste_names: files::paste_names(context),
         paste_texts: files::paste_texts(context),
         burst: config.paste_collapse_threshold_fallback as usize,
@@ -100,7 +100,7 @@ fn marks(config: &Config) -> Marks {
 
 /// How much of the terminal is used: what the command line, the environment and the settings say, in this order.
 fn mode(run: &RunArgs, config: &Config, context: &Context) -> Mode {
-    let asked = context.environment.filled("HERMES_TUI");
+    let asked = context.environment.filled(&Variable::HERMES_TUI);
     let full = match (run.tui, run.cli) {
         (true, _) => true,
         (_, true) => false,
@@ -151,11 +151,11 @@ fn sections(config: &Config) -> Sections {
 
 /// Times of day, counted from now.
 fn stamps(clock: &Arc<dyn Clock>, form: &str) -> Stamps {
-    let (start, form) = (clock.now(), form.to_owned());
+    let (start, form) = (clock.local(), form.to_owned());
     Stamps::new(move |since: Duration| {
-        let time = start.checked_add(since).unwrap_or(start);
+        let time = start.checked_add(since).unwrap_or_else(|_| start.clone());
         // A form that cannot be written is a setting with a fault, not a reason to stop.
-        jiff::fmt::strtime::format(&form, &time.to_zoned(local_zone())).unwrap_or_default()
+        jiff::fmt::strtime::format(&form, &time).unwrap_or_default()
     })
 }
 

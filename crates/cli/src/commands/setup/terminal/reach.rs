@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use hermes_config::Variable;
 use hermes_program::{Limits, ProgramError};
 use tokio::process::Command;
 
@@ -49,10 +50,13 @@ async fn tried(draft: &Draft, context: &Context) -> Result<(), String> {
     let program = program.ok_or("ssh is not installed")?;
     let mut command = Command::new(program);
     command
-        .args(arguments(draft, context.environment.filled("HOME")))
+        .args(arguments(
+            draft,
+            context.environment.filled(&Variable::HOME),
+        ))
         .env_clear();
     for name in CARRIED {
-        if let Some(value) = context.environment.get(name) {
+        if let Some(value) = context.environment.get_named(name) {
             command.env(name, value);
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use hermes_config::Variable;
 use hermes_http::BaseUrl;
 use hermes_secrets::{Origin, Secret, SecretName};
 use ring::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
@@ -45,11 +46,12 @@ pub(super) struct Chain<'a> {
 
 impl<'a> Chain<'a> {
     pub(super) fn new(request: &'a Request<'a>) -> Self {
-        let credentials = request.own_file("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials");
-        let config = request.own_file("AWS_CONFIG_FILE", ".aws/config");
+        let credentials =
+            request.own_file(&Variable::AWS_SHARED_CREDENTIALS_FILE, ".aws/credentials");
+        let config = request.own_file(&Variable::AWS_CONFIG_FILE, ".aws/config");
         Self {
             files: AwsFiles::read(credentials.as_deref(), config.as_deref()),
-            named: request.variable("AWS_PROFILE"),
+            named: request.variable(&Variable::AWS_PROFILE),
             shown: credentials.unwrap_or_else(|| ".aws/credentials".into()),
             request,
         }
@@ -88,20 +90,27 @@ impl<'a> Chain<'a> {
 
     fn web_identity(&self) -> Result<Option<Way>, ResolveError> {
         let (Some(token), Some(arn)) = (
-            self.request.variable("AWS_WEB_IDENTITY_TOKEN_FILE"),
-            self.request.variable("AWS_ROLE_ARN"),
+            self.request
+                .variable(&Variable::AWS_WEB_IDENTITY_TOKEN_FILE),
+            self.request.variable(&Variable::AWS_ROLE_ARN),
         ) else {
             return Ok(None);
         };
-        let session = self.request.variable("AWS_ROLE_SESSION_NAME");
+        let session = self.request.variable(&Variable::AWS_ROLE_SESSION_NAME);
         Ok(Some(Way::Made {
             source: AwsSource::WebIdentity {
-                sts: self.service("AWS_ENDPOINT_URL_STS", "sts", &region(self.request))?,
+                sts: self.service(
+                    &Variable::AWS_ENDPOINT_URL_STS,
+                    "sts",
+                    &region(self.request),
+                )?,
                 arn: arn.to_owned(),
                 session: session.unwrap_or(SESSION_NAME).to_owned(),
                 token: token.into(),
             },
-            from: self.request.variable_origin("AWS_WEB_IDENTITY_TOKEN_FILE"),
+            from: self
+                .request
+                .variable_origin(Variable::AWS_WEB_IDENTITY_TOKEN_FILE.name),
         }))
     }
 
@@ -154,7 +163,7 @@ impl<'a> Chain<'a> {
     ) -> Result<AwsSource, ResolveError> {
         let usual = || region(self.request);
         let place = section.get("region").cloned().unwrap_or_else(usual);
-        let sts = self.service("AWS_ENDPOINT_URL_STS", "sts", &place)?;
+        let sts = self.service(&Variable::AWS_ENDPOINT_URL_STS, "sts", &place)?;
         let said = section.get("role_session_name").map(String::as_str);
         let session = said.unwrap_or(SESSION_NAME).to_owned();
         if let Some(token) = section.get("web_identity_token_file") {
@@ -230,7 +239,7 @@ impl<'a> Chain<'a> {
             return Ok(None);
         };
         Ok(Some(AwsSource::SingleSignOn {
-            portal: self.service("AWS_ENDPOINT_URL_SSO", "portal.sso", place)?,
+            portal: self.service(&Variable::AWS_ENDPOINT_URL_SSO, "portal.sso", place)?,
             kept: folder.join(format!("{name}.json")),
             account: account.clone(),
             role: role.clone(),
@@ -238,25 +247,26 @@ impl<'a> Chain<'a> {
     }
 
     fn container(&self) -> Result<Option<Way>, ResolveError> {
-        const FULL: &str = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
-        const RELATIVE: &str = "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI";
-        let (url, from) = if let Some(path) = self.request.variable(RELATIVE) {
+        const FULL: Variable = Variable::AWS_CONTAINER_CREDENTIALS_FULL_URI;
+        const RELATIVE: Variable = Variable::AWS_CONTAINER_CREDENTIALS_RELATIVE_URI;
+        let (url, from) = if let Some(path) = self.request.variable(&RELATIVE) {
             let base = Url::parse(CONTAINER).and_then(|base| base.join(path));
             (base.ok(), RELATIVE)
-        } else if let Some(url) = self.request.variable(FULL) {
+        } else if let Some(url) = self.request.variable(&FULL) {
             (Url::parse(url).ok(), FULL)
         } else {
             return Ok(None);
         };
         let url = url
             .filter(|url| url.scheme() == "https" || is_local(url))
-            .ok_or_else(|| bad(from))?;
+            .ok_or_else(|| bad(from.name))?;
         let file = self
             .request
-            .variable("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE");
+            .variable(&Variable::AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE);
         let token = match (
             file,
-            self.request.variable("AWS_CONTAINER_AUTHORIZATION_TOKEN"),
+            self.request
+                .variable(&Variable::AWS_CONTAINER_AUTHORIZATION_TOKEN),
         ) {
             (Some(file), _) => ContainerToken::File(file.into()),
             (None, Some(value)) => ContainerToken::Value(secret(value.to_owned(), &url)?),
@@ -264,14 +274,16 @@ impl<'a> Chain<'a> {
         };
         Ok(Some(Way::Made {
             source: AwsSource::Container { url, token },
-            from: self.request.variable_origin(from),
+            from: self.request.variable_origin(from.name),
         }))
     }
 
     /// The role of the machine, where there is reason to believe that it has one.
     fn machine(&self) -> Result<Option<Way>, ResolveError> {
-        let disabled = self.request.variable("AWS_EC2_METADATA_DISABLED");
-        let moved = self.request.variable("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+        let disabled = self.request.variable(&Variable::AWS_EC2_METADATA_DISABLED);
+        let moved = self
+            .request
+            .variable(&Variable::AWS_EC2_METADATA_SERVICE_ENDPOINT);
         if disabled.is_some_and(|word| word.eq_ignore_ascii_case("true"))
             || moved.is_none() && self.request.machine != Some(CloudMachine::Amazon)
         {
@@ -284,23 +296,28 @@ impl<'a> Chain<'a> {
     }
 
     fn instance(&self) -> Result<AwsSource, ResolveError> {
-        const MOVED: &str = "AWS_EC2_METADATA_SERVICE_ENDPOINT";
-        let said = self.request.variable(MOVED).unwrap_or(MACHINE);
+        const MOVED: Variable = Variable::AWS_EC2_METADATA_SERVICE_ENDPOINT;
+        let said = self.request.variable(&MOVED).unwrap_or(MACHINE);
         let url = Url::parse(said).ok();
         let url = url.filter(|url| url.scheme() == "https" || is_local(url));
         Ok(AwsSource::Instance {
-            service: url.map(BaseUrl::from).ok_or_else(|| bad(MOVED))?,
+            service: url.map(BaseUrl::from).ok_or_else(|| bad(MOVED.name))?,
         })
     }
 
     /// A service of AWS in a region, or where a variable says it is.
-    fn service(&self, variable: &str, name: &str, place: &str) -> Result<BaseUrl, ResolveError> {
+    fn service(
+        &self,
+        variable: &Variable,
+        name: &str,
+        place: &str,
+    ) -> Result<BaseUrl, ResolveError> {
         let usual = || format!("https://{name}.{place}.amazonaws.com");
         let said = self.request.variable(variable).map(str::to_owned);
         let url = Url::parse(&said.unwrap_or_else(usual)).ok();
         url.filter(is_private)
             .map(BaseUrl::from)
-            .ok_or_else(|| bad(variable))
+            .ok_or_else(|| bad(variable.name))
     }
 }
 
