@@ -128,7 +128,7 @@ async fn what_waits_for_another_program_outlives_its_own() {
     finish_watching(&session, async |done| {
         if !told && notices(done).iter().any(is_waiting) {
             told = true;
-            engine.shut_down().await;
+            assert!(engine.shut_down(std::time::Duration::from_secs(30)).await);
         }
     })
     .await;

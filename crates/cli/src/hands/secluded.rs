@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use hermes_config::Environment;
+use hermes_config::{Environment, Variable};
 use hermes_policy::confine::credentials;
 use nix::unistd::Uid;
 
@@ -23,13 +23,13 @@ pub(super) fn secluded(context: &Context) -> Vec<PathBuf> {
 
 /// The sockets that variables name: agents with keys, container engines, buses.
 fn sockets(environment: &Environment) -> Vec<PathBuf> {
-    let path = |name| environment.filled(name);
-    let agent = path("SSH_AUTH_SOCK");
+    let path = |variable| environment.filled(variable);
+    let agent = path(&Variable::SSH_AUTH_SOCK);
     // The socket, a process and a version.
-    let keys = path("GPG_AGENT_INFO").and_then(|info| info.split(':').next());
-    let engines = ["DOCKER_HOST", "CONTAINER_HOST"].into_iter();
-    let engines = engines.filter_map(|name| path(name)?.strip_prefix("unix://"));
-    let buses = path("DBUS_SESSION_BUS_ADDRESS").unwrap_or_default();
+    let keys = path(&Variable::GPG_AGENT_INFO).and_then(|info| info.split(':').next());
+    let engines = [&Variable::DOCKER_HOST, &Variable::CONTAINER_HOST].into_iter();
+    let engines = engines.filter_map(|variable| path(variable)?.strip_prefix("unix://"));
+    let buses = path(&Variable::DBUS_SESSION_BUS_ADDRESS).unwrap_or_default();
     let buses = buses.split(';').filter_map(|bus| {
         let parts = bus.strip_prefix("unix:")?.split(',');
         parts.filter_map(|part| part.strip_prefix("path=")).next()

@@ -189,6 +189,10 @@ variables! {
     CONDA_PREFIX Process: "The same of Conda";
     SUDO_PASSWORD Kept: "Password for sudo in commands, where no setting has one";
     DOCKER_HOST Process: "Address of the container engine";
+    CONTAINER_HOST Process: "The same of Podman; its socket is hidden from commands";
+    SSH_AUTH_SOCK Process: "Socket of the agent with your keys, which is hidden from commands";
+    GPG_AGENT_INFO Process: "The same of GnuPG";
+    DBUS_SESSION_BUS_ADDRESS Process: "The desktop's bus, which is hidden from commands";
     XDG_RUNTIME_DIR Process: "Directory that sockets of container engines are looked for in";
     TERMINAL_SCRATCH_DIR Process: "Directory where Apptainer keeps what is large";
     DAYTONA_API_KEY Kept: "Key of Daytona";
