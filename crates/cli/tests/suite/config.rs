@@ -658,7 +658,7 @@ fn a_key_of_a_service_that_is_read_by_its_variable_can_be_kept() {
     }
     // What counts in the environment alone is not put where nothing would come of it.
     let refused = program.run(&["config", "set", "HERMES_WRITE_SAFE_ROOT", "x"]);
-    assert!(!refused.code(1).stderr.is_empty());
+    assert!(!refused.code(2).stderr.is_empty());
 }
 
 // CL-41

@@ -40,10 +40,12 @@ fn everything_is_there_and_nothing_of_theirs_changes() {
     let program = lived_in();
     let before = program.home.tree().unwrap();
     let check = program.run(&["config", "check", "--json"]).ok().json();
-    assert_eq!(
-        check["findings"],
-        serde_json::json!([]),
-        "their settings are all understood"
+    // Some wait for what is not there yet, which is nothing wrong with them.
+    let mut findings = check["findings"].as_array().unwrap().iter();
+    assert!(
+        findings.all(|one| one["severity"] == "note"),
+        "their settings are all understood: {}",
+        check["findings"]
     );
     assert_eq!(check["version"], 33);
     assert!(
