@@ -19,6 +19,7 @@ use url::{Host, Url};
 
 use crate::oauth::Flow;
 use crate::quirks::Quirks;
+use crate::resolve::is_local;
 
 pub use error::ProfileError;
 pub(crate) use pattern::matches as pattern_matches;
@@ -187,6 +188,8 @@ pub struct Rule {
     pub path_ends: Vec<String>,
     /// Condition: the domain of the address, sub-domains included.
     pub hosts: Vec<String>,
+    /// Condition: whether the address is on this machine or in a network of the user's own.
+    pub near: Option<bool>,
     /// Condition: the protocol that was decided on.
     pub protocol_is: Option<WireProtocol>,
     /// Condition on another protocol: requests are signed with a key pair of AWS, and no guardrail is set, which
@@ -217,6 +220,7 @@ impl Rule {
         };
         any(&self.models, &|pattern| pattern_matches(pattern, model))
             && any(&self.path_ends, &|end| path.ends_with(end))
+            && self.near.is_none_or(|near| near == is_local(url))
             && self.is_on(url.host_str().unwrap_or_default())
     }
 

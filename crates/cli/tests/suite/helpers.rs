@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use hermes_testkit::eventually;
 use hermes_testkit::model_server::{ModelServer, RecordedRequest, Scenario, Step, error, text};
 use hermes_testkit::pty::Terminal;
+use serde_json::json;
 
 use super::chat::with_model;
 use super::program::Program;
@@ -224,4 +225,46 @@ fn a_helper_that_takes_too_long_is_not_waited_for() {
         .ok();
     assert!(started.elapsed() < LIMIT, "{:?}", started.elapsed());
     assert_eq!((calls(&helper), calls(&main)), (1, 1));
+}
+
+// AG-12, AG-28, AG-22: a server that does not know the word of local ones for thinking is asked again without it,
+// and not with it a second time.
+#[test]
+fn a_helper_that_cannot_be_told_not_to_think_is_asked_again_without() {
+    let forbidden = json!({"object": "error", "type": "invalid_request_error", "message": {"detail": [
+        {"type": "extra_forbidden", "loc": ["body", "think"], "msg": "Extra inputs are not permitted"},
+    ]}});
+    let refusals = [
+        error(400).message("Unrecognized request argument supplied: think"),
+        error(400).message("property 'think' is unsupported"),
+        error(422).body(forbidden),
+    ];
+    for refusal in refusals {
+        let strict = Scenario::new()
+            .reply(Step::new(refusal).when_body("\"think\":").repeat())
+            .reply(Step::new(text("A good title")).repeat());
+        let own = "provider: 'custom:helper', model: small";
+        let tasks = format!("title_generation: {{{own}}}, compression: {{{own}}}");
+        let (main, helper, program) = set_up(strict, &tasks);
+        let screen = chat(&program);
+        screen.send("the shed\r").unwrap();
+        let asked_for = |count: usize| {
+            let asked = || (calls(&helper) == count).then_some(());
+            eventually(LIMIT, "the helper is asked", asked).unwrap();
+        };
+        asked_for(2);
+        for part in 2..10 {
+            screen.send(&format!("part {part} of it\r")).unwrap();
+            let talked = || (calls(&main) == part).then_some(());
+            eventually(LIMIT, "an answer", talked).unwrap();
+        }
+        screen.send("/compress\r").unwrap();
+        screen.wait_for_text("was shortened", LIMIT).unwrap();
+        asked_for(3);
+        leave(&screen);
+        let seen = screen.everything().join("\n");
+        assert!(!seen.contains("only its outline was kept"), "{seen}");
+        let listed = program.stdout(&["sessions", "list"]);
+        assert!(listed.contains("A good title"), "{listed}");
+    }
 }

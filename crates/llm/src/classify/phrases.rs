@@ -293,13 +293,26 @@ pub(super) const ENCRYPTED_UNSUPPORTED: Phrases = &[
 
 pub(super) const SUMMARIES: Phrases = &["reasoning summar", "reasoning.summary"];
 
-/// Quoted names only: other parameters are turned down "with reasoning models".
+/// Names where a field's name stands only: other parameters are turned down "with reasoning models".
 pub(super) const REASONING: Phrases = &[
     "parameter: 'reasoning",
     "parameter: reasoning",
     "parameter 'reasoning",
     "value: 'reasoning",
     "argument supplied: reasoning",
+    "property 'reasoning",
+    "field \"reasoning",
+    "\"body\",\"reasoning",
+    "'body', 'reasoning",
+    "parameter: 'think",
+    "parameter: think",
+    "parameter 'think",
+    "argument supplied: think",
+    "property 'think",
+    "field \"think",
+    "\"body\",\"think",
+    "'body', 'think",
+    "think: extra inputs",
     "reasoning_effort*not support",
     "reasoning.effort*not support",
     "reasoning effort*not support",

@@ -338,14 +338,46 @@ fn every_effort_becomes_the_fields_of_the_provider() {
       medium: reasoning={"enabled":true,"effort":"medium"}
       xhigh: reasoning={"enabled":true,"effort":"xhigh"}
       max: reasoning={"enabled":true,"effort":"max"}
-    lmstudio/m1, custom/m1, custom/xdeepseekx, custom/xkimix, custom/xmimox, custom/xclaudex
+    lmstudio/m1
       unset:
       none: reasoning_effort="none" think=false
       minimal: reasoning_effort="low"
       medium: reasoning_effort="medium"
       xhigh: reasoning_effort="high"
       max: reasoning_effort="high"
+    custom/m1, custom/xdeepseekx, custom/xkimix, custom/xmimox, custom/xclaudex
+      unset:
+      none: reasoning_effort="none"
+      minimal: reasoning_effort="low"
+      medium: reasoning_effort="medium"
+      xhigh: reasoning_effort="high"
+      max: reasoning_effort="high"
     "#);
+}
+
+// PV-12: only servers nearby know the word of local servers.
+#[test]
+fn an_endpoint_of_the_users_own_is_told_not_to_think_in_words_it_knows() {
+    for (host, told) in [
+        (
+            "http://127.0.0.1:8000",
+            r#"reasoning_effort="none" think=false"#,
+        ),
+        (
+            "http://192.168.1.7:8000",
+            r#"reasoning_effort="none" think=false"#,
+        ),
+        ("https://api.lab.test", r#"reasoning_effort="none""#),
+    ] {
+        let config = format!(
+            "model: {{provider: custom, default: m1, base_url: '{host}/v1', api_key: '0123456789'}}"
+        );
+        let setup = Setup::new(&config, &[]);
+        let resolved = resolve(&setup.request()).unwrap();
+        assert_eq!(effort_fields(&resolved, Some(Effort::Off)), told, "{host}");
+        let high = effort_fields(&resolved, Some(Effort::High));
+        assert_eq!(high, r#"reasoning_effort="high""#, "{host}");
+    }
 }
 
 /// A file of credentials of Google Cloud that nobody can sign with.
