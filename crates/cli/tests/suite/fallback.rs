@@ -75,6 +75,37 @@ fn a_fallback_is_asked_for_what_its_own_entry_says() {
 
 // PV-32
 #[test]
+fn entries_and_their_comments_stay_as_the_user_wrote_them() {
+    let program = Program::new();
+    let spare = "# the other\n- {provider: custom, model: big, base_url: 'http://127.0.0.1:9/v1'} # spare\n";
+    let before =
+        "# mine\nfallback_providers:\n# the good one\n- provider: xai\n  model: grok-4 # keep\n";
+    let behind = "# how it looks\ndisplay: {skin: mono}\n";
+    program
+        .home
+        .write_config(&format!("{before}{spare}{behind}"))
+        .unwrap();
+    let add = ["fallback", "add", "glm-5.2", "--provider", "openrouter"];
+    program.run(&add).ok();
+    let added = "- provider: openrouter\n  model: z-ai/glm-5.2\n";
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        format!("{before}{spare}{added}{behind}")
+    );
+    program.run(&["fallback", "remove", "3"]).ok();
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        format!("{before}{spare}{behind}")
+    );
+    program.run(&["fallback", "remove", "2"]).ok();
+    let file = program.home.read("config.yaml").unwrap();
+    assert!(file.starts_with(before), "{file}");
+    assert!(file.ends_with(behind), "{file}");
+    assert!(!file.contains("big"), "{file}");
+}
+
+// PV-32
+#[test]
 fn the_list_is_added_to_shown_and_emptied() {
     let program = Program::new();
     program
