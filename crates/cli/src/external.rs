@@ -30,7 +30,7 @@ impl Ground {
             home: context.home()?.clone(),
             user_home: context.environment.filled("HOME").map(PathBuf::from),
             environment: loaded.environment.clone(),
-            settings: network::settings(loaded)?,
+            settings: network::settings(loaded, context)?,
             redactor: context.redactor.clone(),
             store: store.clone(),
         })

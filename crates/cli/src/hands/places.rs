@@ -216,7 +216,7 @@ fn connected(context: &Context) -> (Vec<(String, String)>, Result<HttpClient, St
     match context.load() {
         Ok(loaded) => (
             owned(&loaded.environment),
-            network::client(&loaded, &context.redactor).map_err(|complaint| complaint.cause()),
+            network::client(&loaded, context).map_err(|complaint| complaint.cause()),
         ),
         Err(complaint) => (owned(&context.environment), Err(complaint.cause())),
     }
