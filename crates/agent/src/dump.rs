@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hermes_config::FileError;
 use hermes_core::{ModelRequest, SessionId};
-use hermes_llm::Route;
+use hermes_llm::Course;
 use hermes_secrets::Scope;
 use serde_json::json;
 
@@ -27,11 +27,13 @@ pub struct Dumps {
 pub(crate) fn write(
     services: &Services,
     session: &SessionId,
-    route: &Route,
+    course: &Course,
     request: &ModelRequest,
     why: &str,
 ) {
     let now = services.clock.now();
+    let route = course.route();
+    let limit = request.settings.max_output_tokens;
     let document = json!({
         "time": now.to_string(),
         "session": session.to_string(),
@@ -39,7 +41,7 @@ pub(crate) fn write(
         "provider": route.provider,
         "model": route.model,
         "address": route.address_text(),
-        "max_output_tokens": request.settings.max_output_tokens,
+        "max_output_tokens": limit.or_else(|| course.output_limit()),
         "effort": request.settings.effort.map(|effort| format!("{effort:?}")),
         "system": &*request.system,
         "tools": &*request.tools,

@@ -142,7 +142,7 @@ impl Errand<'_> {
             request,
             tokens: fixed + said.sum::<u32>(),
             compactable: false,
-            addressed: Some(prompt::addressed),
+            addressed: Some(&prompt::address),
         };
         let started = self.clock.now();
         let mut unheard = Unheard;

@@ -82,6 +82,11 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
             "what came is not an answer",
             "check the address with `hermes model --why`".to_owned(),
         ),
+        Reason::LocalModel => (
+            "the model cannot run here",
+            "name another model file, or have `hermes model pull smollm2` fetch one that runs"
+                .to_owned(),
+        ),
         // Nobody complained about the request: what came was longer than any answer.
         Reason::FormatError if failure.fault.status.is_none() => (
             "what came is not an answer",

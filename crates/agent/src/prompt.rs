@@ -15,10 +15,9 @@ mod surface;
 mod toolchain;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use hermes_config::{Backend, Config};
-use hermes_core::SessionId;
+use hermes_core::{ModelRequest, SessionId};
 use hermes_llm::Route;
 use hermes_memory::Snapshot;
 use hermes_policy::FileRules;
@@ -210,16 +209,16 @@ pub(crate) fn is_for(prompt: &str, wanted: &Wanted<'_>) -> bool {
     })
 }
 
-/// The same prompt, told to another model: everything but the two lines that name it stays as it is, and with it
-/// what providers remember of the beginning.
-pub(crate) fn addressed(prompt: &Arc<str>, route: &Route) -> Arc<str> {
-    match Ending::of(prompt) {
-        Some(ending) if ending.model != route.model || ending.provider != route.provider => {
-            let (model, provider) = (&route.model, &route.provider);
-            let (before, behind) = (ending.before, ending.behind);
-            format!("{before}\nModel: {model}\nProvider: {provider}{behind}").into()
-        }
-        _ => prompt.clone(),
+/// Tells the prompt of a request to the model of a route: everything but the two lines that name it stays as it is,
+/// and with it what providers remember of the beginning.
+pub(crate) fn address(request: &mut ModelRequest, route: &Route) {
+    let Some(ending) = Ending::of(&request.system) else {
+        return;
+    };
+    if ending.model != route.model || ending.provider != route.provider {
+        let (model, provider) = (&route.model, &route.provider);
+        let (before, behind) = (ending.before, ending.behind);
+        request.system = format!("{before}\nModel: {model}\nProvider: {provider}{behind}").into();
     }
 }
 

@@ -209,8 +209,6 @@ pub(crate) struct Turn<'a> {
     counted: Counted,
     /// An answer that more follows.
     pub(crate) said: Said,
-    /// The limit of the next answer, when it was raised.
-    pub(crate) output_limit: Option<u32>,
     /// Whether anything was said in this turn already.
     pub(crate) spoke: bool,
     /// What was typed, for an external memory.

@@ -33,7 +33,7 @@ impl Ground {
                 .filled(&Variable::HOME)
                 .map(PathBuf::from),
             environment: loaded.environment.clone(),
-            settings: network::settings(loaded)?,
+            settings: network::settings(loaded, context)?,
             redactor: context.redactor.clone(),
             store: store.clone(),
         })

@@ -133,7 +133,7 @@ pub(crate) fn own_profiles(home: &Home) -> Profiles {
 impl Models {
     pub(crate) fn new(context: &Context, loaded: Loaded) -> Outcome<Self> {
         let home = context.home()?;
-        let http = network::client(&loaded, &context.redactor)?;
+        let http = network::client(&loaded, context)?;
         let root = Home::of_root(home.root()).auth_file();
         let keys = Keyring::new(KeyringParts {
             file: AuthFile::new(home.auth_file(), Some(root)),

@@ -1,109 +1,144 @@
 //! The HTTP client of this run, from the settings and the usual variables.
 
-use hermes_config::{Either, Environment, Loaded, Variable};
+use std::collections::BTreeMap;
+
+use hermes_config::{Either, Environment, Loaded, Provider, Variable};
 use hermes_core::FailureKind;
 use hermes_http::{
     AddressPolicy, ClientBuilder, ClientSettings, HttpClient, NoProxy, ProxyEndpoint,
-    ProxySettings, Roots,
+    ProxySettings, Roots, Trust,
 };
-use hermes_secrets::RedactorHandle;
+use hermes_llm::resolve::{Request, addresses};
+use hermes_secrets::Origin;
+use url::Url;
 
 use crate::complaint::{Complaint, Outcome};
+use crate::context::Context;
+use crate::models::own_profiles;
 
 /// A client for endpoints that the user configured.
-pub(crate) fn client(loaded: &Loaded, redactor: &RedactorHandle) -> Outcome<HttpClient> {
-    ClientBuilder::new(settings(loaded)?, AddressPolicy::Any)
-        .redactor(redactor.clone())
+pub(crate) fn client(loaded: &Loaded, context: &Context) -> Outcome<HttpClient> {
+    ClientBuilder::new(settings(loaded, context)?, AddressPolicy::Any)
+        .redactor(context.redactor.clone())
         .build()
         .map_err(|error| Complaint::caused(FailureKind::BadInput, error))
 }
 
 /// How addresses are reached, for clients that are made later or never: what is wrong with it is said now, and its
 /// passwords are masked from now on.
-pub(crate) fn announced(loaded: &Loaded, redactor: &RedactorHandle) -> Outcome<ClientSettings> {
-    let settings = settings(loaded)?;
+pub(crate) fn announced(loaded: &Loaded, context: &Context) -> Outcome<ClientSettings> {
+    let settings = settings(loaded, context)?;
     settings
         .check()
         .map_err(|error| Complaint::caused(FailureKind::BadInput, error))?;
-    settings.announce(redactor);
+    settings.announce(&context.redactor);
     Ok(settings)
 }
 
 /// How addresses are reached.
-pub(crate) fn settings(loaded: &Loaded) -> Outcome<ClientSettings> {
-    let trust = Trust::read(loaded)?;
+pub(crate) fn settings(loaded: &Loaded, context: &Context) -> Outcome<ClientSettings> {
     Ok(ClientSettings {
         proxies: proxies(&loaded.environment)?,
-        roots: match trust.bundle {
-            bundle if bundle.is_empty() => Roots::BuiltIn,
-            bundle => Roots::BuiltInAnd(bundle),
-        },
-        insecure_hosts: trust.unchecked,
+        roots: roots(&loaded.environment)?,
+        trust: trust(loaded, context)?,
         force_ipv4: loaded.config.network.force_ipv4,
         ..ClientSettings::default()
     })
 }
 
-/// Whom the user trusts beside the usual authorities.
-#[derive(Default)]
-struct Trust {
-    bundle: Vec<u8>,
-    unchecked: Vec<String>,
+/// The usual authorities, and a company's own from the environment, which are believed about every server.
+fn roots(environment: &Environment) -> Outcome<Roots> {
+    let variables = [
+        Variable::HERMES_CA_BUNDLE,
+        Variable::SSL_CERT_FILE,
+        Variable::REQUESTS_CA_BUNDLE,
+    ];
+    let set = variables
+        .iter()
+        .find_map(|variable| Some((variable.name, environment.filled(variable)?)));
+    Ok(match set {
+        Some((name, path)) => Roots::BuiltInAnd(read(path, name)?),
+        None => Roots::BuiltIn,
+    })
 }
 
-impl Trust {
-    /// A company's own authority from the environment, and what single endpoints say.
-    fn read(loaded: &Loaded) -> Outcome<Self> {
-        let mut trust = Self::default();
-        let variables = [
-            Variable::HERMES_CA_BUNDLE,
-            Variable::SSL_CERT_FILE,
-            Variable::REQUESTS_CA_BUNDLE,
-        ];
-        let set = variables
-            .iter()
-            .find_map(|variable| Some((variable.name, loaded.environment.filled(variable)?)));
-        if let Some((name, path)) = set {
-            trust.add(path, name)?;
-        }
-        let named = loaded.config.providers.values();
-        for provider in named.chain(&loaded.config.custom_providers) {
-            if !provider.ssl_ca_cert.is_empty() {
-                trust.add(&provider.ssl_ca_cert, "ssl_ca_cert")?;
-            }
-            match &provider.ssl_verify {
-                Either::First(true) => {}
-                Either::First(false) => trust.unchecked.extend(host(&provider.base_url)),
-                // The path of a bundle may stand in place of yes and no.
-                Either::Second(path) => trust.add(path, "ssl_verify")?,
-            }
-        }
-        Ok(trust)
-    }
-
-    fn add(&mut self, path: &str, from: &str) -> Outcome {
-        match std::fs::read(path) {
-            Ok(bundle) => {
-                self.bundle.extend_from_slice(&bundle);
-                self.bundle.push(b'\n');
-                Ok(())
-            }
-            Err(error) => Err(
-                Complaint::new(FailureKind::BadInput, format!("{path}: {error}"))
-                    .hint(format!("mend or unset {from}")),
-            ),
+/// What single endpoints say about their own servers. What several say of one server is put together.
+fn trust(loaded: &Loaded, context: &Context) -> Outcome<BTreeMap<Origin, Trust>> {
+    let named = loaded.config.providers.iter();
+    let listed = loaded.config.custom_providers.iter();
+    let entries = named
+        .map(|(key, provider)| (key.as_str(), provider))
+        .chain(listed.map(|provider| ("", provider)));
+    let mut trust = BTreeMap::new();
+    for (name, provider) in entries {
+        let Some(own) = own_trust(provider)? else {
+            continue;
+        };
+        for origin in origins(name, provider, loaded, context)? {
+            let known = trust.remove(&origin);
+            trust.insert(origin, together(known, own.clone()));
         }
     }
+    Ok(trust)
 }
 
-fn host(address: &str) -> Option<String> {
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let host = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-        _ => authority,
+/// Where an endpoint is, or the provider whose settings it changes.
+fn origins(
+    name: &str,
+    provider: &Provider,
+    loaded: &Loaded,
+    context: &Context,
+) -> Outcome<Vec<Origin>> {
+    let urls = if provider.base_url.is_empty() {
+        let profiles = own_profiles(context.home()?);
+        addresses(&Request::new(loaded, &profiles), name)
+    } else {
+        // What is no address is told when somebody asks there.
+        Url::parse(provider.base_url.trim()).into_iter().collect()
     };
-    (!host.is_empty()).then(|| host.trim_matches(['[', ']']).to_owned())
+    Ok(urls.iter().filter_map(|url| Origin::of(url).ok()).collect())
+}
+
+fn own_trust(provider: &Provider) -> Outcome<Option<Trust>> {
+    let authority = match provider.ssl_ca_cert.as_str() {
+        "" => None,
+        path => Some(Trust::Also(read(path, "ssl_ca_cert")?)),
+    };
+    let verify = match &provider.ssl_verify {
+        Either::First(true) => None,
+        Either::First(false) => Some(Trust::Unchecked),
+        // The path of a bundle may stand in place of yes and no.
+        Either::Second(path) => Some(Trust::Also(read(path, "ssl_verify")?)),
+    };
+    Ok(match (authority, verify) {
+        (None, only) | (only, None) => only,
+        (known, Some(more)) => Some(together(known, more)),
+    })
+}
+
+fn together(known: Option<Trust>, more: Trust) -> Trust {
+    match (known, more) {
+        (Some(Trust::Also(mut bundle)), Trust::Also(more)) => {
+            bundle.extend(more);
+            Trust::Also(bundle)
+        }
+        (Some(Trust::Unchecked), _) | (_, Trust::Unchecked) => Trust::Unchecked,
+        (None, more) => more,
+    }
+}
+
+/// A bundle, with a break behind it, so that another may follow.
+fn read(path: &str, from: &str) -> Outcome<Vec<u8>> {
+    match std::fs::read(path) {
+        Ok(mut bundle) => {
+            bundle.push(b'\n');
+            Ok(bundle)
+        }
+        Err(error) => Err(
+            Complaint::new(FailureKind::BadInput, format!("{path}: {error}"))
+                .hint(format!("mend or unset {from}")),
+        ),
+    }
 }
 
 fn proxies(environment: &Environment) -> Outcome<ProxySettings> {

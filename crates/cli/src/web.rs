@@ -48,7 +48,7 @@ impl Web {
         let home = context.home()?;
         let seen = changed(&home.config_file());
         Ok(Self {
-            settings: network::settings(loaded)?,
+            settings: network::settings(loaded, context)?,
             addresses: match security.allow_private_urls {
                 true => AddressPolicy::PublicAndPrivate,
                 false => AddressPolicy::Public,

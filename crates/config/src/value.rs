@@ -307,16 +307,21 @@ impl Node {
         }
     }
 
-    /// Puts `node` at `path`, making maps on the way; list indexes must exist.
+    /// Puts `node` at `path`, making maps on the way; list indexes must exist, but for the last of the path, which may
+    /// be the next one.
     pub fn set(&mut self, path: &KeyPath, node: Node) -> Result<(), NoSuchItem> {
         let mut place = self;
-        for segment in path.segments() {
+        for (depth, segment) in path.segments().enumerate() {
             place = match place.value {
-                Value::List(ref mut items) => segment
-                    .parse::<usize>()
-                    .ok()
-                    .and_then(|index| items.get_mut(index))
-                    .ok_or_else(|| NoSuchItem { path: path.clone() })?,
+                Value::List(ref mut items) => {
+                    let index = segment.parse::<usize>().ok();
+                    if index == Some(items.len()) && depth + 1 == path.len() {
+                        items.push(Node::default());
+                    }
+                    index
+                        .and_then(|index| items.get_mut(index))
+                        .ok_or_else(|| NoSuchItem { path: path.clone() })?
+                }
                 Value::Null
                 | Value::Bool(_)
                 | Value::Int(_)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use hermes_secrets::{Redactor, RedactorHandle};
+use hermes_secrets::{Origin, Redactor, RedactorHandle};
 use http::Method;
 use url::Url;
 
@@ -34,6 +34,14 @@ pub(crate) enum Carriage {
     Http1,
     /// With others on one connection, also where nothing can be agreed on.
     Http2,
+}
+
+/// Connections that may be shared: no request borrows one that was made with another trust.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Line {
+    carriage: Carriage,
+    /// The server, where it is believed in its own way.
+    server: Option<Origin>,
 }
 
 /// Builds clients. The address policy belongs to the client, so that no request can borrow a connection that another
@@ -77,6 +85,7 @@ impl ClientBuilder {
             redactor,
         } = self;
         settings.announce(&redactor);
+        settings.check_servers()?;
         let family = if settings.force_ipv4 {
             Family::V4Only
         } else {
@@ -88,13 +97,14 @@ impl ClientBuilder {
             family,
             exempt: Vec::new(),
         };
-        let connections = Connections::open(&settings, &resolver, Carriage::Negotiated)?;
+        let line = Line::default();
+        let connections = Connections::open(&settings, &resolver, &line)?;
         Ok(HttpClient {
             inner: Arc::new(Inner {
                 settings,
                 resolver,
                 redactor,
-                connections: RwLock::new(HashMap::from([(Carriage::Negotiated, connections)])),
+                connections: RwLock::new(HashMap::from([(line, connections)])),
             }),
         })
     }
@@ -112,9 +122,9 @@ impl Connections {
     fn open(
         settings: &ClientSettings,
         resolver: &CheckedResolver,
-        carriage: Carriage,
+        line: &Line,
     ) -> Result<Self, BuildError> {
-        let direct = base(settings, resolver.clone(), carriage)?
+        let direct = base(settings, resolver.clone(), line)?
             .build()
             .map_err(client_error)?;
         let proxies = &settings.proxies;
@@ -133,7 +143,7 @@ impl Connections {
             exempt,
             ..resolver.clone()
         };
-        let mut builder = base(settings, resolver, carriage)?;
+        let mut builder = base(settings, resolver, line)?;
         if let Some(proxy) = &proxies.http {
             builder = builder
                 .proxy(reqwest::Proxy::http(proxy.full_url()?).map_err(|_| ProxyError::Url)?);
@@ -152,10 +162,10 @@ impl Connections {
 fn base(
     settings: &ClientSettings,
     resolver: CheckedResolver,
-    carriage: Carriage,
+    line: &Line,
 ) -> Result<reqwest::ClientBuilder, BuildError> {
-    let mut tls = tls::config(settings)?;
-    let builder = match carriage {
+    let mut tls = tls::config(settings, line.server.as_ref())?;
+    let builder = match line.carriage {
         Carriage::Negotiated => reqwest::Client::builder(),
         Carriage::Http1 => {
             tls.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -197,7 +207,7 @@ pub(crate) struct Inner {
     pub(crate) settings: ClientSettings,
     pub(crate) resolver: CheckedResolver,
     pub(crate) redactor: RedactorHandle,
-    connections: RwLock<HashMap<Carriage, Connections>>,
+    connections: RwLock<HashMap<Line, Connections>>,
 }
 
 impl HttpClient {
@@ -205,34 +215,41 @@ impl HttpClient {
     pub fn forget_connections(&self) {
         let inner = &self.inner;
         // What could be built once can be built again; what is seldom used is built when it is.
-        if let Ok(fresh) = Connections::open(&inner.settings, &inner.resolver, Carriage::Negotiated)
-        {
+        let line = Line::default();
+        if let Ok(fresh) = Connections::open(&inner.settings, &inner.resolver, &line) {
             *inner
                 .connections
                 .write()
-                .unwrap_or_else(PoisonError::into_inner) =
-                HashMap::from([(Carriage::Negotiated, fresh)]);
+                .unwrap_or_else(PoisonError::into_inner) = HashMap::from([(line, fresh)]);
         }
     }
 
-    pub(crate) fn connections(&self, carriage: Carriage) -> Result<Connections, HttpError> {
+    /// The connections for requests to an address.
+    pub(crate) fn connections(
+        &self,
+        carriage: Carriage,
+        url: &Url,
+    ) -> Result<Connections, HttpError> {
         let inner = &self.inner;
+        let is_special = |origin: &Origin| inner.settings.trust.contains_key(origin);
+        let server = Origin::of(url).ok().filter(is_special);
+        let line = Line { carriage, server };
         let known = inner
             .connections
             .read()
             .unwrap_or_else(PoisonError::into_inner)
-            .get(&carriage)
+            .get(&line)
             .cloned();
         if let Some(known) = known {
             return Ok(known);
         }
-        let fresh = Connections::open(&inner.settings, &inner.resolver, carriage)
+        let fresh = Connections::open(&inner.settings, &inner.resolver, &line)
             .map_err(|error| HttpError::invalid_because("the client", error))?;
         let mut all = inner
             .connections
             .write()
             .unwrap_or_else(PoisonError::into_inner);
-        Ok(all.entry(carriage).or_insert(fresh).clone())
+        Ok(all.entry(line).or_insert(fresh).clone())
     }
 
     /// Starts a request with any method.

@@ -95,7 +95,7 @@ async fn hop(
         .check_url(&plan.url)
         .map_err(refused)?;
     let host = plan.url.host_str().unwrap_or_default();
-    let connections = client.connections(plan.carriage)?;
+    let connections = client.connections(plan.carriage, &plan.url)?;
     let proxied = connections
         .proxied
         .as_ref()

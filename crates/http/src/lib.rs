@@ -40,5 +40,5 @@ pub use request::RequestBuilder;
 pub use resolve::{Resolver, SystemResolver};
 pub use response::{Body, Response};
 pub use retry_after::retry_after;
-pub use settings::{ClientSettings, Identity, Roots, Timeouts};
+pub use settings::{ClientSettings, Identity, Roots, Timeouts, Trust};
 pub use websocket::{WebSocket, WebSocketMessage};

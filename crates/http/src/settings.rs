@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use hermes_secrets::RedactorHandle;
+use hermes_secrets::{Origin, RedactorHandle};
 
 use crate::{BaseUrl, BuildError, ProxySettings, tls};
 
@@ -14,8 +14,9 @@ pub struct ClientSettings {
     pub proxies: ProxySettings,
     /// Which certificate authorities are trusted.
     pub roots: Roots,
-    /// Hosts whose certificates are not checked because the user said so; each client that is built says it again.
-    pub insecure_hosts: Vec<String>,
+    /// Single servers that are believed in another way because the user said so, by origin. It says nothing about
+    /// another port of the same machine, and nothing about a proxy on the way.
+    pub trust: BTreeMap<Origin, Trust>,
     /// What is shown to servers that ask who we are.
     pub identity: Option<Identity>,
     /// Use IPv4 only, for networks whose IPv6 is broken.
@@ -33,7 +34,7 @@ impl Default for ClientSettings {
         Self {
             proxies: ProxySettings::default(),
             roots: Roots::BuiltIn,
-            insecure_hosts: Vec::new(),
+            trust: BTreeMap::new(),
             identity: None,
             force_ipv4: false,
             timeouts: Timeouts::default(),
@@ -59,9 +60,18 @@ impl ClientSettings {
     /// found when these settings were read.
     pub fn check(&self) -> Result<(), BuildError> {
         match &self.roots {
-            Roots::BuiltIn => Ok(()),
-            Roots::BuiltInAnd(_) | Roots::Only(_) => tls::store(&self.roots).map(drop),
+            Roots::BuiltIn => {}
+            Roots::BuiltInAnd(_) | Roots::Only(_) => drop(tls::store(&self.roots)?),
         }
+        self.check_servers()
+    }
+
+    /// The part of `check` that building a client does not do by itself.
+    pub(crate) fn check_servers(&self) -> Result<(), BuildError> {
+        self.trust.values().try_for_each(|trust| match trust {
+            Trust::Unchecked => Ok(()),
+            Trust::Also(bundle) => tls::store(&Roots::Only(bundle.clone())).map(drop),
+        })
     }
 }
 
@@ -75,6 +85,15 @@ pub enum Roots {
     BuiltInAnd(Vec<u8>),
     /// The user's bundle only.
     Only(Vec<u8>),
+}
+
+/// How a single server is believed to be who it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// By these authorities beside the usual ones, as the content of a PEM file.
+    Also(Vec<u8>),
+    /// Without a look at its certificate; each connection that is set up for it says so in the log.
+    Unchecked,
 }
 
 /// A certificate of our own and its key, as the content of PEM files.

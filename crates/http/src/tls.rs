@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hermes_secrets::Origin;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::CryptoProvider;
@@ -9,42 +10,50 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use crate::{BuildError, ClientSettings, Identity, Roots};
+use crate::{BuildError, ClientSettings, Identity, Roots, Trust};
 
-/// Builds the TLS settings. The crypto provider is passed explicitly, so nothing global is installed.
-pub(crate) fn config(settings: &ClientSettings) -> Result<ClientConfig, BuildError> {
-    let ClientSettings {
-        roots,
-        insecure_hosts,
-        identity,
-        ..
-    } = settings;
+/// Builds the TLS settings of all connections, or of those to one server that is believed in its own way. The crypto
+/// provider is passed explicitly, so nothing global is installed.
+pub(crate) fn config(
+    settings: &ClientSettings,
+    server: Option<&Origin>,
+) -> Result<ClientConfig, BuildError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let verifier =
-        WebPkiServerVerifier::builder_with_provider(Arc::new(store(roots)?), provider.clone())
+    let verifier = |store: RootCertStore| {
+        WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider.clone())
             .build()
-            .map_err(|error| BuildError::CaBundle(Some(Box::new(error))))?;
+            .map_err(|error| BuildError::CaBundle(Some(Box::new(error))))
+    };
+    let usual = verifier(store(&settings.roots)?)?;
     let builder = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| BuildError::Client(Box::new(error)))?;
-    let builder = if insecure_hosts.is_empty() {
-        builder.with_webpki_verifier(verifier)
-    } else {
-        tracing::warn!(hosts = ?insecure_hosts, "certificates of these hosts are not checked, as configured");
-        let exempt = insecure_hosts
-            .iter()
-            .map(|host| host.to_ascii_lowercase())
-            .collect();
-        let verifier = Arc::new(ExemptingVerifier {
-            verifier,
-            exempt,
-            provider,
-        });
-        builder
-            .dangerous()
-            .with_custom_certificate_verifier(verifier)
+    let special = server.and_then(|server| Some((server, settings.trust.get(server)?)));
+    let builder = match special {
+        None => builder.with_webpki_verifier(usual),
+        Some((server, trust)) => {
+            let own = match trust {
+                Trust::Unchecked => {
+                    tracing::warn!(%server, "the certificate of this server is not checked, as configured");
+                    None
+                }
+                Trust::Also(bundle) => {
+                    let mut store = store(&settings.roots)?;
+                    add(&mut store, bundle)?;
+                    Some(verifier(store)?)
+                }
+            };
+            builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(ServerVerifier {
+                    host: server.host().trim_matches(['[', ']']).to_owned(),
+                    own,
+                    usual,
+                    provider,
+                }))
+        }
     };
-    let mut config = match identity {
+    let mut config = match &settings.identity {
         None => builder.with_no_client_auth(),
         Some(identity) => {
             let (certificates, key) = shown(identity)?;
@@ -82,9 +91,14 @@ pub(crate) fn store(roots: &Roots) -> Result<RootCertStore, BuildError> {
     if !matches!(roots, Roots::Only(_)) {
         store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
-    let Some(pem) = bundle else {
-        return Ok(store);
-    };
+    if let Some(pem) = bundle {
+        add(&mut store, pem)?;
+    }
+    Ok(store)
+}
+
+/// Adds the authorities of a bundle.
+fn add(store: &mut RootCertStore, pem: &[u8]) -> Result<(), BuildError> {
     let mut added = 0;
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate =
@@ -95,19 +109,22 @@ pub(crate) fn store(roots: &Roots) -> Result<RootCertStore, BuildError> {
     if added == 0 {
         Err(BuildError::CaBundle(None))
     } else {
-        Ok(store)
+        Ok(())
     }
 }
 
-/// Checks certificates of all hosts but those that the user exempted by name.
+/// Checks the certificate of one server in its own way, and those of others on the way to it, such as a proxy, as
+/// usual.
 #[derive(Debug)]
-struct ExemptingVerifier {
-    verifier: Arc<WebPkiServerVerifier>,
-    exempt: Vec<String>,
+struct ServerVerifier {
+    host: String,
+    /// Absent where the user said that nothing is to be checked.
+    own: Option<Arc<WebPkiServerVerifier>>,
+    usual: Arc<WebPkiServerVerifier>,
     provider: Arc<CryptoProvider>,
 }
 
-impl ServerCertVerifier for ExemptingVerifier {
+impl ServerCertVerifier for ServerVerifier {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -116,14 +133,14 @@ impl ServerCertVerifier for ExemptingVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        if self
-            .exempt
-            .contains(&server_name.to_str().to_ascii_lowercase())
-        {
-            return Ok(ServerCertVerified::assertion());
-        }
-        self.verifier
-            .verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+        let name = server_name.to_str();
+        let is_it = name.trim_end_matches('.').eq_ignore_ascii_case(&self.host);
+        let verifier = match (is_it, &self.own) {
+            (true, None) => return Ok(ServerCertVerified::assertion()),
+            (true, Some(own)) => own,
+            (false, _) => &self.usual,
+        };
+        verifier.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
     }
 
     fn verify_tls12_signature(
@@ -132,7 +149,7 @@ impl ServerCertVerifier for ExemptingVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.verifier
+        self.usual
             .verify_tls12_signature(message, certificate, signature)
     }
 
@@ -142,7 +159,7 @@ impl ServerCertVerifier for ExemptingVerifier {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.verifier
+        self.usual
             .verify_tls13_signature(message, certificate, signature)
     }
 

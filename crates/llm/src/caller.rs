@@ -50,12 +50,12 @@ pub struct Ask<'a> {
     pub tokens: u32,
     /// Whether compaction could make it smaller.
     pub compactable: bool,
-    /// The system text for a route, where it says which model it is for.
-    pub addressed: Option<Addressed>,
+    /// What of the request depends on who answers it, where anything does.
+    pub addressed: Option<Addressed<'a>>,
 }
 
-/// Makes of a system text the one for a route; the same text for the same route.
-pub type Addressed = fn(&Arc<str>, &Route) -> Arc<str>;
+/// Makes of a request the one for a route; the same request for the same route.
+pub type Addressed<'a> = &'a (dyn Fn(&mut ModelRequest, &Route) + Sync);
 
 /// What happens while a call is under way.
 #[derive(Debug, Clone, PartialEq)]
@@ -276,22 +276,19 @@ impl Caller {
                 fixes.push(*fix);
             }
         }
-        let mut settings = ask.request.settings.clone();
-        settings.max_output_tokens = settings
-            .max_output_tokens
-            .or_else(|| course.needed_limit())
-            .or_else(|| roomy_output(&route, course.window()));
-        let (quirks, settings) = changed(&route.quirks, settings, fixes);
-        let system = &ask.request.system;
-        let request = ModelRequest {
+        let mut request = ModelRequest {
             model: route.model.clone(),
-            system: match ask.addressed {
-                Some(addressed) => addressed(system, &route),
-                None => system.clone(),
-            },
-            settings,
             ..ask.request.clone()
         };
+        if let Some(addressed) = ask.addressed {
+            addressed(&mut request, &route);
+        }
+        let limit = &mut request.settings.max_output_tokens;
+        *limit = limit
+            .or_else(|| course.output_limit())
+            .or_else(|| roomy_output(&route, course.window()));
+        let (quirks, settings) = changed(&route.quirks, request.settings, fixes);
+        request.settings = settings;
         let mut route = Route {
             quirks: Arc::new(quirks),
             ..Route::clone(&route)

@@ -96,6 +96,8 @@ reasons! {
     StreamingRejected = "streaming_rejected",
     /// The request is wrong in some other way.
     FormatError = "format_error",
+    /// The model inside this process cannot be run, for which its file is to blame most often.
+    LocalModel = "local_model",
     /// The provider broke.
     ServerError = "server_error",
     /// The conversation does not fit.
@@ -233,7 +235,7 @@ pub fn classify(error: &ModelError, facts: &Facts<'_>) -> Fault {
             Fault::new(Reason::InvalidAnswer, error.to_string())
         }
         // Repeating it would give the same: no server, no network, no chance is involved.
-        ModelError::Embedded(_) => Fault::new(Reason::FormatError, error.to_string()),
+        ModelError::Embedded(_) => Fault::new(Reason::LocalModel, error.to_string()),
         ModelError::Cancelled => Fault::new(Reason::Cancelled, error.to_string()),
     }
 }

@@ -33,6 +33,8 @@ pub struct Course {
     streaks: Vec<Streak>,
     /// The limit of an answer, for routes that need one.
     most: Option<u32>,
+    /// The limit of the next answer in place of the route's own, which was too low for one.
+    raised: Option<u32>,
     pub(crate) lease: Option<Lease>,
     /// What was refused last and would be refused again.
     pub(crate) refused: Option<Refused>,
@@ -58,6 +60,7 @@ impl Course {
         Self {
             streaks: vec![Streak::default(); routes.len()],
             most: None,
+            raised: None,
             routes: routes.into(),
             at: 0,
             beside: false,
@@ -84,14 +87,21 @@ impl Course {
         self
     }
 
-    /// The limit that the route in use needs.
-    pub(crate) fn needed_limit(&self) -> Option<u32> {
+    /// Gives the next answers of the route in use this much room, until the turn ends or another route takes over.
+    pub fn raise_output(&mut self, most: u32) {
+        self.raised = Some(most);
+    }
+
+    /// The limit of the next answer of the route in use; the provider's own when absent.
+    pub fn output_limit(&self) -> Option<u32> {
         let route = self.route();
-        let set = route.limits.output;
+        let set = self.raised.or(route.limits.output);
         // A model inside this process would go on and on.
         let told = route.is_embedded() || route.protocol() == Some(WireProtocol::Anthropic);
-        let most = self.most.filter(|_| told || set.is_some())?;
-        Some(set.map_or(most, |set| most.min(set)))
+        match self.most.filter(|_| told || set.is_some()) {
+            Some(most) => Some(set.map_or(most, |set| most.min(set))),
+            None => set,
+        }
     }
 
     /// How often the route in use has stalled in a row.
@@ -159,6 +169,7 @@ impl Course {
         self.attempt = self.attempt.next_turn();
         // Somebody wants it all the same.
         self.refused = None;
+        self.raised = None;
         let given_up = self.streaks.first().is_some_and(|streak| streak.is_full);
         if self.at != 0 && !given_up && self.resting.is_none_or(|until| now >= until) {
             self.go_to(0);
@@ -237,6 +248,7 @@ impl Course {
         self.lease = None;
         self.refused = None;
         self.window = None;
+        self.raised = None;
     }
 }
 

@@ -261,6 +261,7 @@ fn fix(fault: &Fault) -> Option<Fix> {
         | Reason::PayloadTooLarge
         | Reason::Overloaded
         | Reason::FormatError
+        | Reason::LocalModel
         | Reason::ServerError
         | Reason::Timeout
         | Reason::SslCert
@@ -291,6 +292,7 @@ impl Turn<'_> {
             | Reason::Forbidden
             | Reason::ModelNotFound
             | Reason::FormatError
+            | Reason::LocalModel
             | Reason::ThinkingSignature
             | Reason::EncryptedReasoning
             | Reason::LongContextBeta

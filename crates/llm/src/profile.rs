@@ -9,6 +9,7 @@ mod pattern;
 mod reader;
 mod registry;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use hermes_config::{Layer, Node};
@@ -268,6 +269,12 @@ fn is_region(name: &str) -> bool {
         && number.bytes().all(|b| b.is_ascii_digit())
 }
 
+/// The parts of an address's path.
+fn steps(url: &Url) -> Vec<&str> {
+    let steps = url.path().split('/');
+    steps.filter(|step| !step.is_empty()).collect()
+}
+
 /// Whether nobody on the way can read what is sent there, and whoever listens is who the name says: https at its
 /// usual port. On this machine it does not matter.
 fn is_safe(url: &Url) -> bool {
@@ -336,6 +343,25 @@ impl Profile {
     /// Whether a host is one of its own.
     pub fn owns(&self, host: &str) -> bool {
         self.hosts.iter().any(|own| within(host, own))
+    }
+
+    /// How close an address is to this provider's own, to choose among several that the host belongs to: of nested
+    /// domains the inner one counts, then the longer beginning of a path, then the shorter path.
+    pub(crate) fn closeness(&self, url: &Url) -> (usize, usize, Reverse<usize>) {
+        let host = url.host_str().unwrap_or_default();
+        let domains = self.hosts.iter().filter(|own| within(host, own));
+        let domain = domains.map(String::len).max().unwrap_or_default();
+        let (shared, own) = (self.bases.iter().chain(&self.base_url))
+            .filter_map(|base| Url::parse(base).ok())
+            .map(|base| {
+                let (theirs, ours) = (steps(url), steps(&base));
+                let pairs = theirs.iter().zip(&ours);
+                let shared = pairs.take_while(|(their, our)| their == our).count();
+                (shared, Reverse(ours.len()))
+            })
+            .max()
+            .unwrap_or((0, Reverse(usize::MAX)));
+        (domain, shared, own)
     }
 
     /// Whether an address is on a host that keys of its variables are for, because it is its own or a rule names the

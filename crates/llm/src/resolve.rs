@@ -29,7 +29,7 @@ use crate::metadata::{Catalogue, KeptLists, Learned};
 use crate::profile::Profiles;
 use crate::route::Route;
 
-pub use address::{OWN_ADDRESS, is_local};
+pub use address::{OWN_ADDRESS, addresses, is_local};
 pub use auxiliary::{Auxiliary, auxiliary};
 pub use error::ResolveError;
 pub use protocol::of_address as protocol_of_address;

@@ -270,6 +270,7 @@ pub(crate) fn verdict(failure: &HelperFailure, urgent: bool) -> Verdict {
             | Reason::ContextOverflow
             | Reason::OutputCap
             | Reason::FormatError
+            | Reason::LocalModel
             | Reason::InvalidAnswer
             | Reason::Unknown => Verdict::Local,
         },

@@ -89,7 +89,8 @@ impl Merge {
             tools: toolbox.specs(),
             messages: vec![Message::text(Role::User, question).into()],
             settings: ModelSettings {
-                max_output_tokens: first.limits.output,
+                // Each route has its own.
+                max_output_tokens: None,
                 temperature: None,
                 effort: self.helpers.effort,
                 tool_choice: ToolChoice::Auto,

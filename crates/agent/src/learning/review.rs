@@ -223,7 +223,6 @@ impl Review {
         let first = helpers.routes.remove(0);
         self.request.model.clone_from(&first.model);
         self.request.messages = digest::shorten(&self.request.messages);
-        self.request.settings.max_output_tokens = first.limits.output;
         self.request.settings.effort = helpers.effort;
         Course::new(first, helpers.routes).beside()
     }

@@ -198,7 +198,7 @@ impl Turn<'_> {
 
     /// Gives the next answer more room than the one that was cut off had. Says whether there is more.
     fn raise_output(&mut self, times: u32, used: u64) -> bool {
-        let course = &self.around.spec.course;
+        let course = &mut self.around.spec.course;
         // More than this the provider has refused to give.
         let most = course.most_output();
         let set = course.route().limits.output.or(most);
@@ -208,8 +208,8 @@ impl Turn<'_> {
         let base = set.unwrap_or(FIRST_OUTPUT.max(used));
         let raised = base.saturating_mul(1 << times.min(8));
         let raised = raised.min(LAST_OUTPUT.max(base)).min(most);
-        let before = self.output_limit.or(set).unwrap_or(used).min(most);
-        self.output_limit = Some(raised.max(before));
+        let before = course.output_limit().or(set).unwrap_or(used).min(most);
+        course.raise_output(raised.max(before));
         raised > before
     }
 

@@ -1,10 +1,12 @@
 //! Asking the model, once.
 
+use hermes_config::Config;
 use hermes_core::{
-    CacheLife, Event, FinishReason, Message, ModelRequest, ModelSettings, Role, ToolChoice, TurnEnd,
+    CacheLife, Effort, Event, FinishReason, Message, ModelRequest, ModelSettings, Role, ToolChoice,
+    TurnEnd,
 };
 use hermes_llm::classify::{Fault, Reason};
-use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink};
+use hermes_llm::{Answer, Ask, CallEnd, CallEvent, CallFailure, CallSink, Route};
 use hermes_store::StoreError;
 use tokio_util::sync::CancellationToken;
 
@@ -151,33 +153,39 @@ impl Turn<'_> {
             .cloned()
             .chain(self.wired())
             .chain(behind);
-        ModelRequest {
+        let mut request = ModelRequest {
             model: route.model.clone(),
             conversation: self.around.spec.id.to_string(),
-            system: prompt::addressed(&self.system, route),
+            system: self.system.clone(),
             tools: self.toolbox.specs(),
             messages: messages.collect(),
             settings: ModelSettings {
-                max_output_tokens: self.output_limit.or(route.limits.output),
+                // The course knows it, for each route.
+                max_output_tokens: None,
                 temperature: None,
-                effort: explain::effort(config, &route.model, self.around.spec.effort),
+                effort: None,
                 tool_choice,
                 cache: match config.prompt_caching.cache_ttl {
                     hermes_config::CacheTtl::FiveMinutes => CacheLife::Short,
                     hermes_config::CacheTtl::OneHour => CacheLife::Long,
                 },
             },
-        }
+        };
+        address(config, self.around.spec.effort, &mut request, route);
+        request
     }
 
     async fn call(&mut self, request: &ModelRequest) -> Result<CallEnd, StoreError> {
         let tokens = self.expected();
+        let (config, effort) = (&self.around.services.config, self.around.spec.effort);
+        let addressed =
+            |request: &mut ModelRequest, route: &Route| address(config, effort, request, route);
         let ask = Ask {
             request,
             tokens,
             compactable: self.around.services.config.compression.enabled
                 && self.compacting != Compacting::InVain,
-            addressed: Some(prompt::addressed),
+            addressed: Some(&addressed),
         };
         let cancel = self.around.cancel.clone();
         let mut sink = EventSink {
@@ -229,13 +237,7 @@ impl Turn<'_> {
 
     fn dump(&self, request: &ModelRequest, why: &str) {
         let spec = &self.around.spec;
-        dump::write(
-            self.around.services,
-            &spec.id,
-            spec.course.route(),
-            request,
-            why,
-        );
+        dump::write(self.around.services, &spec.id, &spec.course, request, why);
     }
 
     /// Writes what the call used to the ledger. Not waited for: the next row carries it along.
@@ -281,6 +283,12 @@ impl Turn<'_> {
             hint: Some(hint),
         }
     }
+}
+
+/// What of a request depends on the model that answers it.
+fn address(config: &Config, wished: Option<Effort>, request: &mut ModelRequest, route: &Route) {
+    prompt::address(request, route);
+    request.settings.effort = explain::effort(config, &route.model, wished);
 }
 
 /// How a remark begins that is made while the model works.

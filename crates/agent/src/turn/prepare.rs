@@ -102,7 +102,6 @@ async fn load(around: Surroundings<'_>, own: OwnTurn) -> Result<Turn<'_>, StoreE
         scale: Scale::default(),
         counted: Counted::default(),
         said: Said::default(),
-        output_limit: None,
         spoke: false,
         asked: None,
         recalled: None,

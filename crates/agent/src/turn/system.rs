@@ -86,7 +86,7 @@ fn make(
     skills: &SkillsPart,
 ) -> Made {
     let services = around.services;
-    // Whoever takes over is named on the way out: see `prompt::addressed`.
+    // Whoever takes over is named on the way out: see `prompt::address`.
     let preferred = around.spec.course.preferred();
     let external = services.external.as_ref();
     let external = external.map(|external| external.prompt(&around.spec.surface));

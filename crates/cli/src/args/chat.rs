@@ -123,14 +123,14 @@ pub(crate) fn source(text: &str) -> Result<String, String> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// Ask this and exit
+    /// Ask this and exit; what is piped in is asked too
     #[arg(short, long, value_name = "TEXT")]
     pub(crate) query: Option<String>,
     /// Print only the answer; the session's id goes to stderr
-    #[arg(short = 'Q', long, requires = "query")]
+    #[arg(short = 'Q', long)]
     pub(crate) quiet: bool,
     /// Show this picture along with the query
-    #[arg(long, value_name = "FILE", requires = "query")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) image: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) run: RunArgs,

@@ -102,17 +102,18 @@ pub(crate) fn run(args: &ChatArgs, context: &Context, output: &mut Output) -> Ou
         true => logging::aside(context),
         false => {}
     }
-    let Some(query) = &args.query else {
+    let asks_once = args.query.is_some() || args.quiet || !args.image.is_empty();
+    if !asks_once {
         super::setup::first_run(&args.run, context, output)?;
-        // A line at a time can come from a pipe too.
-        if !args.run.plain && !std::io::stdin().is_terminal() {
-            return Err(
-                Complaint::bad_request("there is no question, and nobody to type one").hint(
-                    "hermes -z 'QUESTION', or hermes chat -q 'QUESTION'; hermes chat --plain reads lines from a pipe",
-                ),
-            );
-        }
-        return talk(&args.run, None, context, output);
+    }
+    // What is piped in is a question, unless it is lines of a conversation.
+    let is_piped = !args.run.plain && !std::io::stdin().is_terminal();
+    let query = args.query.as_deref().or(is_piped.then_some(""));
+    let Some(query) = query else {
+        return match asks_once {
+            true => Err(question::none()),
+            false => talk(&args.run, None, context, output),
+        };
     };
     let words = Words {
         text: query,

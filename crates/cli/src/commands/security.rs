@@ -76,7 +76,7 @@ fn ask(pinned: Vec<Use>, context: &Context, loaded: &Loaded) -> Outcome<Vec<Aske
     if pinned.is_empty() {
         return Ok(Vec::new());
     }
-    let network = network::announced(loaded, &context.redactor)?;
+    let network = network::announced(loaded, context)?;
     let osv = osv(context, loaded, network, None)?;
     runtime()?.block_on(async {
         let mut asked = Vec::new();

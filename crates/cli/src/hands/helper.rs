@@ -39,7 +39,7 @@ pub(crate) fn become_tether(context: &Context, arguments: &[OsString]) -> Option
     }
     let client = context
         .load()
-        .and_then(|loaded| network::client(&loaded, &context.redactor));
+        .and_then(|loaded| network::client(&loaded, context));
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();

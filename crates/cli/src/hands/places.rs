@@ -218,7 +218,7 @@ fn connected(context: &Context) -> (Environment, Result<HttpClient, String>) {
     match context.load() {
         Ok(loaded) => (
             loaded.environment.clone(),
-            network::client(&loaded, &context.redactor).map_err(|complaint| complaint.cause()),
+            network::client(&loaded, context).map_err(|complaint| complaint.cause()),
         ),
         Err(complaint) => (context.environment.clone(), Err(complaint.cause())),
     }

@@ -49,7 +49,7 @@ impl Wiring {
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
         let machine = this_machine(context, &loaded.config, home, &random);
         let home = home.path().to_owned();
-        let network = network::announced(loaded, &context.redactor)?;
+        let network = network::announced(loaded, context)?;
         let memory = Memory::new(store.clone());
         let blobs = Some(store.blobs().clone());
         let fleet = Fleet::new(Surroundings {

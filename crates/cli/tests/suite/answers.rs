@@ -120,6 +120,37 @@ fn the_usage_file_tells_what_this_run_cost() {
     }
 }
 
+// CL-4
+#[test]
+fn what_is_piped_in_is_the_question_where_none_is_named() {
+    for arguments in [&["chat", "-Q"][..], &["chat"]] {
+        let (server, program) = served(Scenario::new().reply(text("Hello yourself.")));
+        let command = program.command(arguments).stdin("hello\n");
+        let output = command.run().unwrap().ok();
+        assert_eq!(output.stdout.trim(), "Hello yourself.", "{arguments:?}");
+        let asked = server.requests().pop().unwrap();
+        let asked = asked.expect_json()["messages"]
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap();
+        let asked = asked["content"].to_string();
+        assert!(asked.contains("hello"), "{arguments:?}: {asked}");
+        server.assert_done();
+    }
+    // Nothing is piped in, or it is lines of a conversation.
+    let (_server, program) = served(Scenario::new());
+    for arguments in [
+        &["chat", "-Q"][..],
+        &["chat", "--image", "rose.png"],
+        &["chat", "-Q", "--plain"],
+        &["chat"],
+    ] {
+        let output = program.run(arguments).code(2);
+        one_message(&output, &["there is no question", "or pipe it in"]);
+    }
+}
+
 // CL-3
 #[test]
 fn the_usage_file_is_written_when_there_is_nothing_to_ask() {

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use hermes_local_model::pull;
 use hermes_testkit::pty::{Screen, Terminal};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::chat::one_message;
 use super::program::Program;
 
 /// It computes every word on this machine, beside other tests.
@@ -110,6 +111,39 @@ fn the_model_inside_is_asked_with_few_words_and_no_tools() {
     assert_eq!(size["tools"], json!([]), "{size}");
     let tokens = size["total"]["tokens"].as_u64().unwrap();
     assert!((1..600).contains(&tokens), "{size}");
+}
+
+// PV-21
+#[test]
+fn the_model_inside_does_not_talk_on_and_on() {
+    let program = home();
+    let command = program.command(&["-z", QUESTION]).timeout(LIMIT);
+    let command = command.env("HERMES_DUMP_REQUESTS", "1");
+    command.run().unwrap().ok();
+    let folder = program.home.path().join("cache/requests");
+    let mut files = std::fs::read_dir(folder).unwrap();
+    let file = files.next().unwrap().unwrap().path();
+    let asked: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    assert_eq!(asked["provider"], "local");
+    assert_eq!(asked["max_output_tokens"], 512);
+}
+
+// AG-12
+#[test]
+fn a_file_that_is_no_model_is_named_with_what_to_do_about_it() {
+    let program = Program::new();
+    let file = program.home.workspace().join("bad.gguf");
+    std::fs::write(file, "this is not a model").unwrap();
+    let output = program.run(&["-z", "hello", "-m", "./bad.gguf"]).code(2);
+    one_message(
+        &output,
+        &[
+            "local/./bad.gguf: the model cannot run here",
+            "not a GGUF model file",
+            "hermes model pull smollm2",
+        ],
+    );
+    assert!(!output.stderr.contains("address"), "{}", output.stderr);
 }
 
 // AG-45: what cannot be had is said, not passed over.

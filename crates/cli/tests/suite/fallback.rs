@@ -2,6 +2,7 @@
 
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, error, text};
 use insta::assert_snapshot;
+use serde_json::json;
 
 use super::program::Program;
 
@@ -30,6 +31,77 @@ fn a_fallback_that_cannot_be_used_is_named_when_a_conversation_starts() {
         "{}",
         output.stderr
     );
+}
+
+// PV-18: the limit and the effort of the model that failed are its own.
+#[test]
+fn a_fallback_is_asked_for_what_its_own_entry_says() {
+    let broke = Step::new(error(402).message("no credit left")).repeat();
+    let first = ModelServer::start(Scenario::new().reply(broke).extra_keys(["think"])).unwrap();
+    let spare = Scenario::new().reply(Step::new(text("ok")).repeat());
+    let second = ModelServer::start(spare.extra_keys(["think"])).unwrap();
+    let program = Program::new();
+    let asked = |server: &ModelServer| {
+        let mut all = server.requests();
+        all.retain(|request| {
+            request.path.ends_with("/completions") || request.path.ends_with("/messages")
+        });
+        all.pop().unwrap().expect_json().clone()
+    };
+    for (path, entry, limit) in [
+        ("v1", ", max_tokens: 777", json!(777)),
+        ("v1", "", json!(null)),
+        ("anthropic", ", max_tokens: 777", json!(777)),
+    ] {
+        let config = format!(
+            "agent: {{reasoning_overrides: {{first: high, second: none}}}}\n\
+             model: {{provider: custom, base_url: '{}', default: first, context_length: 100000, max_tokens: 50000}}\n\
+             fallback_providers: [{{provider: custom, model: second, base_url: '{}/{path}'{entry}}}]\n\
+             auxiliary: {{title_generation: {{enabled: false}}}}\n",
+            first.base_url(),
+            second.origin(),
+        );
+        program.home.write_config(&config).unwrap();
+        assert_eq!(program.run(&["-z", "hello"]).ok().stdout, "ok\n");
+        let (main, spare) = (asked(&first), asked(&second));
+        assert_eq!(main["max_tokens"], 50_000);
+        assert_eq!(main["reasoning_effort"], "high");
+        assert_eq!(spare["max_tokens"], limit, "{path}{entry}");
+        if path == "v1" {
+            assert_eq!(spare["reasoning_effort"], "none");
+        }
+    }
+}
+
+// PV-32
+#[test]
+fn entries_and_their_comments_stay_as_the_user_wrote_them() {
+    let program = Program::new();
+    let spare = "# the other\n- {provider: custom, model: big, base_url: 'http://127.0.0.1:9/v1'} # spare\n";
+    let before =
+        "# mine\nfallback_providers:\n# the good one\n- provider: xai\n  model: grok-4 # keep\n";
+    let behind = "# how it looks\ndisplay: {skin: mono}\n";
+    program
+        .home
+        .write_config(&format!("{before}{spare}{behind}"))
+        .unwrap();
+    let add = ["fallback", "add", "glm-5.2", "--provider", "openrouter"];
+    program.run(&add).ok();
+    let added = "- provider: openrouter\n  model: z-ai/glm-5.2\n";
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        format!("{before}{spare}{added}{behind}")
+    );
+    program.run(&["fallback", "remove", "3"]).ok();
+    assert_eq!(
+        program.home.read("config.yaml").unwrap(),
+        format!("{before}{spare}{behind}")
+    );
+    program.run(&["fallback", "remove", "2"]).ok();
+    let file = program.home.read("config.yaml").unwrap();
+    assert!(file.starts_with(before), "{file}");
+    assert!(file.ends_with(behind), "{file}");
+    assert!(!file.contains("big"), "{file}");
 }
 
 // PV-32

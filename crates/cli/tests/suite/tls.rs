@@ -64,6 +64,33 @@ fn a_certificate_is_checked_unless_the_endpoint_says_otherwise() {
     server.kill().unwrap();
 }
 
+// PV-31: a certificate is for a name.
+#[test]
+fn an_endpoint_keeps_the_name_of_this_machine() {
+    let program = Program::new();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../http/tests/fixtures");
+    let server = program
+        .home
+        .command("/usr/bin/python3")
+        .args(["-c", SERVER, fixtures])
+        .spawn()
+        .unwrap();
+    let port = server.next_line(Duration::from_secs(10)).unwrap().unwrap();
+    let ask = |trust: &str| {
+        let config = format!(
+            "agent: {{api_max_retries: 1}}\nmodel: {{provider: 'custom:lab', default: m}}\n\
+             providers: {{lab: {{base_url: 'https://localhost:{port}/v1', model: m, {trust}}}}}\n"
+        );
+        program.home.write_config(&config).unwrap();
+        program.run(&["-z", "hello"])
+    };
+    assert_eq!(ask("ssl_verify: false").ok().stdout, "Trusted.\n");
+    // The fixture is a certificate for another name.
+    let refused = ask(&format!("ssl_ca_cert: '{fixtures}/ca.pem'")).code(2);
+    one_message(&refused, &["\"localhost\""]);
+    server.kill().unwrap();
+}
+
 /// A proxy that leads every tunnel to one port of this machine, and prints where tunnels were asked to.
 const PROXY: &str = r#"
 import socket, sys, threading
@@ -108,10 +135,10 @@ fn an_endpoint_behind_a_proxy_with_an_authority_of_its_own_is_reached() {
     let port = server.next_line(limit).unwrap().unwrap();
     let proxy = python(["-c", PROXY, &port]);
     let through = proxy.next_line(limit).unwrap().unwrap();
-    let ask = |authority: &str, direct: &str| {
+    let ask_beside = |authority: &str, direct: &str, beside: &str| {
         let config = format!(
             "agent: {{api_max_retries: 1}}\nmodel: {{provider: 'custom:lab', default: m, context_length: 100000}}\n\
-             custom_providers:\n  - {{name: lab, base_url: 'https://vendor.test/v1', model: m, key_env: LAB_KEY{authority}}}\n"
+             custom_providers:\n  - {{name: lab, base_url: 'https://vendor.test/v1', model: m, key_env: LAB_KEY{authority}}}\n{beside}"
         );
         program.home.write_config(&config).unwrap();
         let command = program.command(&["-z", "hello"]);
@@ -122,6 +149,7 @@ fn an_endpoint_behind_a_proxy_with_an_authority_of_its_own_is_reached() {
             .run()
             .unwrap()
     };
+    let ask = |authority: &str, direct: &str| ask_beside(authority, direct, "");
     let own = format!(", ssl_ca_cert: '{fixtures}/ca.pem'");
     assert_eq!(ask(&own, "other.test").ok().stdout, "Trusted.\n");
     let asked = proxy.next_line(limit).unwrap().unwrap();
@@ -134,6 +162,27 @@ fn an_endpoint_behind_a_proxy_with_an_authority_of_its_own_is_reached() {
         stranger.report()
     );
     assert_ne!(ask(&own, "vendor.test").code, Some(0));
+    // What others say of their servers is nothing about this one, be it at another port of the same machine.
+    for trust in [own.as_str(), ", ssl_verify: false"] {
+        for server in ["vendor.test:8443", "other.test"] {
+            let beside =
+                format!("  - {{name: beside, base_url: 'https://{server}/v1', model: m{trust}}}\n");
+            let stranger = ask_beside("", "other.test", &beside);
+            assert!(
+                stranger.stderr.contains("not trusted"),
+                "{beside}: {}",
+                stranger.report()
+            );
+        }
+    }
+    // A provider whose address is its own brings its trust along too.
+    let moved = "providers: {deepseek: {ssl_verify: false}}\nmodel: {provider: deepseek, default: deepseek-chat, \
+                 context_length: 100000}\nagent: {api_max_retries: 1}\n";
+    program.home.write_config(moved).unwrap();
+    let command = program.command(&["-z", "hello"]);
+    let command = command.env("DEEPSEEK_API_KEY", "key-0123456789");
+    let command = command.env("HTTPS_PROXY", format!("http://127.0.0.1:{through}"));
+    assert_eq!(command.run().unwrap().ok().stdout, "Trusted.\n");
     proxy.kill().unwrap();
     server.kill().unwrap();
 }

@@ -115,13 +115,18 @@ pub(super) fn suggestion(key: &KeyPath) -> Option<String> {
     Some(meant.to_string())
 }
 
-/// A number after a list must be one of its items.
+/// A number after a list must be one of its items, or at the end of a key the next one.
 pub(super) fn check_items(document: &Document, key: &KeyPath) -> Result<(), EditError> {
     let tree = document.value()?;
     for depth in 0..key.len() {
         let parent = key.prefix(depth);
         let is_list = matches!(Config::shape().at(&parent), Some(Shape::List(_)));
-        if is_list && tree.at(&key.prefix(depth + 1)).is_none() {
+        let items = tree.at(&parent).and_then(|list| match &list.value {
+            Value::List(items) => Some(items.len().to_string()),
+            _ => None,
+        });
+        let next = depth + 1 == key.len() && items.as_deref() == key.segments().last();
+        if is_list && !next && tree.at(&key.prefix(depth + 1)).is_none() {
             return Err(EditError::NoSuchItem { path: key.clone() });
         }
     }

@@ -98,6 +98,31 @@ fn flow_collections_are_edited_in_place() {
 
 // CL-7
 #[test]
+fn a_new_item_goes_behind_the_last_one_of_its_list() {
+    check_set("a: [1] # c\n", "a.1", "{b: 2}", "a: [1, {b: 2}] # c\n");
+    check_set("a: []\n", "a.0", "1", "a: [1]\n");
+    check_set(
+        "l:\n  # one\n  - x # x\n  # end\nb: 1\n",
+        "l.1",
+        "{k: v, m: w}",
+        "l:\n  # one\n  - x # x\n  - k: v\n    m: w\n  # end\nb: 1\n",
+    );
+    check_set(
+        "l:\n- a: 1 # a\n  b: 2 # b\n\nb: 1",
+        "l.1",
+        "{a: 3}",
+        "l:\n- a: 1 # a\n  b: 2 # b\n- a: 3\n\nb: 1",
+    );
+    check_set("l:\n- x", "l.1", "z", "l:\n- x\n- z\n");
+    let mut document = Document::new("l:\n- x\n").unwrap();
+    for beyond in ["l.2", "l.1.a"] {
+        let error = document.set(&path(beyond), &value("z")).unwrap_err();
+        assert!(matches!(error, EditError::NoSuchItem { .. }), "{error}");
+    }
+}
+
+// CL-7
+#[test]
 fn a_block_gives_way_to_a_scalar_and_back() {
     check_set(
         "a: # why\n  - 1\n  # in\n  - 2\n\n# after\nb: 1\n",

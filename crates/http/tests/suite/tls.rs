@@ -1,12 +1,13 @@
 //! Trust: built-in authorities, a private one, none.
 
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 
 use hermes_http::{
-    AddressPolicy, BuildError, ClientBuilder, ClientSettings, HttpError, Refusal, Roots,
+    AddressPolicy, BuildError, ClientBuilder, ClientSettings, HttpError, Refusal, Roots, Trust,
 };
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -91,18 +92,35 @@ async fn an_unknown_authority_and_a_wrong_name_are_tls_errors() {
     );
 }
 
+// PV-31
 #[tokio::test]
-async fn checking_is_off_for_named_hosts_only() {
-    let settings = || ClientSettings {
-        insecure_hosts: vec!["Other.test".into()],
-        ..ClientSettings::default()
-    };
-    assert_eq!(
-        fetch(settings(), "other.test").await.expect("an answer"),
-        "hello"
-    );
-    let named = fetch(settings(), "vendor.test").await;
-    assert!(matches!(named, Err(HttpError::Tls { .. })), "{named:?}");
+async fn a_server_that_is_believed_in_its_own_way_vouches_for_no_other() {
+    // The certificate is one for vendor.test.
+    for (trust, host) in [
+        (Trust::Also(CA.to_vec()), "vendor.test"),
+        (Trust::Unchecked, "other.test"),
+    ] {
+        let (own, other) = (secure_server(1, hello()), secure_server(2, hello()));
+        let origin = format!("https://{host}:{own}").parse().expect("an origin");
+        let client = client_with(ClientSettings {
+            trust: BTreeMap::from([(origin, trust)]),
+            ..ClientSettings::default()
+        });
+        let get = async |host: &str, port: u16| {
+            let url = format!("https://{host}:{port}/");
+            let answer = client.get(url.as_str()).send().await?;
+            answer.text(100).await
+        };
+        let spelled = host.to_uppercase();
+        assert_eq!(get(&spelled, own).await.expect("an answer"), "hello");
+        for host in [host, "vendor.test"] {
+            let stranger = get(host, other).await;
+            assert!(
+                matches!(stranger, Err(HttpError::Tls { .. })),
+                "{host}: {stranger:?}"
+            );
+        }
+    }
 }
 
 #[tokio::test]
@@ -142,14 +160,21 @@ async fn a_bundle_without_certificates_is_an_error_when_the_client_is_built() {
         b"not a certificate",
         b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
     ] {
-        let settings = ClientSettings {
+        let of_all = ClientSettings {
             roots: Roots::Only(pem.to_vec()),
             ..ClientSettings::default()
         };
-        let error = ClientBuilder::new(settings, AddressPolicy::Any)
-            .build()
-            .err();
-        assert!(matches!(error, Some(BuildError::CaBundle(_))), "{error:?}");
+        let origin = "https://vendor.test".parse().expect("an origin");
+        let of_one = ClientSettings {
+            trust: BTreeMap::from([(origin, Trust::Also(pem.to_vec()))]),
+            ..ClientSettings::default()
+        };
+        for settings in [of_all, of_one] {
+            let error = ClientBuilder::new(settings, AddressPolicy::Any)
+                .build()
+                .err();
+            assert!(matches!(error, Some(BuildError::CaBundle(_))), "{error:?}");
+        }
     }
 }
 

@@ -323,6 +323,9 @@ pub(super) const REASONING: Phrases = &[
     "does not support thinking",
     "reasoning is not supported",
     "thinking is not supported",
+    "reasoning_effort*must be one of",
+    "reasoning_effort*input should be",
+    "not support parameters*'reasoning_effort'",
 ];
 
 pub(super) const PARAMETER: Phrases = &[

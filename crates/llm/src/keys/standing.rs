@@ -82,6 +82,7 @@ impl Standing {
             | Reason::TemperatureRejected
             | Reason::StreamingRejected
             | Reason::FormatError
+            | Reason::LocalModel
             | Reason::ServerError
             | Reason::ContextOverflow
             | Reason::OutputCap

@@ -98,6 +98,7 @@ const FAMILIES: &[Family] = &[
     text("trinity", 131_072),
     text("nemotron", 131_072),
     text("hermes-4", 131_072),
+    text("hy3", 262_144),
     open("nova-lite", 300_000),
     open("nova-pro", 300_000),
     text("smollm2", 8_192),

@@ -7,9 +7,10 @@ use hermes_secrets::Origin;
 use url::{Host, Url};
 
 use super::error::ResolveError;
-use super::server::{Kind, Server};
+use super::server::{self, Kind, Server};
 use super::wanted::{Said, Wanted};
 use super::{Request, key};
+use crate::alias;
 use crate::cloud::google;
 use crate::keys::key_hash;
 use crate::profile::{AuthStyle, Profile};
@@ -91,6 +92,24 @@ pub(super) fn find(
         from: said.from,
         tied,
     })
+}
+
+/// Wherever a provider may be reached: where the conversation's model is, by its variables, at its own places. Nowhere
+/// when there is none of this name, or it is switched off.
+pub fn addresses(request: &Request<'_>, name: &str) -> Vec<Url> {
+    let by_name = |name: &str| server::by_name(request, &Said::new(alias::normal(name), "")).ok();
+    let Some(server) = by_name(name) else {
+        return Vec::new();
+    };
+    let model = &request.config.model;
+    let is_main = by_name(&model.provider).is_some_and(|main| main.id == server.id);
+    let of_model = Some(&model.base_url).filter(|_| is_main);
+    let written = server.profile.bases.iter().chain(of_model);
+    let written = written.map(|url| Said::new(url.as_str(), ""));
+    written
+        .chain(usual(request, &Wanted::default(), &server))
+        .filter_map(|said| read(&said).ok())
+        .collect()
 }
 
 /// Where the provider is: as set for it, by its variables, its own place.
@@ -205,8 +224,9 @@ fn read(said: &Said) -> Result<Url, ResolveError> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(bad("it holds a user or password"));
     }
-    if url.host_str() == Some("localhost") {
-        // Looking the name up may try IPv6 first, where most local servers do not listen.
+    if url.scheme() == "http" && url.host_str() == Some("localhost") {
+        // Looking the name up may try IPv6 first, where most local servers do not listen. A certificate is for a
+        // name, so that one stays.
         url.set_host(Some("127.0.0.1"))
             .map_err(|_| bad("it has no host"))?;
     }

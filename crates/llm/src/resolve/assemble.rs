@@ -192,14 +192,15 @@ fn of_file(
     model: String,
     mut why: Vec<Why>,
 ) -> Result<Resolved, ResolveError> {
-    let (file, from) = match model_file(request, &model)? {
-        Some(file) => (file, "the model's name"),
+    let (file, from, usual_output) = match model_file(request, &model)? {
+        Some(file) => (file, "the model's name", None),
         None => {
             let pulled = request.embedded.ok_or(ResolveError::NoModelFile)?;
-            (pulled.to_owned(), "the home")
+            // The small model seldom finds an end by itself; what others can say is for them to know.
+            (pulled.to_owned(), "the home", server.profile.max_tokens)
         }
     };
-    let mut limits = limits(request, wanted, &server, &model, None, None);
+    let mut limits = limits(request, wanted, &server, &model, None, usual_output);
     // Whatever the settings say: the engine holds no more than this.
     if let Some(window) = embedded::window_of(&file)
         && (limits.window_from > WindowSource::File || limits.window > window)

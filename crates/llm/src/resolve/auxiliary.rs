@@ -9,7 +9,9 @@ use hermes_core::Effort;
 use super::error::ResolveError;
 use super::wanted::{Said, Slot, Wanted};
 use super::{Request, Resolved, assemble, fallbacks, same, server};
+use crate::metadata;
 use crate::profile::Profile;
+use crate::route::Route;
 
 /// A summary of a long conversation takes its time whatever was set for quicker tasks.
 const LEAST_FOR_COMPRESSION: Duration = Duration::from_secs(300);
@@ -151,16 +153,16 @@ fn own(
     mut wanted: Wanted,
     main: &Resolved,
 ) -> Result<Option<Resolved>, ResolveError> {
-    let seeing = name == "vision" && wanted.model.is_none();
-    if seeing && let Some(profile) = request.profiles.get(&main.route.provider)? {
+    let wants_eyes = name == "vision" && wanted.model.is_none() && !sees(&main.route);
+    if wants_eyes && let Some(profile) = request.profiles.get(&main.route.provider)? {
         wanted.model = profile
             .vision_model
             .as_ref()
             .map(|model| Said::new(model.as_str(), "the provider's model for pictures"));
     }
     if wanted.model.is_none() {
-        let blind = name == "vision" && (main.route.quirks.no_images || main.route.is_embedded());
-        return Ok((!blind).then(|| main.clone()));
+        let unfit = name == "vision" && is_blind(&main.route);
+        return Ok((!unfit).then(|| main.clone()));
     }
     let main_wanted = Wanted::main(request)?;
     assemble::build(
@@ -182,6 +184,16 @@ fn own(
         },
     )
     .map(Some)
+}
+
+/// Whether the model is known to see no pictures.
+fn is_blind(route: &Route) -> bool {
+    route.quirks.no_images || route.is_embedded()
+}
+
+/// Whether the model is known to see pictures.
+fn sees(route: &Route) -> bool {
+    !is_blind(route) && (route.quirks.vision_set || metadata::sees(&route.model) == Some(true))
 }
 
 /// Whoever else has a key: the aggregators, an endpoint of one's own, the rest.

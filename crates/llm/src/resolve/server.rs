@@ -212,19 +212,15 @@ pub(super) fn owner_of(
     request: &Request<'_>,
     url: &str,
 ) -> Result<Option<Arc<Profile>>, ResolveError> {
-    let Some(host) = Url::parse(url)
-        .ok()
-        .and_then(|url| url.host_str().map(ToOwned::to_owned))
-    else {
+    let Ok(url) = Url::parse(url) else {
         return Ok(None);
     };
-    let near = request.profiles.near(&host)?;
-    // Of nested domains the closer one counts.
-    let closest = |profile: &Arc<Profile>| profile.hosts.iter().map(String::len).max();
-    Ok(near
-        .into_iter()
-        .filter(|profile| profile.owns(&host))
-        .max_by_key(closest))
+    let Some(host) = url.host_str() else {
+        return Ok(None);
+    };
+    let near = request.profiles.near(host)?;
+    let owners = near.into_iter().filter(|profile| profile.owns(host));
+    Ok(owners.max_by_key(|profile| profile.closeness(&url)))
 }
 
 /// Whether a model's name is the path of a file with a model in it.

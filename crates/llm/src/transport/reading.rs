@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::HttpModel;
 use crate::error::{ModelError, VendorError};
+use crate::wire::chat::decode::says_something;
 use crate::wire::{self, Decoder, Framing, Rest, WireError};
 
 /// More than any answer has; what is longer is not an answer.
@@ -270,6 +271,8 @@ fn begins_like_json(data: &str) -> bool {
 
 /// Some aggregators answer 200 with a failure inside.
 fn error_in(document: &Json) -> Option<VendorError> {
-    document.get("error").filter(|error| !error.is_null())?;
+    document
+        .get("error")
+        .filter(|error| says_something(error))?;
     VendorError::from_body(document)
 }

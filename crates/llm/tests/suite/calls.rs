@@ -9,6 +9,7 @@ use hermes_llm::{Answer, Ask, AskedCall, CallEnd, Course, Route};
 use hermes_testkit::model_server::{
     ModelServer, RecordedRequest, Scenario, Step, bytes, error, text, tool_call,
 };
+use jiff::Timestamp;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -96,6 +97,29 @@ async fn refused_parameters_are_changed_once_and_remembered_for_the_model() {
             [true, false, true],
         ]
     );
+}
+
+// PV-18
+#[tokio::test]
+async fn a_limit_that_was_raised_is_one_of_its_route() {
+    let server = serve([]);
+    let lab = Lab::new();
+    let limited = |model: &str, output| {
+        let mut route = lab.route(CHAT, &server);
+        route.model = model.to_owned();
+        route.limits.output = output;
+        route
+    };
+    let now = Timestamp::UNIX_EPOCH;
+    let mut course = chain([limited("lab-1", Some(500)), limited("lab-2", None)]);
+    assert_eq!(course.output_limit(), Some(500));
+    course.raise_output(4_000);
+    assert_eq!(course.output_limit(), Some(4_000));
+    assert!(course.leave_silent(now));
+    assert_eq!(course.output_limit(), None);
+    course.raise_output(8_000);
+    course.begin_turn(now);
+    assert_eq!(course.output_limit(), Some(500));
 }
 
 // PV-18

@@ -103,7 +103,12 @@ fn every_known_error_has_one_reason_and_one_first_step() {
 #[test]
 fn every_reason_a_provider_can_give_is_in_the_table() {
     let cases = cases();
-    let local = [Reason::SslCert, Reason::Misconfigured, Reason::Cancelled];
+    let local = [
+        Reason::LocalModel,
+        Reason::SslCert,
+        Reason::Misconfigured,
+        Reason::Cancelled,
+    ];
     for reason in Reason::ALL {
         let seen = cases.iter().any(|case| case.reason == reason.word());
         assert_eq!(seen, !local.contains(reason), "{}", reason.word());

@@ -56,6 +56,17 @@ fn the_window_is_what_is_set_then_learned_then_known_then_guessed() {
 
 // PV-22
 #[test]
+fn nobody_guesses_about_the_usual_model_of_a_provider() {
+    let profiles = Profiles::new(None);
+    for profile in profiles.all().expect("profiles parse") {
+        let model = profile.default_model.as_deref();
+        let guess = model.is_some_and(|model| query(model).1 == WindowSource::Guess);
+        assert!(!guess, "{}: {model:?}", profile.id);
+    }
+}
+
+// PV-22
+#[test]
 fn a_list_on_disk_counts_before_what_is_known_of_the_family() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("models_dev_cache.json");

@@ -146,9 +146,13 @@ fn requests() -> String {
             .join(", ")
             .replace(&canary, "KEY");
         let body = seen.expect_json().as_object().expect("an object").clone();
-        let line = format!("{id}: {} | {auth}{}", seen.path, keys(&body));
-        table.push_str(line.trim_end());
-        table.push('\n');
+        let usual = profile.base_url.as_deref().unwrap_or("-");
+        let names = profile.key_env.join(" ");
+        let asked = format!("  {} | {auth}{}", seen.path, keys(&body));
+        for line in [format!("{id}: {usual} | {names}"), asked] {
+            table.push_str(line.trim_end());
+            table.push('\n');
+        }
     }
     table.replace(env!("CARGO_PKG_VERSION"), "VERSION")
 }
@@ -176,40 +180,74 @@ fn keys(body: &Map<String, Json>) -> String {
 #[test]
 fn every_provider_is_reached_with_its_path_its_header_and_its_fields() {
     insta::assert_snapshot!(requests(), @r#"
-    openrouter: /api/v1/chat/completions | authorization: Bearer KEY | session_id="c1"
-    openai-api: /v1/responses | authorization: Bearer KEY
-    anthropic: /v1/messages | x-api-key: KEY | max_tokens=64000
-    gemini: /v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse | x-goog-api-key: KEY
-    vertex: /v1beta1/projects/p1/locations/global/endpoints/openapi/chat/completions |
-    deepseek: /v1/chat/completions | authorization: Bearer KEY
-    xai: /v1/responses | authorization: Bearer KEY
-    zai: /api/paas/v4/chat/completions | authorization: Bearer KEY
-    kimi-coding: /v1/chat/completions | authorization: Bearer KEY | max_tokens=32000
-    kimi-coding-cn: /v1/chat/completions | authorization: Bearer KEY | max_tokens=32000
-    minimax: /anthropic/v1/messages | authorization: Bearer KEY | max_tokens=131072
-    minimax-cn: /anthropic/v1/messages | authorization: Bearer KEY | max_tokens=131072
-    alibaba: /compatible-mode/v1/chat/completions | authorization: Bearer KEY
-    alibaba-coding-plan: /v1/chat/completions | authorization: Bearer KEY
-    fireworks: /inference/v1/chat/completions | authorization: Bearer KEY
-    novita: /openai/v1/chat/completions | authorization: Bearer KEY
-    xiaomi: /v1/chat/completions | authorization: Bearer KEY
-    tencent-tokenhub: /v1/chat/completions | authorization: Bearer KEY | reasoning_effort="high"
-    nvidia: /v1/chat/completions | authorization: Bearer KEY | max_tokens=16384
-    stepfun: /step_plan/v1/chat/completions | authorization: Bearer KEY
-    ollama-cloud: /v1/chat/completions | authorization: Bearer KEY
-    arcee: /api/v1/chat/completions | authorization: Bearer KEY | temperature=0.5
-    gmi: /v1/chat/completions | authorization: Bearer KEY
-    kilocode: /api/gateway/chat/completions | authorization: Bearer KEY
-    opencode-zen: /zen/v1/messages | x-api-key: KEY | max_tokens=64000
-    opencode-go: /zen/go/v1/chat/completions | authorization: Bearer KEY
-    deepinfra: /v1/openai/chat/completions | authorization: Bearer KEY
-    upstage: /v1/chat/completions | authorization: Bearer KEY | reasoning_effort="medium"
-    azure-foundry: /v1/chat/completions | authorization: Bearer KEY
-    huggingface: /v1/chat/completions | authorization: Bearer KEY
-    nous: /v1/chat/completions |  | tags=["product=hermes-agent","client=hermes-client-vVERSION","conversation=c1"]
-    bedrock: /model/us.anthropic.claude-sonnet-4-6/converse-stream | authorization: Bearer KEY
-    lmstudio: /v1/chat/completions | authorization: Bearer KEY
-    custom: /v1/chat/completions |
+    openrouter: https://openrouter.ai/api/v1 | OPENROUTER_API_KEY
+      /api/v1/chat/completions | authorization: Bearer KEY | session_id="c1"
+    openai-api: https://api.openai.com/v1 | OPENAI_API_KEY
+      /v1/responses | authorization: Bearer KEY
+    anthropic: https://api.anthropic.com | ANTHROPIC_API_KEY
+      /v1/messages | x-api-key: KEY | max_tokens=64000
+    gemini: https://generativelanguage.googleapis.com/v1beta | GOOGLE_API_KEY GEMINI_API_KEY
+      /v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse | x-goog-api-key: KEY
+    vertex: https://{region-}aiplatform.googleapis.com/v1beta1/projects/{project}/locations/{region}/endpoints/openapi |
+      /v1beta1/projects/p1/locations/global/endpoints/openapi/chat/completions |
+    deepseek: https://api.deepseek.com/v1 | DEEPSEEK_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY
+    xai: https://api.x.ai/v1 | XAI_API_KEY
+      /v1/responses | authorization: Bearer KEY
+    zai: https://api.z.ai/api/paas/v4 | GLM_API_KEY ZAI_API_KEY Z_AI_API_KEY
+      /api/paas/v4/chat/completions | authorization: Bearer KEY
+    kimi-coding: https://api.moonshot.ai/v1 | KIMI_API_KEY KIMI_CODING_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY | max_tokens=32000
+    kimi-coding-cn: https://api.moonshot.cn/v1 | KIMI_CN_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY | max_tokens=32000
+    minimax: https://api.minimax.io/anthropic | MINIMAX_API_KEY
+      /anthropic/v1/messages | authorization: Bearer KEY | max_tokens=131072
+    minimax-cn: https://api.minimaxi.com/anthropic | MINIMAX_CN_API_KEY
+      /anthropic/v1/messages | authorization: Bearer KEY | max_tokens=131072
+    alibaba: https://dashscope-intl.aliyuncs.com/compatible-mode/v1 | DASHSCOPE_API_KEY
+      /compatible-mode/v1/chat/completions | authorization: Bearer KEY
+    alibaba-coding-plan: https://coding-intl.dashscope.aliyuncs.com/v1 | ALIBABA_CODING_PLAN_API_KEY DASHSCOPE_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY
+    fireworks: https://api.fireworks.ai/inference/v1 | FIREWORKS_API_KEY
+      /inference/v1/chat/completions | authorization: Bearer KEY
+    novita: https://api.novita.ai/openai/v1 | NOVITA_API_KEY
+      /openai/v1/chat/completions | authorization: Bearer KEY
+    xiaomi: https://api.xiaomimimo.com/v1 | XIAOMI_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY
+    tencent-tokenhub: https://tokenhub.tencentmaas.com/v1 | TOKENHUB_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY | reasoning_effort="high"
+    nvidia: https://integrate.api.nvidia.com/v1 | NVIDIA_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY | max_tokens=16384
+    stepfun: https://api.stepfun.ai/step_plan/v1 | STEPFUN_API_KEY
+      /step_plan/v1/chat/completions | authorization: Bearer KEY
+    ollama-cloud: https://ollama.com/v1 | OLLAMA_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY
+    arcee: https://api.arcee.ai/api/v1 | ARCEEAI_API_KEY
+      /api/v1/chat/completions | authorization: Bearer KEY | temperature=0.5
+    gmi: https://api.gmi-serving.com/v1 | GMI_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY
+    kilocode: https://api.kilo.ai/api/gateway | KILOCODE_API_KEY
+      /api/gateway/chat/completions | authorization: Bearer KEY
+    opencode-zen: https://opencode.ai/zen/v1 | OPENCODE_ZEN_API_KEY
+      /zen/v1/messages | x-api-key: KEY | max_tokens=64000
+    opencode-go: https://opencode.ai/zen/go/v1 | OPENCODE_GO_API_KEY
+      /zen/go/v1/chat/completions | authorization: Bearer KEY
+    deepinfra: https://api.deepinfra.com/v1/openai | DEEPINFRA_API_KEY
+      /v1/openai/chat/completions | authorization: Bearer KEY
+    upstage: https://api.upstage.ai/v1 | UPSTAGE_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY | reasoning_effort="medium"
+    azure-foundry: - | AZURE_FOUNDRY_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY
+    huggingface: https://router.huggingface.co/v1 | HF_TOKEN
+      /v1/chat/completions | authorization: Bearer KEY
+    nous: https://inference-api.nousresearch.com/v1 |
+      /v1/chat/completions |  | tags=["product=hermes-agent","client=hermes-client-vVERSION","conversation=c1"]
+    bedrock: https://bedrock-runtime.{region}.amazonaws.com | AWS_BEARER_TOKEN_BEDROCK
+      /model/us.anthropic.claude-sonnet-4-6/converse-stream | authorization: Bearer KEY
+    lmstudio: http://127.0.0.1:1234/v1 | LM_API_KEY
+      /v1/chat/completions | authorization: Bearer KEY
+    custom: - |
+      /v1/chat/completions |
     "#);
 }
 

@@ -8,7 +8,8 @@ mod protocols;
 
 use std::path::Path;
 
-use hermes_llm::resolve::{Flags, ResolveError, resolve};
+use hermes_llm::profile::Profiles;
+use hermes_llm::resolve::{Flags, ResolveError, addresses, resolve};
 
 use super::profiles::{Setup, base_of, http_of};
 
@@ -362,6 +363,94 @@ fn the_explanation_names_every_part_and_its_origin_and_no_key() {
     key: sk-a…wxyz (environment: KIMI_API_KEY)
     window: 262144 (known for this family of models)
     ");
+}
+
+// PV-21
+#[test]
+fn the_model_inside_ends_by_itself_and_a_file_of_ones_own_as_it_likes() {
+    let limit = |config: &str| {
+        let setup = Setup::new(config, &[]);
+        let mut request = setup.request();
+        request.embedded = Some(Path::new("/models/smollm2.gguf"));
+        resolve(&request).expect("a route").route.limits.output
+    };
+    assert_eq!(limit(""), Some(512));
+    assert_eq!(limit("model: {provider: local}"), Some(512));
+    assert_eq!(
+        limit("model: {provider: local, max_tokens: 2000}"),
+        Some(2_000)
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.gguf");
+    std::fs::write(&file, "").unwrap();
+    let own = format!("model: {{provider: local, default: '{}'}}", file.display());
+    assert_eq!(limit(&own), None);
+}
+
+// PV-2
+#[test]
+fn an_address_of_a_provider_leads_to_it_also_where_two_share_a_host() {
+    let profiles = Profiles::new(None);
+    let mut seen = 0;
+    for profile in profiles.all().expect("profiles parse") {
+        let bases = profile.bases.iter().chain(&profile.base_url);
+        for base in bases.filter(|base| !profile.hosts.is_empty() && !base.contains('{')) {
+            assert_eq!(owner(base), profile.id, "{base}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 25, "{seen}");
+    for (url, id) in [
+        ("https://opencode.ai/zen", "opencode-zen"),
+        ("https://opencode.ai/zen/v2", "opencode-zen"),
+        ("https://opencode.ai", "opencode-zen"),
+        ("https://opencode.ai/zen/go", "opencode-go"),
+        ("https://opencode.ai/zen/go/v1/", "opencode-go"),
+        (
+            "https://coding.dashscope.aliyuncs.com/v1",
+            "alibaba-coding-plan",
+        ),
+        ("https://opencode.ai.evil.test/zen/v1", "custom"),
+    ] {
+        assert_eq!(owner(url), id, "{url}");
+    }
+}
+
+/// The provider that is chosen because of an address.
+fn owner(url: &str) -> String {
+    let names = Profiles::new(None).key_names();
+    let keys: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), "key-0123456789"))
+        .collect();
+    let setup = Setup::new(&format!("model: {{base_url: '{url}', default: m1}}"), &keys);
+    let mut request = setup.request();
+    let logins = ["nous".to_owned()];
+    request.logins = &logins;
+    match resolve(&request) {
+        Ok(resolved) => resolved.route.provider,
+        Err(error) => panic!("{url}: {error}"),
+    }
+}
+
+// PV-31
+#[test]
+fn the_addresses_of_a_provider_are_wherever_it_may_be_asked() {
+    let of = |config: &str, name: &str, variables: &[(&str, &str)]| {
+        let setup = Setup::new(config, variables);
+        let found = addresses(&setup.request(), name);
+        let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+        found
+    };
+    let lab = "model: {provider: deep-seek, base_url: 'https://lab.test/v1'}";
+    let usual = "https://api.deepseek.com/v1";
+    assert_eq!(of("", "deepseek", &[]), [usual]);
+    assert_eq!(of(lab, "deepseek", &[]), ["https://lab.test/v1", usual]);
+    assert_eq!(of(lab, "anthropic", &[]), ["https://api.anthropic.com/"]);
+    let moved = [("DEEPSEEK_BASE_URL", "https://proxy.test/v1")];
+    assert_eq!(of("", "deepseek", &moved), ["https://proxy.test/v1"]);
+    assert_eq!(of("", "zai", &[]).len(), 5);
+    assert_eq!(of(lab, "nobody", &[]), [""; 0]);
 }
 
 #[test]

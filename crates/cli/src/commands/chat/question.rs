@@ -24,11 +24,7 @@ impl Question {
     pub(super) fn read(words: &str, images: &[PathBuf]) -> Outcome<Self> {
         let piped = piped()?;
         let text = match (words.trim(), piped.trim_end()) {
-            ("", "") => {
-                return Err(
-                    Complaint::bad_request("the question is empty").hint("hermes -z 'QUESTION'")
-                );
-            }
+            ("", "") => return Err(none()),
             (words, "") => words.to_owned(),
             ("", piped) => piped.to_owned(),
             (words, piped) => format!("{words}\n\n{piped}"),
@@ -43,6 +39,13 @@ impl Question {
     pub(super) fn media(&self, blobs: &Blobs) -> Outcome<Vec<Media>> {
         stored(&self.images, blobs)
     }
+}
+
+/// Nothing was asked.
+pub(super) fn none() -> Complaint {
+    Complaint::bad_request("there is no question").hint(
+        "hermes -z 'QUESTION', hermes chat -q 'QUESTION', or pipe it in; hermes chat --plain reads lines from a pipe",
+    )
 }
 
 /// Takes pictures into the store.

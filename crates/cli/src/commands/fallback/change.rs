@@ -2,9 +2,8 @@
 
 use std::io::Write;
 
-use hermes_config::{Fallback, KeyPath, Map, Node, UnknownKey, Value};
+use hermes_config::{Edit, Fallback, KeyPath, Map, Node, UnknownKey, Value};
 use hermes_core::FailureKind;
-use serde_json::Value as Json;
 
 use crate::commands::edit::{edit, written};
 use crate::commands::wish::{Found, Wish};
@@ -16,6 +15,7 @@ use crate::output::Output;
 const LIST: &str = "fallback_providers";
 /// Where the reference keeps its one fallback.
 const OLDER: &str = "fallback_model";
+
 pub(super) fn add(wish: &Wish, models: &Models, context: &Context, output: &mut Output) -> Outcome {
     let Found {
         id: _,
@@ -58,9 +58,7 @@ pub(super) fn add(wish: &Wish, models: &Models, context: &Context, output: &mut 
             entry.insert(key, Value::Text(value.to_owned()).into());
         }
     }
-    let mut items = items(context, LIST)?;
-    items.push(Value::Map(entry).into());
-    write(&items, context)?;
+    append(Value::Map(entry), context)?;
     let number = models.loaded.config.fallback_providers.len() + 1;
     output.line(format!("{provider}/{model} added, number {number}"))?;
     if let Some(lack) = lack {
@@ -97,28 +95,19 @@ pub(super) fn remove(
         )
         .hint("hermes fallback list shows them with their numbers"));
     };
-    let mut taken = false;
+    let mut gone = Vec::new();
     for section in [LIST, OLDER] {
-        let before = items(context, section)?;
-        let mut after = before.clone();
-        after.retain(|item| !is(item, entry));
-        if after.len() == before.len() {
-            continue;
-        }
-        taken = true;
-        if section == LIST && !after.is_empty() {
-            write(&after, context)?;
-        } else if after.is_empty() {
-            edit(context, |settings| settings.unset(section))?;
+        let items = items(context, section)?;
+        let found = items.iter().enumerate().filter(|(_, item)| is(item, entry));
+        let found: Vec<usize> = found.map(|(index, _)| index).collect();
+        if found.len() == items.len() && !items.is_empty() {
+            gone.push(section.to_owned());
         } else {
-            let json: Vec<Json> = after.iter().map(|item| item.value.to_json()).collect();
-            let text = Json::Array(json).to_string();
-            edit(context, |settings| {
-                settings.set(section, &text, UnknownKey::Refuse)
-            })?;
+            // From the last on: the numbers behind one that goes move up.
+            gone.extend(found.iter().rev().map(|index| format!("{section}.{index}")));
         }
     }
-    if !taken {
+    if gone.is_empty() {
         return Err(Complaint::new(
             FailureKind::Refused,
             format!(
@@ -128,6 +117,8 @@ pub(super) fn remove(
         )
         .hint("hermes config show says where it comes from"));
     }
+    let edits: Vec<(&str, Edit<'_>)> = gone.iter().map(|key| (key.as_str(), Edit::Unset)).collect();
+    edit(context, |settings| settings.change(&edits))?;
     Ok(output.line(format!("{}/{} removed", entry.provider, entry.model))?)
 }
 
@@ -168,26 +159,21 @@ fn is(item: &Node, entry: &Fallback) -> bool {
             .eq_ignore_ascii_case(&entry.base_url)
 }
 
-/// Writes the list. A value with a variable in it is put in by itself: in one text with the others it
-/// would be taken for a text.
-fn write(items: &[Node], context: &Context) -> Outcome {
-    let mut list: Vec<Json> = items.iter().map(|item| item.value.to_json()).collect();
-    let mut later = Vec::new();
-    for (index, item) in list.iter_mut().enumerate() {
-        let fields = item.as_object_mut().into_iter().flatten();
-        for (key, value) in fields {
-            if let Some(text) = value.as_str().filter(|text| text.contains("${")) {
-                later.push((format!("{LIST}.{index}.{key}"), text.to_owned()));
-                *value = Json::from("");
-            }
+/// Puts an entry behind the others, which stay as they are written.
+fn append(entry: Value, context: &Context) -> Outcome {
+    let written = written(context, &KeyPath::of([LIST]))?;
+    let (key, value) = match written.map(|node| node.value) {
+        Some(Value::List(items)) if !items.is_empty() => (format!("{LIST}.{}", items.len()), entry),
+        // One may stand there without a list around it.
+        Some(Value::Map(only)) => {
+            let both = [Value::Map(only), entry].map(Node::from);
+            (LIST.to_owned(), Value::List(both.into()))
         }
-    }
-    let text = Json::Array(list).to_string();
+        Some(_) | None => (LIST.to_owned(), Value::List(vec![entry.into()])),
+    };
+    let text = value.to_json().to_string();
     edit(context, |settings| {
-        settings.set(LIST, &text, UnknownKey::Refuse)?;
-        for (key, value) in &later {
-            settings.set(key, value, UnknownKey::Refuse)?;
-        }
-        Ok(())
+        settings.set(&key, &text, UnknownKey::Refuse)
     })
+    .map(drop)
 }

@@ -78,7 +78,7 @@ pub(super) fn sign_in(
     output: &mut Output,
 ) -> Outcome {
     let name = server.name();
-    let network = network::settings(loaded)?;
+    let network = network::settings(loaded, context)?;
     let person = Arc::new(AtTerminal::default());
     let logins = logins(context, loaded, network, Some(person))?;
     let signed = runtime()?.block_on(async {

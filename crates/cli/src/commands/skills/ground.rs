@@ -93,7 +93,7 @@ impl<'a> Ground<'a> {
     }
 
     fn client(&self, policy: AddressPolicy) -> Outcome<HttpClient> {
-        ClientBuilder::new(network::settings(&self.loaded)?, policy)
+        ClientBuilder::new(network::settings(&self.loaded, self.context)?, policy)
             .redactor(self.context.redactor.clone())
             .build()
             .map_err(|error| Complaint::caused(FailureKind::BadInput, error))

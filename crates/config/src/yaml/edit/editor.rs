@@ -70,6 +70,11 @@ impl<'a> Editor<'a> {
                     }
                 }
                 Kind::List { items, flow } => {
+                    let next = segment.parse() == Ok(items.len());
+                    if next && depth + 1 == self.path.len() {
+                        place.in_flow |= *flow;
+                        return self.push(place, items, value);
+                    }
                     place = self.item(place, items, *flow, segment).ok_or_else(|| {
                         EditError::NoSuchItem {
                             path: self.path.clone(),
@@ -186,13 +191,38 @@ impl<'a> Editor<'a> {
             .map(|(key, value)| self.layout.entry_end(key, value))
             .max()
             .unwrap_or(self.layout.text.len());
+        Ok(self.insert_lines(end, &lines))
+    }
+
+    /// Puts lines below the one on which something ends.
+    fn insert_lines(&self, end: usize, lines: &str) -> String {
         let at = self.layout.line_end(end);
         let glue = if self.layout.text[..at].ends_with('\n') {
             ""
         } else {
             self.layout.newline
         };
-        Ok(self.splice(at..at, &format!("{glue}{lines}")))
+        self.splice(at..at, &format!("{glue}{lines}"))
+    }
+
+    /// Puts an item behind the last one of a list.
+    fn push(&self, list: Place<'_>, items: &[Tree], value: &Value) -> Result<String, EditError> {
+        if list.in_flow {
+            let (at, comma) = match items.last() {
+                Some(last) => (last.range.end, ", "),
+                None => (list.tree.range.start + 1, ""),
+            };
+            let item = emit::inline(value, Context::Flow);
+            return Ok(self.splice(at..at, &format!("{comma}{item}")));
+        }
+        let spans = self.layout.dashed_spans(list.tree, items);
+        let Some(last) = spans.last() else {
+            return Err(self.unclear());
+        };
+        let column = self.layout.column_of(last.start);
+        let item = Value::List(vec![value.clone().into()]);
+        let lines = emit::below(&item, column, self.layout.step, self.layout.newline);
+        Ok(self.insert_lines(last.end, &lines))
     }
 
     fn insert_in_flow(

@@ -4,6 +4,7 @@ use hermes_core::{CallId, FinishReason, ModelEvent, RawTurn, Usage, WireProtocol
 use serde_json::{Value as Json, json};
 
 use crate::error::VendorError;
+use crate::wire::chat::decode::says_something;
 use crate::wire::{Decoder, Frame, WireError};
 
 /// How far an answer has come.
@@ -49,7 +50,7 @@ impl ContentDecoder {
         if let Some(several) = chunk.as_array() {
             return several.iter().try_for_each(|one| self.take(one, out));
         }
-        if !chunk["error"].is_null() {
+        if says_something(&chunk["error"]) {
             let vendor = VendorError::from_body(chunk).unwrap_or_default();
             return Err(WireError::Vendor(vendor));
         }

@@ -86,7 +86,8 @@ auxiliary:
 // PV-21
 #[test]
 fn pictures_go_to_a_model_that_sees() {
-    let vision = |config, variables| labels(&plan(config, "vision", variables).expect("a plan"));
+    let vision =
+        |config: &str, variables| labels(&plan(config, "vision", variables).expect("a plan"));
     assert_eq!(
         vision("model: {provider: anthropic}", KEYS)[0],
         "anthropic/claude-sonnet-4-6"
@@ -100,6 +101,28 @@ fn pictures_go_to_a_model_that_sees() {
         &[("GLM_API_KEY", "gl-0123456789")],
     );
     assert_eq!(zai, ["zai/glm-5v-turbo"]);
+    // One that sees is not left for the provider's usual eyes, which may cost more or less.
+    let at_openrouter =
+        |model: &str| vision(&format!("model: {{provider: openrouter, {model}}}"), KEYS)[0].clone();
+    assert_eq!(
+        at_openrouter("default: anthropic/claude-sonnet-4.6"),
+        "openrouter/anthropic/claude-sonnet-4.6"
+    );
+    assert_eq!(
+        at_openrouter("default: lab/new-1, supports_vision: true"),
+        "openrouter/lab/new-1"
+    );
+    for blind in [
+        "default: lab/new-1",
+        "default: z-ai/glm-5.2",
+        "default: anthropic/claude-sonnet-4.6, supports_vision: false",
+    ] {
+        assert_eq!(
+            at_openrouter(blind),
+            "openrouter/google/gemini-3-flash-preview",
+            "{blind}"
+        );
+    }
     // Nobody sees: the conversation's model is asked all the same, and says so.
     let blind = vision(
         "model: {provider: deepseek}",

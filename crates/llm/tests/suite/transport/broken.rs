@@ -102,6 +102,21 @@ async fn a_document_is_taken_where_a_stream_was_asked_for() {
     }
 }
 
+// PV-6
+#[tokio::test]
+async fn a_document_whose_error_says_nothing_is_an_answer() {
+    for protocol in PROTOCOLS {
+        for error in [json!(""), json!(false), Json::Null] {
+            let mut whole = document(protocol, "Hi there");
+            whole["error"] = error.clone();
+            let server = once(bytes(whole.to_string()));
+            let lab = Lab::new();
+            let answer = lab.ask(&lab.route(protocol, &server), &question()).await;
+            assert_eq!(answer.text, "Hi there", "{protocol:?} {error}");
+        }
+    }
+}
+
 /// One event of text, which is enough to see what becomes of its bytes.
 fn said(protocol: WireProtocol) -> Option<String> {
     let (event, data) = match protocol {

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use hermes_config::{Either, McpServer};
-use hermes_http::{ClientSettings, Identity, Roots};
+use hermes_http::{ClientSettings, Identity, Roots, Trust};
+use hermes_secrets::Origin;
 use pkcs8::der::pem::LineEnding;
 use pkcs8::{EncryptedPrivateKeyInfoRef, SecretDocument};
 use url::Url;
@@ -19,10 +20,11 @@ pub(crate) async fn apply(
     match &server.ssl_verify {
         Either::First(true) => {}
         Either::First(false) => {
-            let host = Url::parse(server.url.trim())
+            let origin = Url::parse(server.url.trim())
                 .ok()
-                .and_then(|url| url.host_str().map(str::to_owned));
-            settings.insecure_hosts.extend(host);
+                .and_then(|url| Origin::of(&url).ok());
+            let unchecked = origin.map(|origin| (origin, Trust::Unchecked));
+            settings.trust.extend(unchecked);
         }
         Either::Second(path) => {
             settings.roots = Roots::Only(read("ssl_verify", path, user_home).await?);
