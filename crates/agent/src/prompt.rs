@@ -15,6 +15,7 @@ mod surface;
 mod toolchain;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use hermes_config::{Backend, Config};
 use hermes_core::{ModelRequest, SessionId};
