@@ -62,7 +62,8 @@ fn without_plain_a_pipe_holds_one_question_and_an_empty_one_is_told_what_takes_l
     let program = quiet(&server, "");
     let lines = program.command(&["chat"]).stdin("one\ntwo\n").run();
     assert!(lines.unwrap().ok().stdout.contains("Both."));
-    let asked = server.requests()[0].expect_json();
+    let asked = server.requests();
+    let asked = asked[0].expect_json();
     assert_eq!(asked["messages"][1]["content"], "one\ntwo");
     let refused = program.command(&["chat"]).stdin("").run().unwrap();
     let refused = refused.code(2);
