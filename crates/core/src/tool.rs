@@ -271,10 +271,9 @@ pub trait Tool: Send + Sync {
         let _ = notice;
     }
 
-    /// The file that a call of a tool with `Beside::OtherPaths` is about, links not followed, and nothing when that cannot
-    /// be told from the words. Asked right before the call, with the directory that its context will have. Must not
-    /// block.
-    fn touches(&self, arguments: &serde_json::Value, directory: &Path) -> Option<PathBuf> {
+    /// The files that a call is about, links not followed, and nothing when that cannot be told from the words. Asked
+    /// right before and after the call, with the directory that its context has. Must not block.
+    fn touches(&self, arguments: &serde_json::Value, directory: &Path) -> Option<Vec<PathBuf>> {
         let _ = (arguments, directory);
         None
     }

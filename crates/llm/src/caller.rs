@@ -243,7 +243,8 @@ impl Caller {
             fault.message
         );
         let refused = unless(cancel, Refused::new(&sending, fault.clone())).await;
-        course.refused = Some(refused.map_err(|error| self.fault(course, ask, &error))?);
+        let refused = refused.map_err(|error| self.fault(course, ask, &error))?;
+        course.refused = Some(Box::new(refused));
         Err(fault)
     }
 

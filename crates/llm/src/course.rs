@@ -36,8 +36,8 @@ pub struct Course {
     /// The limit of the next answer in place of the route's own, which was too low for one.
     raised: Option<u32>,
     pub(crate) lease: Option<Lease>,
-    /// What was refused last and would be refused again.
-    pub(crate) refused: Option<Refused>,
+    /// What was refused last and would be refused again. Seldom there, so that it costs an idle session nothing.
+    pub(crate) refused: Option<Box<Refused>>,
     window: Option<u32>,
 }
 

@@ -248,8 +248,13 @@ impl Tool for Patch {
         }
     }
 
-    fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
-        self.shared.touches(arguments, directory)
+    fn touches(&self, arguments: &Json, directory: &Path) -> Option<Vec<PathBuf>> {
+        let text = |name: &str| arguments.get(name).and_then(Json::as_str);
+        // A patch names its files itself, whatever else a call says. One that cannot be read changes none.
+        let operations = text("patch").and_then(|patch| parse(patch).ok());
+        let of_patch = operations.iter().flatten().flat_map(Operation::paths);
+        let named = text("path").into_iter().chain(of_patch);
+        self.shared.touches(named, directory)
     }
 
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {

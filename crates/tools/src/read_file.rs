@@ -347,8 +347,9 @@ impl Tool for ReadFile {
         self.shared.noticed(notice);
     }
 
-    fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
-        self.shared.touches(arguments, directory)
+    fn touches(&self, arguments: &Json, directory: &Path) -> Option<Vec<PathBuf>> {
+        self.shared
+            .touches([arguments.get("path")?.as_str()?], directory)
     }
 
     fn call<'a>(&'a self, arguments: Json, context: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {

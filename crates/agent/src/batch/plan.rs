@@ -15,15 +15,15 @@ pub(crate) fn next(calls: &[Ready], done: usize, directory: &Path) -> usize {
     let mut open: Vec<PathBuf> = Vec::new();
     let mut together = 0;
     for ready in calls.iter().skip(done) {
-        let path = match ready.tool.handling().beside {
-            Beside::Anything => None,
+        let paths = match ready.tool.handling().beside {
+            Beside::Anything => Vec::new(),
             Beside::Nothing => return together.max(1),
             Beside::OtherPaths => match ready.tool.touches(&ready.call.arguments, directory) {
-                Some(path) => Some(canonical(&path)),
+                Some(paths) => paths.iter().map(|path| canonical(path)).collect(),
                 None => return together.max(1),
             },
         };
-        let collides = path.as_ref().is_some_and(|path| {
+        let collides = paths.iter().any(|path| {
             open.iter()
                 .any(|other| path.starts_with(other) || other.starts_with(path))
         });
@@ -31,7 +31,7 @@ pub(crate) fn next(calls: &[Ready], done: usize, directory: &Path) -> usize {
             break;
         }
         together += 1;
-        open.extend(path);
+        open.extend(paths);
     }
     together
 }
@@ -88,8 +88,8 @@ mod tests {
                 ..Handling::default()
             }
         }
-        fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
-            Some(directory.join(arguments.get("path")?.as_str()?))
+        fn touches(&self, arguments: &Json, directory: &Path) -> Option<Vec<PathBuf>> {
+            Some(vec![directory.join(arguments.get("path")?.as_str()?)])
         }
         fn call<'a>(&'a self, _: Json, _: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
             unreachable!("plans do not run tools")

@@ -217,8 +217,9 @@ impl Turn<'_> {
             home: &self.around.services.home,
             rules: &self.around.services.rules,
         };
+        let home = &self.around.services.rules.home;
         let hints = &mut self.hints;
-        touched(&ready.call.arguments)
+        touched(ready, project.directory, home)
             .iter()
             .filter_map(|path| hints.about(path, project, results))
             .collect()
@@ -261,17 +262,26 @@ impl Turn<'_> {
 }
 
 /// The paths a call names: its path, its directory, and those in its command, which start from there.
-fn touched(arguments: &serde_json::Value) -> Vec<PathBuf> {
+fn touched(ready: &Ready, directory: &Path, home: &Path) -> Vec<PathBuf> {
+    let arguments = &ready.call.arguments;
     let text = |name: &str| arguments.get(name)?.as_str();
+    let own = |path: &str| match path.strip_prefix("~/") {
+        Some(below) => home.join(below),
+        None => PathBuf::from(path),
+    };
     let workdir = text("workdir");
     let words = text("command").unwrap_or_default().split_whitespace();
     let bare = words.map(|word| word.trim_matches(['"', '\'', ';', ',', '(', ')']));
-    let start = Path::new(workdir.unwrap_or_default());
+    let start = workdir.map(own).unwrap_or_default();
     let named = bare
         .filter(|word| is_path(word))
-        .map(|word| start.join(word));
-    let given = text("path").into_iter().chain(workdir).map(PathBuf::from);
-    given.chain(named).take(MOST_PATHS).collect()
+        .map(|word| start.join(own(word)));
+    // Its own tool knows best what a call is about, and where the session is by now.
+    let known = ready.tool.touches(arguments, directory);
+    let said = || text("path").map(own).into_iter().collect();
+    let about = known.unwrap_or_else(said).into_iter();
+    let about = about.chain(workdir.map(own));
+    about.chain(named).take(MOST_PATHS).collect()
 }
 
 /// Whether a word of a command looks like the path of a file or folder.

@@ -150,6 +150,46 @@ fn two_names_of_one_file_do_not_meet_in_one_batch() {
     assert_eq!(read, ["1|two\n", "1|three\n", "1|four\n"], "{results:?}");
 }
 
+// AG-5
+#[test]
+fn rules_of_a_directory_are_told_however_a_call_names_it() {
+    let patch = "*** Begin Patch\n*** Add File: patched/new.txt\n+x\n*** End Patch";
+    let run = run_in(
+        |program, environment| {
+            for folder in ["tilde", "gone/to", "patched"] {
+                let rule = format!("Rule of {folder}.");
+                program
+                    .home
+                    .write_work(&format!("{folder}/AGENTS.md"), rule)
+                    .unwrap();
+                program
+                    .home
+                    .write_work(&format!("{folder}/a.txt"), "a")
+                    .unwrap();
+            }
+            let home = program.home.workspace().display().to_string();
+            environment.push(("HOME", home));
+            program
+        },
+        "",
+        &[
+            ("read_file", json!({"path": "~/tilde/a.txt"})),
+            (
+                "patch",
+                json!({"mode": "patch", "path": "b.txt", "patch": patch}),
+            ),
+            terminal("cd gone"),
+            ("read_file", json!({"path": "to/a.txt"})),
+        ],
+        &[],
+    );
+    let told: Vec<String> = run.results.iter().map(Json::to_string).collect();
+    for (index, folder) in [(0, "tilde"), (1, "patched"), (3, "gone/to")] {
+        let rule = format!("Rule of {folder}.");
+        assert!(told[index].contains(&rule), "{rule}: {told:?}");
+    }
+}
+
 // EX-69
 #[test]
 fn a_result_that_was_too_long_can_be_read_page_by_page() {

@@ -360,7 +360,11 @@ fn other_profiles_are_hidden_from_a_profile() {
     let run = run_in(
         |program, environment| {
             for path in KEPT {
-                program.home.write(path, "K=PLANTED-value\n").unwrap();
+                let text = match path.ends_with(".json") {
+                    true => r#"{"K": "PLANTED-value"}"#,
+                    false => "K=PLANTED-value\n",
+                };
+                program.home.write(path, text).unwrap();
             }
             let root = program.home.path();
             let profile = root.join("profiles/work");

@@ -433,9 +433,17 @@ fn a_message_is_kept_when_the_program_is_killed_while_the_model_is_loaded() {
         .iter()
         .filter_map(|message| message["content"].as_str())
         .collect();
+    let cut_off = "[This was cut off before an answer.]";
     assert_eq!(
         said,
-        ["plant a tree", "water it", "and now?", "All is well."]
+        [
+            "plant a tree",
+            cut_off,
+            "water it",
+            cut_off,
+            "and now?",
+            "All is well."
+        ]
     );
     let asked = posted(&server, "/v1/chat/completions");
     assert_eq!(asked.len(), 1, "nobody answered before");

@@ -55,11 +55,17 @@ fn lines_of_a_pipe_run_as_if_typed_and_what_needs_a_yes_is_denied() {
     server.assert_done();
 }
 
+// CL-4
 #[test]
-fn without_plain_a_pipe_is_told_what_takes_one() {
-    let server = ModelServer::start(Scenario::new()).unwrap();
+fn without_plain_a_pipe_holds_one_question_and_an_empty_one_is_told_what_takes_lines() {
+    let server = ModelServer::start(Scenario::new().reply(text("Both."))).unwrap();
     let program = quiet(&server, "");
-    let refused = program.command(&["chat"]).stdin("hello\n").run().unwrap();
+    let lines = program.command(&["chat"]).stdin("one\ntwo\n").run();
+    assert!(lines.unwrap().ok().stdout.contains("Both."));
+    let asked = server.requests();
+    let asked = asked[0].expect_json();
+    assert_eq!(asked["messages"][1]["content"], "one\ntwo");
+    let refused = program.command(&["chat"]).stdin("").run().unwrap();
     let refused = refused.code(2);
     assert!(
         refused.stderr.contains("hermes chat --plain"),

@@ -160,7 +160,7 @@ async fn what_stays_behind_a_confined_command_is_told_to_end() -> Result<()> {
     for mechanism in mechanisms() {
         let confined = Confined::new(mechanism.clone())?;
         let shell = confined.local.shell();
-        let tidies = "(trap '> tidied; exit' TERM; touch ready; while :; do sleep 0.05; done) & \
+        let tidies = "(trap '> tidied; exit' TERM; touch ready; while :; do sleep 0.05; done) 2>/dev/null & \
                       until test -e ready; do sleep 0.01; done; echo ok";
         let tidied = confined.work().join("tidied");
         // On a machine that is busy with something else it may need more time than it gets.

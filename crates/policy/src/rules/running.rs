@@ -149,7 +149,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         category: "unknown-program",
         severity: Severity::Ask,
-        reason: "which program runs is only known when it runs",
+        reason: "starts a program that is only known when it runs",
         looks: Looks::Signs(&[Sign::UnknownProgram]),
         catches: &["$CMD x", "$(cat x) y", "r$(cat y)m -rf z"],
         passes: &["$HOME/bin/x", "x=ls; $x", "$(which python3) app.py"],
@@ -157,7 +157,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         category: "unknown-launcher",
         severity: Severity::Ask,
-        reason: "an unfamiliar program may start the dangerous command that stands behind it",
+        reason: "hands a dangerous command to an unfamiliar program, which may start it",
         looks: Looks::Suspicion,
         catches: &[
             "launch rm -rf x",
@@ -212,7 +212,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         category: "unreadable",
         severity: Severity::Ask,
-        reason: "this is not shell text that can be read to its end",
+        reason: "is no shell text that can be read to its end",
         looks: Looks::Signs(&[Sign::Unreadable]),
         catches: &["echo 'x", "if true; then ls", "ls )", "echo $(ls"],
         passes: &["echo 'x'", "case x in a) ls;; esac"],
@@ -220,7 +220,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         category: "too-complex",
         severity: Severity::Ask,
-        reason: "too long or too deeply nested to be judged",
+        reason: "is too long or too deeply nested to be judged",
         looks: Looks::Signs(&[Sign::TooComplex]),
         catches: &["((((((((((((((((((((((((((((((((((((((((((((((((((((((((ls))))"],
         passes: &["(((ls)))"],
@@ -236,7 +236,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         category: "program-option",
         severity: Severity::Ask,
-        reason: "an option of a reading program starts another program",
+        reason: "has a reading program start another one",
         looks: Looks::Program(|one, _| {
             let starts = |options: &[&str]| {
                 one.arguments().iter().any(|field| {

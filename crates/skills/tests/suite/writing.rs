@@ -335,10 +335,10 @@ fn until_the_guard_agrees_the_old_skill_is_in_its_place() {
             .collect();
         assert_eq!(
             names,
-            ["scripts/a.sh", "SKILL.md"],
+            ["SKILL.md", "scripts/a.sh"],
             "it sees the whole skill"
         );
-        assert_eq!(candidate.files[1].1, new.as_bytes());
+        assert_eq!(candidate.files[0].1, new.as_bytes());
         Err("it does harm".to_owned())
     };
     let error = library

@@ -23,6 +23,18 @@ pub(crate) enum Operation {
     Move { path: String, to: String },
 }
 
+impl Operation {
+    /// The files it is about.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &str> {
+        let (path, other) = match self {
+            Self::Update { path, move_to, .. } => (path, move_to.as_ref()),
+            Self::Add { path, .. } | Self::Delete { path } => (path, None),
+            Self::Move { path, to } => (path, Some(to)),
+        };
+        std::iter::once(path).chain(other).map(String::as_str)
+    }
+}
+
 /// One place of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Hunk {

@@ -183,18 +183,21 @@ impl Shared {
         }
     }
 
-    /// The file a call is about, as far as its words tell where relative paths start in `directory` or where the session
+    /// The files a call names, as far as its words tell where relative paths start in `directory` or where the session
     /// is by now. What `~` means is known where the files are.
-    pub(crate) fn touches(&self, arguments: &Json, directory: &Path) -> Option<PathBuf> {
-        let text = arguments.get("path")?.as_str()?.trim();
+    pub(crate) fn touches<'t>(
+        &self,
+        named: impl IntoIterator<Item = &'t str>,
+        directory: &Path,
+    ) -> Option<Vec<PathBuf>> {
         let here = self.services.directory.as_ref();
-        let whole = here
-            .map_or_else(|| directory.to_owned(), |here| here())
-            .join(text);
-        whole
-            .is_absolute()
-            .then_some(whole)
-            .filter(|_| !text.starts_with('~'))
+        let start = here.map_or_else(|| directory.to_owned(), |here| here());
+        let whole = |text: &str| {
+            let whole = start.join(text.trim());
+            let known = whole.is_absolute() && !text.trim().starts_with('~');
+            known.then_some(whole)
+        };
+        named.into_iter().map(whole).collect()
     }
 
     /// The place of a path that is named in a call.

@@ -25,10 +25,26 @@ fn a_call_says_which_file_it_is_about_when_that_is_known_from_its_words() {
         match tool.spec().name.as_str() {
             "search_files" => assert_eq!(about("a"), None),
             _ => {
-                assert_eq!(about("a/b"), Some("/here/a/b".into()));
-                assert_eq!(about(" /there/c "), Some("/there/c".into()));
+                assert_eq!(about("a/b"), Some(vec!["/here/a/b".into()]));
+                assert_eq!(about(" /there/c "), Some(vec!["/there/c".into()]));
                 assert_eq!(about("~/a"), None);
             }
+        }
+        if tool.spec().name == "patch" {
+            let text = "*** Begin Patch\n*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n*** Add File: c\n+z\n\
+                        *** Delete File: /d\n*** Move File: e -> f\n*** End Patch";
+            let patch = json!({ "mode": "patch", "path": "other", "patch": text });
+            let named = [
+                "/here/other",
+                "/here/a",
+                "/here/b",
+                "/here/c",
+                "/d",
+                "/here/e",
+                "/here/f",
+            ];
+            let named = named.map(std::path::PathBuf::from);
+            assert_eq!(tool.touches(&patch, here), Some(named.to_vec()));
         }
     }
 }

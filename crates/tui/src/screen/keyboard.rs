@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures_core::Stream as _;
+use rustix::termios::OptionalActions;
 
 use super::ground::Ground;
 use super::run::until;
@@ -112,6 +113,7 @@ impl Keyboard {
             let Some(stream) = self.stream.as_mut() else {
                 return;
             };
+            remind();
             let next = std::future::poll_fn(|context| Pin::new(&mut *stream).poll_next(context));
             let Ok(Some(Ok(event))) = tokio::time::timeout(PAUSE, next).await else {
                 return;
@@ -156,6 +158,19 @@ impl Keyboard {
     fn sort(&mut self, event: Event) {
         let found = self.ground.take(event, Instant::now(), &mut self.waiting);
         self.answer = found.or(self.answer);
+    }
+}
+
+/// Has the terminal say again that there is something to read. Crossterm reads a kilobyte at a time and waits for news
+/// before it reads on, but what has come already is no news; whoever sets the modes anew, even to what they are, wakes
+/// every reader.
+fn remind() {
+    let input = rustix::stdio::stdin();
+    if rustix::io::ioctl_fionread(input).unwrap_or_default() > 0
+        && let Ok(modes) = rustix::termios::tcgetattr(input)
+    {
+        // Without it the rest comes with the next key.
+        let _ = rustix::termios::tcsetattr(input, OptionalActions::Now, &modes);
     }
 }
 

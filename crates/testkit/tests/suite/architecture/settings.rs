@@ -102,8 +102,8 @@ fn fields_of(text: &str) -> BTreeSet<String> {
     for line in lines {
         for after in line.split('.').skip(1) {
             let field = words(after).next().unwrap_or_default();
-            let is_call = after[field.len().min(after.len())..].starts_with('(');
-            if after.starts_with(field) && !is_call {
+            let behind = after.strip_prefix(field);
+            if behind.is_some_and(|behind| !behind.starts_with('(')) {
                 fields.insert(field.to_owned());
             }
         }
