@@ -5,6 +5,8 @@
 //! place goes by its real name, and is passed over as soon as there is a link in that. What is closed is closed
 //! under its name and where it led when the session began, and also where it leads now.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -17,7 +19,8 @@ const MOST_LINKS: usize = 40;
 /// The confinement with its places under their real names. What does not exist yet is where its parent leads.
 #[must_use]
 pub fn settled(mut confinement: Confinement) -> Confinement {
-    let ground = Ground::of(&confinement);
+    let links = Links::default();
+    let ground = Ground::of(&confinement, &links);
     for opened in [&mut confinement.writable, &mut confinement.exposed] {
         let names = std::mem::take(opened);
         opened.extend(names.iter().filter_map(|name| ground.believed(name)));
@@ -28,7 +31,9 @@ pub fn settled(mut confinement: Confinement) -> Confinement {
         &mut confinement.temporary,
         &mut confinement.hidden,
     ] {
-        let real = closed.iter().filter_map(|name| followed(name, |_| true));
+        let real = closed
+            .iter()
+            .filter_map(|name| links.followed(name, |_| true));
         let real: Vec<PathBuf> = real.filter(|real| !closed.contains(real)).collect();
         closed.extend(real);
     }
@@ -38,22 +43,26 @@ pub fn settled(mut confinement: Confinement) -> Confinement {
 /// With files that may be read besides, by a session that has begun.
 #[must_use]
 pub fn exposing(mut confinement: Confinement, files: &[PathBuf]) -> Confinement {
-    let ground = Ground::of(&confinement);
+    let links = Links::default();
+    let ground = Ground::of(&confinement, &links);
     let files = files.iter().filter_map(|file| ground.believed(file));
     confinement.exposed.extend(files);
     confinement
 }
 
 /// Where commands can make links.
-struct Ground {
+struct Ground<'l> {
     open: Vec<PathBuf>,
     sealed: Vec<PathBuf>,
+    links: &'l Links,
 }
 
-impl Ground {
-    fn of(confinement: &Confinement) -> Self {
+impl<'l> Ground<'l> {
+    fn of(confinement: &Confinement, links: &'l Links) -> Self {
         let both = |names: &[PathBuf]| -> Vec<PathBuf> {
-            let real = names.iter().filter_map(|name| followed(name, |_| true));
+            let real = names
+                .iter()
+                .filter_map(|name| links.followed(name, |_| true));
             let all = names.iter().cloned().chain(real);
             // The root is never made writable.
             all.filter(|path| path.parent().is_some()).collect()
@@ -61,12 +70,13 @@ impl Ground {
         Self {
             open: both(&confinement.writable),
             sealed: both(&confinement.sealed),
+            links,
         }
     }
 
     /// Where a name leads, unless a command could have made a link on the way.
     fn believed(&self, name: &Path) -> Option<PathBuf> {
-        let real = followed(name, |directory| {
+        let real = self.links.followed(name, |directory| {
             self.sealed.iter().any(|sealed| sealed == directory)
                 || !self.open.iter().any(|root| directory.starts_with(root))
         });
@@ -78,35 +88,50 @@ impl Ground {
     }
 }
 
-/// Where a path leads when links are followed in those directories that are believed; nothing when there is another.
-fn followed(path: &Path, believe: impl Fn(&Path) -> bool) -> Option<PathBuf> {
-    let parts = |path: &Path| -> Vec<OsString> {
-        let parts = path.components().rev();
-        parts.map(|part| part.as_os_str().to_owned()).collect()
-    };
-    let mut at = PathBuf::new();
-    let mut rest = parts(path);
-    let mut links = 0;
-    while let Some(part) = rest.pop() {
-        match Path::new(&part).components().next() {
-            Some(Component::Normal(name)) => {
-                let next = at.join(name);
-                let Ok(target) = fs::read_link(&next) else {
-                    at = next;
-                    continue;
-                };
-                links += 1;
-                if links > MOST_LINKS || !believe(&at) {
-                    return None;
-                }
-                rest.extend(parts(&target));
-            }
-            Some(Component::ParentDir) => drop(at.pop()),
-            Some(Component::RootDir) => at = PathBuf::from("/"),
-            Some(Component::CurDir | Component::Prefix(_)) | None => {}
+/// What is a link and where it leads. Looked at once: most places have the beginning of their names in common.
+#[derive(Default)]
+struct Links(RefCell<HashMap<PathBuf, Option<PathBuf>>>);
+
+impl Links {
+    fn target(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.0.borrow().get(path) {
+            return known.clone();
         }
+        let target = fs::read_link(path).ok();
+        self.0.borrow_mut().insert(path.to_owned(), target.clone());
+        target
     }
-    Some(at)
+
+    /// Where a path leads when links are followed in those directories that are believed; nothing when there is another.
+    fn followed(&self, path: &Path, believe: impl Fn(&Path) -> bool) -> Option<PathBuf> {
+        let parts = |path: &Path| -> Vec<OsString> {
+            let parts = path.components().rev();
+            parts.map(|part| part.as_os_str().to_owned()).collect()
+        };
+        let mut at = PathBuf::new();
+        let mut rest = parts(path);
+        let mut links = 0;
+        while let Some(part) = rest.pop() {
+            match Path::new(&part).components().next() {
+                Some(Component::Normal(name)) => {
+                    let next = at.join(name);
+                    let Some(target) = self.target(&next) else {
+                        at = next;
+                        continue;
+                    };
+                    links += 1;
+                    if links > MOST_LINKS || !believe(&at) {
+                        return None;
+                    }
+                    rest.extend(parts(&target));
+                }
+                Some(Component::ParentDir) => drop(at.pop()),
+                Some(Component::RootDir) => at = PathBuf::from("/"),
+                Some(Component::CurDir | Component::Prefix(_)) | None => {}
+            }
+        }
+        Some(at)
+    }
 }
 
 #[cfg(test)]
