@@ -66,7 +66,8 @@ pub struct RecoveryPolicy {
     pub list_bytes: usize,
     /// How long a program may take to end after its input was closed, and again after it was asked to.
     pub child_grace: Duration,
-    /// How long servers may take to say goodbye when Hermes itself ends, before their programs are asked to end.
+    /// How long each step of an end may take when Hermes itself ends: saying goodbye, ending without input, ending when
+    /// asked to.
     pub exit_grace: Duration,
     /// How long a reconnect that calls asked for in vain is not repeated for the same error text.
     pub same_text_memory: Duration,

@@ -242,6 +242,17 @@ pub(crate) struct Farewell {
     by_itself: Duration,
     /// For a program to end after it was asked to, and again after it was made to.
     asked: Duration,
+    /// What becomes of a program that was asked in vain.
+    insist: Insist,
+}
+
+/// Who makes a program end that does not go when it is asked to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Insist {
+    /// We do, and wait for it: before it is gone no other may be started.
+    Here,
+    /// The warden, which outlives us and gives it more time than a person wants to wait for.
+    Warden,
 }
 
 impl Farewell {
@@ -251,6 +262,7 @@ impl Farewell {
             session: GOODBYE,
             by_itself: policy.child_grace,
             asked: policy.child_grace,
+            insist: Insist::Here,
         }
     }
 
@@ -259,7 +271,8 @@ impl Farewell {
         Self {
             session: policy.exit_grace,
             by_itself: policy.exit_grace.min(policy.child_grace),
-            asked: policy.child_grace,
+            asked: policy.exit_grace.min(policy.child_grace),
+            insist: Insist::Warden,
         }
     }
 }

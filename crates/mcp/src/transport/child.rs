@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Farewell;
 use super::last_words::LastWords;
+use super::{Farewell, Insist};
 
 /// How long what a program left behind has to end by itself.
 const LEFT_BEHIND: Duration = Duration::from_millis(100);
@@ -93,16 +93,17 @@ impl Child {
         self.words.quote()
     }
 
-    /// Waits for the end after its input was closed, then asks, then insists. Returns when nothing of it is
-    /// left, or when all the time is over.
+    /// Waits for the end after its input was closed, then asks, then insists or leaves that to the warden. Returns when
+    /// nothing of it is left that is ours to end, or when all the time is over.
     pub(crate) async fn close(mut self, farewell: Farewell) {
         let by_itself = self.gone_within(farewell.by_itself).await;
         self.end(Ending::Terminate).await;
         if by_itself {
             // What it started may want to end by itself too; nobody tells us whether there is any.
             tokio::time::sleep(LEFT_BEHIND).await;
-        } else {
-            self.gone_within(farewell.asked).await;
+        } else if !self.gone_within(farewell.asked).await && farewell.insist == Insist::Warden {
+            self.closed = true;
+            return;
         }
         self.end(Ending::Kill).await;
         if !self.gone_within(farewell.asked).await {

@@ -6,7 +6,7 @@
 //! something, a line in `echoed`. A file `broken` makes every start fail, `hang` makes the handshake hang,
 //! `half` makes the program end in the middle of an answer, `visit` makes a call ask for a page to be opened.
 //! `SX_FAULTS` holds words: `die` (exits in the middle of every call after writing a line to `done`),
-//! `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense), `stays` (does not end with its input),
+//! `no-ping`, `deaf` (ignores pings), `noise` (talks nonsense), `stays` (does not end with its input), `stubborn` (nor when it is asked to),
 //! `grandchild` (starts a process that ignores being asked to end), `asks` (offers tools that put a question to
 //! the client: its user or its model, or one question many times, and answer with what came back), `heavy` (offers more than anybody wants
 //! to read), `restless` (says after every list of its tools that they are others now), `brief` (ends after the list
@@ -19,6 +19,7 @@ mod tasks;
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -43,6 +44,11 @@ struct Program {
 fn main() -> ExitCode {
     let state = PathBuf::from(std::env::var("SX_STATE").unwrap_or_else(|_| "/tmp".to_owned()));
     let faults = std::env::var("SX_FAULTS").unwrap_or_default();
+    if faults.split_whitespace().any(|fault| fault == "stubborn") {
+        let Err(error) = again_and_deaf_to_signals(&faults);
+        let _ = writeln!(io::stderr(), "{error}");
+        return ExitCode::FAILURE;
+    }
     let program = Arc::new(Program {
         state,
         faults: faults.split_whitespace().map(str::to_owned).collect(),
@@ -54,6 +60,16 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(_) => ExitCode::FAILURE,
     }
+}
+
+/// Becomes this program once more. What a shell ignores stays ignored by what it turns into.
+fn again_and_deaf_to_signals(faults: &str) -> io::Result<std::convert::Infallible> {
+    let error = Command::new("bash")
+        .args(["-c", "trap '' TERM; exec \"$0\""])
+        .arg(std::env::current_exe()?)
+        .env("SX_FAULTS", faults.replace("stubborn", "stays"))
+        .exec();
+    Err(error)
 }
 
 fn append(path: &Path, line: &str) -> io::Result<()> {
