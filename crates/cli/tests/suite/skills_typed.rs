@@ -326,6 +326,34 @@ fn a_key_that_nobody_types_lets_the_turn_go_on() {
     assert!(!program.home.path().join(".env").exists());
 }
 
+// AG-6, LN-29
+#[test]
+fn skills_read_side_by_side_ask_once_for_the_key_they_share() {
+    let both = tool_call("skill_view", json!({"name": "report"}))
+        .and_tool_call("skill_view", json!({"name": "digest"}));
+    let scenario = Scenario::new()
+        .reply(Step::new(both).when_user("go"))
+        .reply(Step::new(text("so be it")).when_tools_offered().repeat())
+        .reply(Step::new(text("a title")).repeat());
+    let server = ModelServer::start(scenario).unwrap();
+    let program = with_model(&server.base_url());
+    let fields = "required_environment_variables: [REPORT_KEY]\n";
+    skill(&program, "report", "Reports", fields, "Use the key.");
+    skill(&program, "digest", "Digests", fields, "Use the key.");
+    let screen = open(&program);
+    screen.send("go\r").unwrap();
+    screen.wait_for_text("needs REPORT_KEY", LIMIT).unwrap();
+    screen.send("typed-once\r").unwrap();
+    screen.wait_for_text("so be it", LIMIT).unwrap();
+    leave(&screen);
+    let env = program.home.read(".env").unwrap();
+    assert_eq!(env, "REPORT_KEY=typed-once\n");
+    let bodies = server.requests().into_iter();
+    let mut bodies = bodies.map(|request| request.expect_json().to_string());
+    let ready = r#"\"readiness_status\":\"available\""#;
+    assert!(bodies.any(|body| body.matches(ready).count() == 2));
+}
+
 // LN-29
 #[test]
 fn a_key_that_is_not_given_leaves_a_skill_unready() {

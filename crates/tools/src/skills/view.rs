@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use hermes_core::{Effect, Handling, Origin, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec};
+use hermes_core::{
+    Beside, Effect, Handling, Origin, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec,
+};
 use hermes_skills::{
     Readiness, SessionShell, Status, UsageEvent, ViewError, Viewed, with_commands_run,
 };
@@ -24,6 +26,8 @@ pub(super) struct SkillView {
     spec: ToolSpec,
     services: Arc<SkillServices>,
     caller: SkillCaller,
+    /// Held while a person is asked: calls may run side by side, and what one was told the next need not ask.
+    asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +61,7 @@ impl SkillView {
             spec: spec(),
             services,
             caller,
+            asking: tokio::sync::Mutex::default(),
         }
     }
 
@@ -110,7 +115,7 @@ impl SkillView {
             .add(&context.session, &viewed.entry.directory);
         let mut captured = Captured::default();
         if before.status == Status::SetupNeeded && self.caller.may_ask && context.attended {
-            captured = capture(&self.services, &viewed, &before.variables, context).await?;
+            captured = self.ask(&viewed, context).await?;
         }
         let (again, session) = (viewed.clone(), context.session.clone());
         let (ready, text) = blocking(&self.services, move |services| {
@@ -122,6 +127,20 @@ impl SkillView {
         .await?;
         let text = self.with_commands_run(text, &viewed, context).await;
         Ok(told(self.answer(&viewed, &text, &ready, &captured)))
+    }
+
+    /// Asks for what the skill still lacks once nobody else asks.
+    async fn ask(
+        &self,
+        viewed: &Arc<Viewed>,
+        context: &ToolContext,
+    ) -> Result<Captured, ToolError> {
+        let _asking = self.asking.lock().await;
+        let again = viewed.clone();
+        let lacks = blocking(&self.services, move |services| {
+            services.library.readiness(&again.skill).variables
+        });
+        capture(&self.services, viewed, &lacks.await?, context).await
     }
 
     /// The text with what its commands say, where that is switched on.
@@ -228,7 +247,14 @@ impl Tool for SkillView {
     }
 
     fn handling(&self) -> Handling {
+        let runs_commands = self.services.library.settings().inline_shell;
         Handling {
+            // Commands share the session's directory and variables.
+            beside: if runs_commands {
+                Beside::Nothing
+            } else {
+                Beside::Anything
+            },
             deadline: DEADLINE,
             max_chars: MOST,
             ..Handling::default()

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use hermes_config::{Environment, Skills};
-use hermes_core::{Asker, Question, Reply, SeededRandom, SystemClock, Tool, ToolContext};
+use hermes_core::{Asker, Beside, Question, Reply, SeededRandom, SystemClock, Tool, ToolContext};
 use hermes_memory::{Memory, MemoryOptions, Settings, TargetSettings};
 use hermes_secrets::RedactorHandle;
 use hermes_skills::{Bare, Library, LibraryOptions, Locality, Shipped, System, roots};
@@ -115,7 +115,10 @@ impl Place {
     }
 
     fn skills(&self) -> Arc<SkillServices> {
-        let settings = Skills::default();
+        self.skills_with(Skills::default())
+    }
+
+    fn skills_with(&self, settings: Skills) -> Arc<SkillServices> {
         let home = self.folder.path();
         let roots = roots(home, &settings.external_dirs, None, &Environment::default());
         Arc::new(SkillServices {
@@ -193,6 +196,20 @@ async fn a_change_of_a_skill_waits_where_nobody_may_be_asked() {
     blocking(move || approve_skill(&approving, &staged).unwrap()).await;
     assert_eq!(place.text("skills/tea/SKILL.md"), text);
     assert!(services.staging.list(Subsystem::Skills).is_empty());
+}
+
+// AG-6
+#[tokio::test]
+async fn reading_a_skill_goes_beside_anything_unless_its_commands_run() {
+    let place = Place::new();
+    for (inline_shell, beside) in [(false, Beside::Anything), (true, Beside::Nothing)] {
+        let services = place.skills_with(Skills {
+            inline_shell,
+            ..Skills::default()
+        });
+        let handling = skill_tool(&services, "skill_view").handling();
+        assert_eq!(handling.beside, beside, "{inline_shell}");
+    }
 }
 
 // LN-29
