@@ -284,6 +284,7 @@ fn commands_of_the_users_own_run_and_stand_for_others() {
          quick_commands:\n  mark: {type: exec, command: 'cd . && /usr/bin/touch marked'}\n  \
          greet: {type: exec, command: 'echo hello $((40 + 2)); echo key $SECRET_API_KEY; pwd'}\n  \
          wipe: {type: exec, command: 'rm -rf /'}\n  \
+         tidy: {type: exec, command: 'rm -rf build; echo tidied'}\n  \
          who: {type: alias, target: whoami}\n  \
          loop: {type: alias, target: /loop}\n",
     );
@@ -298,6 +299,7 @@ fn commands_of_the_users_own_run_and_stand_for_others() {
         ("/who", "at the terminal"),
         ("/wipe", "never runs"),
         ("/mark", "`touch *` in approvals.deny"),
+        ("/tidy", "tidied"),
         ("/loop", "stands for itself"),
         ("/gree", "hello 42"),
         ("/grete", "Did you mean /greet?"),
@@ -307,6 +309,22 @@ fn commands_of_the_users_own_run_and_stand_for_others() {
     assert!(!terminal.screen().contains("sk-1234567890"));
     assert!(!program.home.workspace().join("marked").exists());
     leave(&terminal);
+    // What became of each stands in the log, oldest last.
+    let log = program.run(&["policy", "log", "--json"]).ok().json();
+    let rows: Vec<_> = log["decisions"].as_array().unwrap().iter().collect();
+    let told: Vec<[&str; 3]> = rows
+        .iter()
+        .rev()
+        .map(|row| ["tool", "outcome", "decided_by"].map(|key| row[key].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ["/wipe", "refused", "rule: built-in limit"],
+            ["/mark", "refused", "rule: touch *"],
+            ["/tidy", "once", "user"],
+        ]
+    );
 }
 
 // CL-17

@@ -4,9 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use hermes_config::{Config, QuickAction, Variable};
-use hermes_core::FailureKind;
+use hermes_core::{CallId, FailureKind};
 use hermes_exec::{Backend as _, Capture, Ending, Exit, Input, Launch, RunId};
-use hermes_policy::{Isolation, Surroundings, Verdict, denied_by, judge};
+use hermes_policy::{Isolation, Judgement, Surroundings, Verdict, denied_by, judge};
+use hermes_secrets::Scope;
+use hermes_store::{Decision, DecisionOutcome, StoreError};
 use tokio::io::AsyncReadExt as _;
 
 use crate::commands::chat::conversation::Conversation;
@@ -49,13 +51,20 @@ pub(super) async fn run(
             if command.is_empty() {
                 return Err(empty(&key, "command"));
             }
-            let text = execute(command, directory, config, conversation, context).await?;
+            let quick = Quick { name, command };
+            let text = execute(&quick, directory, conversation, context).await?;
             let redactor = context.redactor.snapshot();
-            let text = redactor.redact_in(hermes_secrets::Scope::Code, &text);
+            let text = redactor.redact_in(Scope::Code, &text);
             output.line(printable(text.trim_end()))?;
             Ok(None)
         }
     }
+}
+
+/// A command with the name it was called by.
+struct Quick<'a> {
+    name: &'a str,
+    command: &'a str,
 }
 
 fn empty(key: &str, part: &str) -> Complaint {
@@ -65,15 +74,16 @@ fn empty(key: &str, part: &str) -> Complaint {
 
 /// Runs a line of the shell on this machine, with what only we should know left out of its environment.
 async fn execute(
-    command: &str,
+    quick: &Quick<'_>,
     directory: &Path,
-    config: &Config,
     conversation: &Conversation,
     context: &Context,
 ) -> Outcome<String> {
+    let house = &conversation.house;
+    let config = &house.models.loaded.config;
     let home = context.home()?;
     let judgement = judge(
-        command,
+        quick.command,
         &Surroundings {
             home: context
                 .environment
@@ -86,28 +96,78 @@ async fn execute(
             isolation: Isolation::None,
         },
     );
-    if judgement.verdict == Verdict::Deny {
-        return Err(Complaint::bad_request("that never runs, whoever allows it")
-            .hint(format!("hermes policy check '{command}' says why")));
+    let refusal = refusal(quick.command, config, &judgement);
+    if refusal.is_some() || !judgement.categories.is_empty() {
+        let written = write(quick, &judgement, refusal.as_ref(), conversation, context);
+        written.await?;
     }
-    if let Some(pattern) = denied_by(&config.approvals.deny, &judgement, command) {
-        return Err(Complaint::bad_request(format!(
-            "that never runs: `{pattern}` in approvals.deny covers it"
-        ))
-        .hint("hermes config get approvals.deny"));
+    if let Some(refusal) = refusal {
+        return Err(refusal.complaint);
     }
-    let random = &conversation.house.random;
-    let machine = this_machine(context, config, home, random);
+    let machine = this_machine(context, config, home, &house.random);
     let ran = ran(
         &machine.backend,
-        command,
+        quick.command,
         directory,
         environment(context, config, home),
-        random.next_u64(),
+        house.random.next_u64(),
     );
     let text = ran.await;
     machine.close().await?;
     text
+}
+
+/// Why a command never runs.
+struct Refusal {
+    /// The rule, as the log names it.
+    rule: String,
+    complaint: Complaint,
+}
+
+fn refusal(command: &str, config: &Config, judgement: &Judgement) -> Option<Refusal> {
+    if judgement.verdict == Verdict::Deny {
+        return Some(Refusal {
+            rule: "built-in limit".to_owned(),
+            complaint: Complaint::bad_request("that never runs, whoever allows it")
+                .hint(format!("hermes policy check '{command}' says why")),
+        });
+    }
+    let pattern = denied_by(&config.approvals.deny, judgement, command)?;
+    let words = format!("that never runs: `{pattern}` in approvals.deny covers it");
+    Some(Refusal {
+        rule: pattern.to_owned(),
+        complaint: Complaint::bad_request(words).hint("hermes config get approvals.deny"),
+    })
+}
+
+/// Writes down what becomes of it: who types the name of a command of their own says yes to it.
+async fn write(
+    quick: &Quick<'_>,
+    judgement: &Judgement,
+    refusal: Option<&Refusal>,
+    conversation: &Conversation,
+    context: &Context,
+) -> Result<(), StoreError> {
+    let redactor = context.redactor.snapshot();
+    let decision = Decision {
+        session: conversation.front().id().to_string(),
+        call: CallId(String::new()),
+        at: conversation.house.clock.now().as_duration().as_secs_f64(),
+        tool: format!("/{}", quick.name),
+        action: redactor.redact_in(Scope::Code, quick.command).into_owned(),
+        place: "local".to_owned(),
+        categories: judgement.categories.clone(),
+        outcome: match refusal {
+            Some(_) => DecisionOutcome::Refused,
+            None => DecisionOutcome::Once,
+        },
+        decided_by: match refusal {
+            Some(refusal) => format!("rule: {}", refusal.rule),
+            None => "user".to_owned(),
+        },
+        reason: judgement.reason.clone(),
+    };
+    conversation.house.store.record_decision(decision).await
 }
 
 async fn ran(
