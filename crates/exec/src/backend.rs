@@ -6,6 +6,7 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use hermes_policy::Confinement;
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::oneshot;
 
 use crate::ExecError;
 
@@ -116,6 +117,8 @@ pub struct Process {
     pub input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     /// Resolves when the process itself has ended, and in a sandbox what it left behind too.
     pub exit: BoxFuture<'static, Result<Exit, ExecError>>,
+    /// Hears before `exit` resolves when what it left behind did not end in time and was made to.
+    pub cut_off: Option<oneshot::Receiver<()>>,
     /// Reaches into it.
     pub control: Arc<dyn Control>,
 }

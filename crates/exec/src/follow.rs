@@ -55,16 +55,37 @@ enum Phase {
     Killed(Ended),
 }
 
+/// What came of following.
+pub(crate) struct Followed {
+    pub(crate) ended: Ended,
+    /// None when it could not be killed.
+    pub(crate) exit: Option<Exit>,
+    /// Whether what it left behind did not end in time and was made to.
+    pub(crate) cut_off: bool,
+}
+
+impl Followed {
+    /// Whatever was left behind had to go with it.
+    fn stopped(ended: Ended, exit: Option<Exit>) -> Self {
+        Self {
+            ended,
+            exit,
+            cut_off: false,
+        }
+    }
+}
+
 /// Follows a process to its end. With any other end than `Ended::Done` nothing of it is left.
 pub(crate) async fn follow(
     process: Process,
     how: Follow<'_>,
     on_output: &mut (dyn FnMut(&[u8]) + Send),
-) -> Result<(Ended, Option<Exit>), ExecError> {
+) -> Result<Followed, ExecError> {
     let Process {
         mut output,
         mut input,
-        mut exit,
+        exit: mut over,
+        cut_off,
         control,
         ..
     } = process;
@@ -73,20 +94,24 @@ pub(crate) async fn follow(
     let mut to_write = how.input.as_slice();
     let mut phase = Phase::Running;
     let mut deadline = Instant::now() + how.timeout;
-    let mut code = None;
+    let mut exit = None;
     let mut open = true;
     loop {
         match phase {
             Phase::Draining { .. } if !open => {
                 unfinished.finished();
-                return Ok((Ended::Done, code));
+                return Ok(Followed {
+                    ended: Ended::Done,
+                    exit,
+                    cut_off: cut_off.is_some_and(|mut told| told.try_recv().is_ok()),
+                });
             }
-            Phase::Ending(why) if code.is_some() && !open => {
+            Phase::Ending(why) if exit.is_some() && !open => {
                 // Whatever closed the output but goes on.
                 control.end(Ending::Kill).await?;
-                return Ok((why, code));
+                return Ok(Followed::stopped(why, exit));
             }
-            Phase::Killed(why) if code.is_some() => return Ok((why, code)),
+            Phase::Killed(why) if exit.is_some() => return Ok(Followed::stopped(why, exit)),
             Phase::Running | Phase::Draining { .. } | Phase::Ending(_) | Phase::Killed(_) => {}
         }
         let stopping = matches!(phase, Phase::Ending(_) | Phase::Killed(_));
@@ -98,8 +123,8 @@ pub(crate) async fn follow(
                 phase = Phase::Ending(Ended::Interrupted);
                 deadline = Instant::now() + SHORT_GRACE;
             }
-            ended = &mut exit, if code.is_none() => {
-                code = Some(ended?);
+            ended = &mut over, if exit.is_none() => {
+                exit = Some(ended?);
                 if !stopping {
                     let now = Instant::now();
                     phase = Phase::Draining { last: now + MOST_AFTER_EXIT };
@@ -127,7 +152,7 @@ pub(crate) async fn follow(
                     phase = Phase::Killed(why);
                     deadline = Instant::now() + GONE_WITHIN;
                 }
-                Phase::Killed(why) => return Ok((why, code)),
+                Phase::Killed(why) => return Ok(Followed::stopped(why, exit)),
             },
             read = output.read(&mut chunk), if open => match read {
                 // A place that went away is reported by the exit.

@@ -14,6 +14,7 @@ use hermes_policy::{Confinement, Mode};
 use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
+use tokio::sync::oneshot;
 
 use crate::warden::{Handle, Order, RunKey, Stdio, WardenProgram, lost};
 use crate::{Backend, Control, Ending, ExecError, Input, Launch, Place, Process};
@@ -105,6 +106,7 @@ impl LocalBackend {
             source,
         })?;
         let (exit, cells) = (started.exit, self.cells.clone());
+        let (tell, cut_off) = oneshot::channel();
         Ok(Process {
             pid: u32::try_from(started.pid).ok(),
             output: ends.output,
@@ -116,8 +118,13 @@ impl LocalBackend {
                 if !ended.left {
                     cells.put(cell);
                 }
+                if ended.cut_off {
+                    // Nobody has to care.
+                    let _ = tell.send(());
+                }
                 Ok(ended.exit)
             }),
+            cut_off: Some(cut_off),
             control: Arc::new(LocalControl {
                 warden,
                 run: started.key,

@@ -249,7 +249,7 @@ impl Shell {
             cancel,
             input,
         };
-        let (ended, exit) = follow(process, how, &mut |bytes| {
+        let followed = follow(process, how, &mut |bytes| {
             filter.push(bytes, &mut |output| {
                 capture.push(output);
                 on_output(&decoder.push(output));
@@ -257,17 +257,18 @@ impl Shell {
         })
         .await?;
         filter.finish(&mut |output| capture.push(output));
-        if filter.lost && ended == Ended::Done {
+        if filter.lost && followed.ended == Ended::Done {
             return Ok(Ran::Lost);
         }
         let finished = Finished {
             output: capture.finish(),
-            exit_code: exit_code(ended, exit),
-            ended,
+            exit_code: exit_code(followed.ended, followed.exit),
+            ended: followed.ended,
             directory: directory.to_owned(),
             missing_directory: None,
             unsaved: None,
             started_over: false,
+            cut_off: followed.cut_off,
             place: self.options.backend.place(),
         };
         let told = filter.state.map(|state| match command.terminal {
@@ -368,8 +369,8 @@ impl Shell {
                 cancel: &CancellationToken::new(),
                 input: Vec::new(),
             };
-            let (_, exit) = follow(process, how, &mut |bytes| output.push(bytes)).await?;
-            if exit == Some(Exit::Code(0)) {
+            let followed = follow(process, how, &mut |bytes| output.push(bytes)).await?;
+            if followed.exit == Some(Exit::Code(0)) {
                 saved = saves;
                 break;
             }
@@ -424,6 +425,7 @@ impl Shell {
             missing_directory: None,
             unsaved: None,
             started_over: false,
+            cut_off: false,
             place: self.options.backend.place(),
         }
     }

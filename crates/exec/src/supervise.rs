@@ -259,6 +259,7 @@ impl<C: Carrier> Supervised<C> {
             errors: None,
             input: (launch.input != Input::None).then_some(input),
             exit: Box::pin(ending(exit, closed, gone, ended)),
+            cut_off: None,
             control: Arc::new(Reach {
                 guard,
                 run: launch.id,

@@ -148,6 +148,26 @@ fn what_belongs_behind_the_conversation_is_refused_with_the_way_to_do_it() {
     assert_eq!(results[5]["output"], "ok", "{results:?}");
 }
 
+// EX-7, EX-68: what a sandbox ended is not lost without a word.
+#[test]
+fn a_command_that_leaves_something_running_is_told_that_it_was_ended() {
+    let calls = [
+        terminal("(sleep 61854; echo late > late) >/dev/null 2>&1 & echo ok"),
+        terminal("(sleep 0.1; echo soon > soon) >/dev/null 2>&1 & echo ok"),
+        terminal("cat soon; ls"),
+    ];
+    let run = run_in(|program, _| program, "", &calls, &[]);
+    let [ended, waited, seen] = &run.results[..] else {
+        panic!("{:?}", run.results);
+    };
+    assert_eq!(ended["output"], "ok", "{ended}");
+    let told = ended["left_running"].as_str().unwrap();
+    assert!(told.contains("background=true"), "{told}");
+    assert_eq!(waited["output"], "ok", "{waited}");
+    assert_eq!(waited.get("left_running"), None, "{waited}");
+    assert_eq!(seen["output"], "soon\nsoon", "{seen}");
+}
+
 // EX-2
 #[test]
 fn a_session_can_begin_in_the_home_directory() {

@@ -59,8 +59,8 @@ impl Shell {
             cancel,
             input: bytes,
         };
-        let ended = follow(process, how, &mut |bytes| said.push(bytes)).await?;
-        match ended {
+        let followed = follow(process, how, &mut |bytes| said.push(bytes)).await?;
+        match (followed.ended, followed.exit) {
             (Ended::Interrupted, _) => Ok(Put::Stopped),
             (Ended::Done, Some(Exit::Code(0))) => Ok(Put::In(file.to_owned())),
             (Ended::TimedOut, _) => Err(ExecError::TimedOut {

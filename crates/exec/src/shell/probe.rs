@@ -35,5 +35,5 @@ pub async fn sudo_needs_no_password(
         input: Vec::new(),
     };
     let ended = follow(process, how, &mut |_| {}).await;
-    ended.is_ok_and(|(_, exit)| exit == Some(Exit::Code(0)))
+    ended.is_ok_and(|followed| followed.exit == Some(Exit::Code(0)))
 }

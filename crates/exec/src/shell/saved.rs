@@ -38,12 +38,12 @@ impl Shell {
                     cancel: &CancellationToken::new(),
                     input: Vec::new(),
                 };
-                let ended = follow(process, how, &mut |more| {
+                let followed = follow(process, how, &mut |more| {
                     let room = LONGEST_STATE.saturating_sub(bytes.len());
                     bytes.extend_from_slice(more.get(..room.min(more.len())).unwrap_or_default());
                 })
                 .await?;
-                match ended {
+                match (followed.ended, followed.exit) {
                     (Ended::Done, Some(Exit::Code(0))) => bytes,
                     // It is lost there; the next command puts back what was kept of it.
                     _ => self

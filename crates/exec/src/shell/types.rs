@@ -85,6 +85,8 @@ pub struct Finished {
     /// Whether what earlier commands exported and defined was gone and could not be put back, so that it started
     /// like a first one. The next command goes on from this one again.
     pub started_over: bool,
+    /// Whether what it left running in its sandbox did not end in time and was made to.
+    pub cut_off: bool,
     /// Where it ran.
     pub place: Place,
 }

@@ -86,6 +86,7 @@ fn started(mut command: Command) -> Process {
                 }
             })
         }),
+        cut_off: None,
         control: Arc::new(Killed(pid)),
     }
 }

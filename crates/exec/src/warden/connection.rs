@@ -32,6 +32,8 @@ pub(crate) struct Ended {
     pub(crate) exit: Exit,
     /// Whether something it started still runs.
     pub(crate) left: bool,
+    /// Whether something it started did not end in time and was made to.
+    pub(crate) cut_off: bool,
 }
 
 /// What the task is asked for.
@@ -320,13 +322,18 @@ impl Connection {
                 code,
                 signal,
                 left,
+                cut_off,
             } => {
                 if let Some((_, tell)) = self.running.remove(&number) {
                     let exit = match signal {
                         Some(signal) => Exit::Signal(signal),
                         None => Exit::Code(code.unwrap_or_default()),
                     };
-                    let _ = tell.send(Ended { exit, left });
+                    let _ = tell.send(Ended {
+                        exit,
+                        left,
+                        cut_off,
+                    });
                 }
             }
             Report::Signalled { number } => {

@@ -117,6 +117,14 @@ struct Lingering {
     asked: bool,
 }
 
+/// What became of what a run left behind.
+struct Behind {
+    /// Something of it still runs.
+    left: bool,
+    /// It was made to end, because its time was over and not because somebody stopped the run.
+    cut_off: bool,
+}
+
 impl Serving<'_> {
     fn converse(&mut self) -> io::Result<()> {
         let mut inbox = Inbox::default();
@@ -288,7 +296,13 @@ impl Serving<'_> {
             }
         };
         if !left {
-            ended.extend(self.lingering.take().map(|lingering| lingering.over));
+            if let Some(lingering) = self.lingering.take() {
+                let behind = Behind {
+                    left,
+                    cut_off: lingering.asked && !self.stopped,
+                };
+                self.tell(lingering.over, behind)?;
+            }
         }
         for over in ended {
             if left && self.kind == Kind::Cell {
@@ -302,18 +316,20 @@ impl Serving<'_> {
                 }
                 self.lingering = Some(lingering);
             } else {
-                self.tell(over, left)?;
+                let cut_off = false;
+                self.tell(over, Behind { left, cut_off })?;
             }
         }
         Ok(())
     }
 
-    fn tell(&self, over: Over, left: bool) -> io::Result<()> {
+    fn tell(&self, over: Over, behind: Behind) -> io::Result<()> {
         let report = Report::Exited {
             number: over.number,
             code: over.code,
             signal: over.signal,
-            left,
+            left: behind.left,
+            cut_off: behind.cut_off,
         };
         self.report(&report, &[])
     }
@@ -326,8 +342,11 @@ impl Serving<'_> {
             return Ok(());
         };
         if lingering.asked {
-            let left = !self.clear();
-            return self.tell(lingering.over, left);
+            let behind = Behind {
+                left: !self.clear(),
+                cut_off: !self.stopped,
+            };
+            return self.tell(lingering.over, behind);
         }
         lingering.asked = true;
         lingering.until = now + LAST_MOMENT;

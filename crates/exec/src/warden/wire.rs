@@ -100,6 +100,8 @@ pub(super) enum Report {
         signal: Option<i32>,
         /// Whether something it started still runs.
         left: bool,
+        /// Whether something it started did not end in time and was made to.
+        cut_off: bool,
     },
     Signalled {
         number: u64,

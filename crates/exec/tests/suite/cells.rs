@@ -144,7 +144,8 @@ async fn what_ends_by_itself_behind_a_confined_command_is_waited_for() -> Result
             "{mechanism}"
         );
         let count = "seq 3 | tee >(sleep 0.2; wc -l > count) >/dev/null; exit 4";
-        assert_eq!(confined.run(&shell, count).await?.exit_code, 4);
+        let finished = confined.run(&shell, count).await?;
+        assert_eq!((finished.exit_code, finished.cut_off), (4, false));
         assert_eq!(
             confined.output(&shell, "cat count").await?,
             "3",
@@ -165,7 +166,9 @@ async fn what_stays_behind_a_confined_command_is_told_to_end() -> Result<()> {
         let tidied = confined.work().join("tidied");
         // On a machine that is busy with something else it may need more time than it gets.
         for _ in 0..5 {
-            assert_eq!(confined.output(&shell, tidies).await?, "ok", "{mechanism}");
+            let finished = confined.run(&shell, tidies).await?;
+            assert_eq!(finished.output.text.trim(), "ok", "{mechanism}");
+            assert!(finished.cut_off, "{mechanism}");
             if tidied.exists() {
                 break;
             }

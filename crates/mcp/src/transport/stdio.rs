@@ -125,6 +125,7 @@ impl StdioRoute {
             input,
             exit,
             control,
+            ..
         } = started.map_err(|error| self.not_started(&error))?;
         let voice = self.listen(errors, tasks);
         let child = Child::new(pid, control, exit, voice, tasks);

@@ -234,6 +234,11 @@ fn present(
                      temporary files, are gone; this command began without them";
         add("state_note", words.into());
     }
+    if finished.cut_off {
+        let words = "something it left running did not end within two seconds of it and was ended; what is to go on belongs \
+                     in background=true";
+        add("left_running", words.into());
+    }
     if rejected {
         add("sudo_auth_failed", true.into());
         if matches!(password, Password::Typed(_)) {
