@@ -206,8 +206,9 @@ async fn a_flood_on_the_older_transport_fails_one_call_and_not_the_session() {
 // MCP-84: the time of a call is measured on the clock of the runtime, which this test moves.
 #[tokio::test]
 async fn a_call_whose_time_is_over_says_how_far_it_was() {
+    const LIMIT: Duration = Duration::from_secs(50);
     let policy = RecoveryPolicy {
-        call_timeout: Duration::from_secs(50),
+        call_timeout: LIMIT,
         ..quick()
     };
     let mut bench = Bench::new(policy);
@@ -226,7 +227,7 @@ async fn a_call_whose_time_is_over_says_how_far_it_was() {
         while timeout(moment, call.as_mut()).await.is_err() {
             if message.is_none() || !screen.shown().is_empty() {
                 tokio::time::pause();
-                tokio::time::advance(policy.call_timeout).await;
+                tokio::time::advance(LIMIT).await;
                 tokio::time::resume();
                 break;
             }
