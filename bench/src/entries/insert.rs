@@ -18,6 +18,11 @@ pub(crate) const BENCH: Bench = Bench {
     run,
 };
 
+fn median(times: &[Duration]) -> f64 {
+    let seconds: Vec<f64> = times.iter().map(Duration::as_secs_f64).collect();
+    percentile(&seconds, 50.0)
+}
+
 fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
     let folder = tempfile::tempdir_in(&context.data)?;
     let store = Store::open(Options {
@@ -46,12 +51,6 @@ fn run(context: &Context) -> anyhow::Result<Vec<Figure>> {
         single.push(started.elapsed());
     }
     let synced = fsyncs(folder.path(), runs)?;
-    let median = |times: &[Duration]| {
-        percentile(
-            &times.iter().map(Duration::as_secs_f64).collect::<Vec<_>>(),
-            50.0,
-        )
-    };
     let ratio = median(&single) / median(&synced).max(1e-9);
     let mut figures = vec![
         Figure::times("one message", &single).at_most(2.0),

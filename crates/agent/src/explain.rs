@@ -14,7 +14,17 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
         .status
         .map(|status| format!(" ({status})"))
         .unwrap_or_default();
-    let (what, next): (&str, String) = match failure.fault.reason {
+    let (what, next) = words(failure);
+    (format!("{route}: {what}{status}: {said}"), next)
+}
+
+/// The cause, and what to do about it.
+#[expect(
+    clippy::too_many_lines,
+    reason = "a table: one entry for each reason, and nothing else"
+)]
+fn words(failure: &CallFailure) -> (&'static str, String) {
+    match failure.fault.reason {
         Reason::Auth => (
             "the key was not accepted",
             format!(
@@ -118,8 +128,7 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
             "the call failed",
             "see `hermes logs`, or choose another model with `hermes model`".to_owned(),
         ),
-    };
-    (format!("{route}: {what}{status}: {said}"), next)
+    }
 }
 
 fn one_line(text: &str) -> String {

@@ -132,14 +132,17 @@ pub(crate) fn build(facts: &Facts<'_>) -> Made {
         add("memory", facts.memory.text());
     }
     add("session", session_lines(facts));
-    made.text = made
-        .parts
+    made.text = joined(&made.parts);
+    made.warnings = warnings;
+    made
+}
+
+fn joined(parts: &[(&'static str, String)]) -> String {
+    parts
         .iter()
         .map(|(_, text)| text.as_str())
         .collect::<Vec<_>>()
-        .join("\n\n");
-    made.warnings = warnings;
-    made
+        .join("\n\n")
 }
 
 /// The day, not the time: a prompt that changes every minute is never remembered.

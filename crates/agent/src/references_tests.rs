@@ -139,58 +139,48 @@ async fn folders_are_listed_by_their_ignore_rules_and_other_files_named() {
     assert!(many.text.contains("only 200 entries are listed"));
 }
 
+/// Files of keys and settings.
+#[cfg(unix)]
+const HIDDEN: [&str; 15] = [
+    ".ssh/config",
+    "sub/.aws/credentials",
+    ".config/gh/hosts.yml",
+    ".env",
+    "app/.env.local",
+    ".bashrc",
+    ".netrc",
+    ".npmrc",
+    ".NPMRC",
+    "home/auth.json",
+    "home/mcp-tokens/x.json",
+    "home/profiles/p/.env",
+    "home/profiles/q/auth.json",
+    "home/profiles/q/auth/x.json",
+    "app/.env.prod",
+];
+
 // AG-29
 #[cfg(unix)]
 #[tokio::test]
 async fn nothing_outside_the_workspace_and_no_keys() {
     let fixture = Fixture::new();
-    for path in [
-        ".ssh/config",
-        "sub/.aws/credentials",
-        ".config/gh/hosts.yml",
-        ".env",
-        "app/.env.local",
-        ".bashrc",
-        ".netrc",
-        ".npmrc",
-        ".NPMRC",
-        "home/auth.json",
-        "home/mcp-tokens/x.json",
-        "home/profiles/p/.env",
-        "home/profiles/q/auth.json",
-        "home/profiles/q/auth/x.json",
-        "app/.env.prod",
-    ] {
+    for path in HIDDEN {
         fixture.write(&format!("work/{path}"), "hidden words");
     }
     std::os::unix::fs::symlink(fixture.path("outside.txt"), fixture.path("work/link")).unwrap();
     std::os::unix::fs::symlink(fixture.path("work/.env"), fixture.path("work/harmless.txt"))
         .unwrap();
     let absolute = fixture.path("outside.txt").display().to_string();
-    for path in [
+    let elsewhere = [
         "../outside.txt",
         "link",
         "harmless.txt",
         "src/../../outside.txt",
         absolute.as_str(),
         "/dev/null",
-        ".ssh/config",
-        "sub/.aws/credentials",
-        ".config/gh/hosts.yml",
-        ".env",
-        "app/.env.local",
-        ".bashrc",
-        ".netrc",
-        ".npmrc",
-        ".NPMRC",
-        "home/auth.json",
-        "home/mcp-tokens/x.json",
-        "home/profiles/p/.env",
-        "home/profiles/q/auth.json",
-        "home/profiles/q/auth/x.json",
-        "app/.env.prod",
         "none.txt",
-    ] {
+    ];
+    for path in elsewhere.iter().chain(&HIDDEN) {
         let expanded = fixture.expand(&format!("read @file:{path}")).await;
         assert_eq!(expanded.warnings.len(), 1, "{path}");
         assert!(

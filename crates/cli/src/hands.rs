@@ -28,7 +28,9 @@ use hermes_agent::{SessionFacts, ToolSource};
 use hermes_config::{Config, Home, Variable};
 use hermes_core::{FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::Sandbox;
-use hermes_exec::{Backend, Growing, ProcessInfo, ProcessState, Processes, ProcessesOptions};
+use hermes_exec::{
+    Backend, Growing, Offer, ProcessInfo, ProcessState, Processes, ProcessesOptions, Source,
+};
 use hermes_memory::External;
 use hermes_policy::FileRules;
 use hermes_secrets::RedactorHandle;
@@ -122,74 +124,38 @@ pub(crate) struct Parts {
 impl Hands {
     /// Wires them. Nothing is started before a tool is called; must be made inside a runtime.
     pub(crate) fn new(context: &Context, parts: Parts) -> crate::complaint::Outcome<Self> {
-        let Parts {
-            config,
-            store,
-            search,
-            web,
-            random,
-            external,
-        } = parts;
+        let (config, random) = (&parts.config, &parts.random);
         let home = context.home()?.clone();
         let user = UserFolders::of(context);
-        let environment = environment(context, &config, &home);
-        let trusted = Trusted::new(context, &config, &home);
+        let environment = environment(context, config, &home);
+        let trusted = Trusted::new(context, config, &home);
         let (sandbox, way_out) =
-            WayOut::open(sandbox(&trusted), &config, &*random, &user.temporary)
+            WayOut::open(sandbox(&trusted), config, &**random, &user.temporary)
                 .map_err(|error| Complaint::caused(FailureKind::Unavailable, error))?;
         let sandbox = Arc::new(sandbox);
-        let safe_roots = context
-            .environment
-            .filled(&Variable::HERMES_WRITE_SAFE_ROOT);
-        let safe_roots = safe_roots.map(|roots| std::env::split_paths(roots).collect());
-        let rules = rules::of(&home, user.home.clone(), safe_roots.unwrap_or_default());
-        let sources = Growing::from(offers::of(&config, &home, &rules));
-        let offers = Growing::default();
-        let rules = Arc::new(rules);
-        let grants = Grants::new(
-            context,
-            &home,
-            rules.clone(),
-            sources.clone(),
-            offers.clone(),
-            places::on_another_account(context, &config),
-        );
-        let grants = Arc::new(grants);
-        let backend = backend(context, &config, &home, &sandbox, &random, sources, offers)
+        let rules = Arc::new(file_rules(context, &home, &user));
+        let (grants, sources, offers) = grants(context, config, &home, &rules);
+        let backend = backend(context, config, &home, &sandbox, random, sources, offers)
             .map_err(|error| error.to_string());
-        let skills = skills::services(context, &config, &home, &store, &random, &grants);
-        let processes = Processes::new(ProcessesOptions {
-            store: store.clone(),
-            redactor: context.redactor.clone(),
-            masking: places::masking(&config),
-            clock: context.clock().clone(),
-            random: random.clone(),
-            logs: home.cache_dir().join("processes"),
-            grace: config.terminal.daemon_term_grace_seconds,
-        });
-        let memory = MemoryServices {
-            external: external.clone(),
-            ..memory::services(context, &config, &home, &store, &random)
-        };
+        let skills = skills::services(context, config, &home, &parts.store, random, &grants);
+        let processes = processes(context, &parts, &home);
+        let memory = memory_services(context, &parts, &home);
         let guard = Guard::new(
-            judges::settings(&config, &home, user.home.as_deref()),
-            store,
+            judges::settings(config, &home, user.home.as_deref()),
+            parts.store,
             context.clock().clone(),
             context.redactor.clone(),
-            Arc::new(AllowList::new(context, &config)?),
-            judges::tirith(&config, &trusted, &environment),
+            Arc::new(AllowList::new(context, config)?),
+            judges::tirith(config, &trusted, &environment),
         );
-        let checkpoints = checkpoints(&config, &home, &trusted, user.home.clone(), context);
-        let language_servers = diagnostics::servers(&config, &environment).map(Arc::new);
+        let checkpoints = checkpoints(config, &home, &trusted, user.home.clone(), context);
+        let language_servers = diagnostics::servers(config, &environment).map(Arc::new);
         Ok(Self {
-            project_environment: [Variable::VIRTUAL_ENV, Variable::CONDA_PREFIX]
-                .iter()
-                .find_map(|variable| context.environment.filled(variable))
-                .map(PathBuf::from),
-            passed_through: places::passed(context, &config, &context.key_names()),
+            project_environment: project_environment(context),
+            passed_through: places::passed(context, config, &context.key_names()),
             trusted,
             rules,
-            config,
+            config: parts.config,
             home,
             user,
             secluded: secluded::secluded(context),
@@ -202,14 +168,14 @@ impl Hands {
             registry: FileRegistry::new(),
             checkpoints,
             language_servers,
-            search,
-            web: Arc::new(web),
+            search: parts.search,
+            web: Arc::new(parts.web),
             skills: Arc::new(skills),
             grants,
             memory: Arc::new(memory),
-            external,
+            external: parts.external,
             redactor: context.redactor.clone(),
-            random,
+            random: parts.random,
             sessions: Mutex::default(),
             told: Mutex::default(),
             dens: OnceLock::new(),
@@ -345,6 +311,62 @@ impl ToolSource for Hands {
         vec![format!(
             "Commands and files are switched off: {why} (`hermes doctor` looks at `terminal.backend`)"
         )]
+    }
+}
+
+/// The environment of the project the program was started in, where it has one.
+fn project_environment(context: &Context) -> Option<PathBuf> {
+    [Variable::VIRTUAL_ENV, Variable::CONDA_PREFIX]
+        .iter()
+        .find_map(|variable| context.environment.filled(variable))
+        .map(PathBuf::from)
+}
+
+/// What files may be touched on this machine.
+fn file_rules(context: &Context, home: &Home, user: &UserFolders) -> FileRules {
+    let safe_roots = context
+        .environment
+        .filled(&Variable::HERMES_WRITE_SAFE_ROOT);
+    let safe_roots = safe_roots.map(|roots| std::env::split_paths(roots).collect());
+    rules::of(home, user.home.clone(), safe_roots.unwrap_or_default())
+}
+
+/// What sessions are granted, and what other places get of this machine; both may grow.
+fn grants(
+    context: &Context,
+    config: &Config,
+    home: &Home,
+    rules: &Arc<FileRules>,
+) -> (Arc<Grants>, Growing<Source>, Growing<Offer>) {
+    let sources = Growing::from(offers::of(config, home, rules));
+    let offers = Growing::default();
+    let grants = Grants::new(
+        context,
+        home,
+        rules.clone(),
+        sources.clone(),
+        offers.clone(),
+        places::on_another_account(context, config),
+    );
+    (Arc::new(grants), sources, offers)
+}
+
+fn processes(context: &Context, parts: &Parts, home: &Home) -> Processes {
+    Processes::new(ProcessesOptions {
+        store: parts.store.clone(),
+        redactor: context.redactor.clone(),
+        masking: places::masking(&parts.config),
+        clock: context.clock().clone(),
+        random: parts.random.clone(),
+        logs: home.cache_dir().join("processes"),
+        grace: parts.config.terminal.daemon_term_grace_seconds,
+    })
+}
+
+fn memory_services(context: &Context, parts: &Parts, home: &Home) -> MemoryServices {
+    MemoryServices {
+        external: parts.external.clone(),
+        ..memory::services(context, &parts.config, home, &parts.store, &parts.random)
     }
 }
 

@@ -1,5 +1,10 @@
 //! One binary for all end-to-end tests of the program.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test tells one story or walks through one table"
+)]
+
 #[cfg(test)]
 mod suite {
     mod answers;

@@ -111,80 +111,121 @@ pub fn load(request: &Request<'_>) -> Result<Loaded, LoadError> {
     secrets.overlay(managed.scope.secrets());
     env_problems.extend(managed.env_problems);
     let environment = request.environment.with(&secrets);
-
-    let mut ignored = managed.ignored;
     let mut problems = Vec::new();
-    let mut referenced = BTreeSet::new();
-    let mut key_names = BTreeSet::new();
-
-    let mut said = from_variables(&environment, Layer::EnvironmentDefault, &mut problems);
+    let said = from_variables(&environment, Layer::EnvironmentDefault, &mut problems);
+    let mut gathered = Gathered {
+        environment: &environment,
+        said,
+        problems,
+        ignored: managed.ignored,
+        referenced: BTreeSet::new(),
+        key_names: BTreeSet::new(),
+    };
     if !request.ignore_file {
-        let path = request.home.config_file();
-        let mut file = source::read(&path, Layer::File)?;
-        key_names.extend(key_names::put_in(&file.node));
-        referenced = expand::expand(&mut file.node, &environment);
-        migrate::read_as_current(&mut file.node);
-        legacy::normalise(&mut file.node, &mut file.problems);
-        problems.extend(in_file(file.problems, &path));
-        layers::merge(&mut said, file.node);
+        gathered.add_file(&request.home.config_file())?;
     }
     if let Some(directory) = request.project {
-        let path = project::file_in(directory);
-        match source::read(&path, Layer::Project) {
-            Ok(mut file) => {
-                legacy::normalise(&mut file.node, &mut file.problems);
-                let kept = project::harmless(file.node, &mut file.problems);
-                problems.extend(in_file(file.problems, &path));
-                layers::merge(&mut said, kept);
-            }
-            Err(error) => ignored.push(error.into()),
-        }
+        gathered.add_project(directory);
     }
-    let overrides = from_variables(&environment, Layer::Environment, &mut problems);
-    layers::merge(&mut said, overrides);
-    for (key, value) in request.flags {
-        let mut flag = Node::default();
-        if flag.set(key, Node::new(value.clone(), Layer::Flag)).is_ok() {
-            layers::merge(&mut said, flag);
-        }
-    }
-    let mut fixed = managed.scope.settings().clone();
-    let mut fixed_problems = managed.problems;
-    key_names.extend(key_names::put_in(&fixed));
-    referenced.extend(expand::expand(&mut fixed, &environment));
-    legacy::normalise(&mut fixed, &mut fixed_problems);
-    problems.extend(in_file(fixed_problems, &managed.file));
-    layers::merge(&mut said, fixed);
+    gathered.add_overrides();
+    gathered.add_flags(request.flags);
+    let fixed = managed.scope.settings().clone();
+    gathered.add_fixed(fixed, managed.problems, &managed.file);
 
-    let (config, mut tree, (found, mut idle)) = settle(said);
+    let (config, mut tree, (found, mut idle)) = settle(gathered.said);
     let file_of = |layer| match layer {
         Layer::File => Some(request.home.config_file()),
         Layer::Project => request.project.map(project::file_in),
         Layer::Managed => Some(managed.file.clone()),
         Layer::Default | Layer::EnvironmentDefault | Layer::Environment | Layer::Flag => None,
     };
-    problems.extend(found.into_iter().map(|problem| Problem {
+    let found = found.into_iter().map(|problem| Problem {
         file: file_of(problem.origin.layer),
         ..problem
-    }));
+    });
+    gathered.problems.extend(found);
     for one in &mut idle {
         one.file = file_of(one.origin.layer);
     }
     tree.origin.layer = Layer::Default;
-    key_names.extend(key_names::named(&tree));
+    gathered.key_names.extend(key_names::named(&tree));
     Ok(Loaded {
         config,
         tree,
-        problems,
+        problems: gathered.problems,
         idle,
         secrets,
         env_problems,
-        environment,
         managed: managed.scope,
-        ignored,
-        referenced,
-        key_names,
+        ignored: gathered.ignored,
+        referenced: gathered.referenced,
+        key_names: gathered.key_names,
+        environment,
     })
+}
+
+/// The layers so far, merged.
+struct Gathered<'a> {
+    environment: &'a Environment,
+    said: Node,
+    problems: Vec<Problem>,
+    ignored: Vec<IgnoredFile>,
+    referenced: BTreeSet<String>,
+    key_names: BTreeSet<String>,
+}
+
+impl Gathered<'_> {
+    /// Adds the user's file.
+    fn add_file(&mut self, path: &Path) -> Result<(), LoadError> {
+        let mut file = source::read(path, Layer::File)?;
+        self.key_names.extend(key_names::put_in(&file.node));
+        self.referenced = expand::expand(&mut file.node, self.environment);
+        migrate::read_as_current(&mut file.node);
+        legacy::normalise(&mut file.node, &mut file.problems);
+        self.problems.extend(in_file(file.problems, path));
+        layers::merge(&mut self.said, file.node);
+        Ok(())
+    }
+
+    /// Adds what a project may say.
+    fn add_project(&mut self, directory: &Path) {
+        let path = project::file_in(directory);
+        match source::read(&path, Layer::Project) {
+            Ok(mut file) => {
+                legacy::normalise(&mut file.node, &mut file.problems);
+                let kept = project::harmless(file.node, &mut file.problems);
+                self.problems.extend(in_file(file.problems, &path));
+                layers::merge(&mut self.said, kept);
+            }
+            Err(error) => self.ignored.push(error.into()),
+        }
+    }
+
+    /// Adds the variables that count more than files.
+    fn add_overrides(&mut self) {
+        let overrides = from_variables(self.environment, Layer::Environment, &mut self.problems);
+        layers::merge(&mut self.said, overrides);
+    }
+
+    /// Adds what the command line says.
+    fn add_flags(&mut self, flags: &[(KeyPath, Value)]) {
+        for (key, value) in flags {
+            let mut flag = Node::default();
+            if flag.set(key, Node::new(value.clone(), Layer::Flag)).is_ok() {
+                layers::merge(&mut self.said, flag);
+            }
+        }
+    }
+
+    /// Adds what the administrator fixed.
+    fn add_fixed(&mut self, mut fixed: Node, mut problems: Vec<Problem>, file: &Path) {
+        self.key_names.extend(key_names::put_in(&fixed));
+        self.referenced
+            .extend(expand::expand(&mut fixed, self.environment));
+        legacy::normalise(&mut fixed, &mut problems);
+        self.problems.extend(in_file(problems, file));
+        layers::merge(&mut self.said, fixed);
+    }
 }
 
 /// The typed settings of a merged tree, the tree with defaults filled in, and what there is to say about both.

@@ -1,5 +1,10 @@
 //! Every integration test of the crate, in one binary.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test tells one story or walks through one table"
+)]
+
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -117,35 +117,37 @@ impl Docker {
             .clone()
     }
 
+    /// Finds the container or makes it, as whoever looks after it does first.
+    async fn guarded(&self, crew: &Crew) -> Result<Found, ExecError> {
+        let engine = Engine::connect(&self.config.engine).await?;
+        let found = engine
+            .ensure(&self.config, &self.name, self.tenant.leases())
+            .await?;
+        *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
+        self.tenant.arrive();
+        // Before anybody tidies up.
+        self.tenant.renew(&found.name, 0).await;
+        if self.config.reaper {
+            let (config, engine) = (self.config.clone(), found.engine.clone());
+            let leases = self.tenant.leases().clone();
+            crew.tasks.spawn(async move {
+                let (profile, clock) = (&config.profile, &*config.clock);
+                let tidied = sandboxes::reclaim_where(&engine, &leases, profile, clock, |_| true);
+                if let Err(error) = tidied.await {
+                    tracing::warn!(%error, "old containers were not removed");
+                }
+            });
+        }
+        Ok(found)
+    }
+
     async fn channel(&self, role: Role, crew: &Crew) -> Result<Channel, ExecError> {
         let found = match (role, self.found()) {
             (Role::Pipes | Role::Terminal, Some(found)) => found,
             (Role::Pipes | Role::Terminal, None) => {
                 return Err(ExecError::Gone("there is no container".to_owned()));
             }
-            (Role::Guard, _) => {
-                let engine = Engine::connect(&self.config.engine).await?;
-                let found = engine
-                    .ensure(&self.config, &self.name, self.tenant.leases())
-                    .await?;
-                *self.found.lock().unwrap_or_else(PoisonError::into_inner) = Some(found.clone());
-                self.tenant.arrive();
-                // Before anybody tidies up.
-                self.tenant.renew(&found.name, 0).await;
-                if self.config.reaper {
-                    let (config, engine) = (self.config.clone(), found.engine.clone());
-                    let leases = self.tenant.leases().clone();
-                    crew.tasks.spawn(async move {
-                        let (profile, clock) = (&config.profile, &*config.clock);
-                        let tidied =
-                            sandboxes::reclaim_where(&engine, &leases, profile, clock, |_| true);
-                        if let Err(error) = tidied.await {
-                            tracing::warn!(%error, "old containers were not removed");
-                        }
-                    });
-                }
-                found
-            }
+            (Role::Guard, _) => self.guarded(crew).await?,
         };
         let kind = match role {
             Role::Guard | Role::Pipes => Kind::Frames,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -55,6 +56,76 @@ enum Phase {
     Killed(Ended),
 }
 
+/// How far a process has come.
+struct Course {
+    phase: Phase,
+    /// When this phase is over by itself.
+    deadline: Instant,
+    exit: Option<Exit>,
+    /// Whether more output may come.
+    open: bool,
+}
+
+impl Course {
+    fn new(timeout: Duration) -> Self {
+        Self {
+            phase: Phase::Running,
+            deadline: Instant::now() + timeout,
+            exit: None,
+            open: true,
+        }
+    }
+
+    fn is_stopping(&self) -> bool {
+        matches!(self.phase, Phase::Ending(_) | Phase::Killed(_))
+    }
+
+    async fn ask_to_end(
+        &mut self,
+        control: &dyn Control,
+        why: Ended,
+        grace: Duration,
+    ) -> Result<(), ExecError> {
+        control.end(Ending::Terminate).await?;
+        self.phase = Phase::Ending(why);
+        self.deadline = Instant::now() + grace;
+        Ok(())
+    }
+
+    async fn kill(&mut self, control: &dyn Control, why: Ended) -> Result<(), ExecError> {
+        control.end(Ending::Kill).await?;
+        self.phase = Phase::Killed(why);
+        self.deadline = Instant::now() + GONE_WITHIN;
+        Ok(())
+    }
+
+    /// It has ended; what it printed last is still to be read.
+    fn exited(&mut self, exit: Exit) {
+        self.exit = Some(exit);
+        if !self.is_stopping() {
+            let now = Instant::now();
+            self.phase = Phase::Draining {
+                last: now + MOST_AFTER_EXIT,
+            };
+            self.deadline = now + SILENCE;
+        }
+    }
+
+    /// Nothing came for a while behind the end. What was there to read nevertheless counts, until the last moment.
+    fn fell_silent(&mut self, last: Instant) {
+        let now = Instant::now();
+        self.open &= now < last;
+        self.deadline = last.min(now + SILENCE);
+    }
+
+    /// Something was read: the silence behind the end begins anew.
+    fn heard(&mut self) {
+        if let Phase::Draining { last } = self.phase {
+            self.deadline = last.min(Instant::now() + SILENCE);
+        }
+    }
+}
+
 /// What came of following.
 pub(crate) struct Followed {
     pub(crate) ended: Ended,
@@ -65,6 +136,15 @@ pub(crate) struct Followed {
 }
 
 impl Followed {
+    /// It ended by itself, and whatever it left behind was read or cut off.
+    fn done(exit: Option<Exit>, cut_off: Option<oneshot::Receiver<()>>) -> Self {
+        Self {
+            ended: Ended::Done,
+            exit,
+            cut_off: cut_off.is_some_and(|mut told| told.try_recv().is_ok()),
+        }
+    }
+
     /// Whatever was left behind had to go with it.
     fn stopped(ended: Ended, exit: Option<Exit>) -> Self {
         Self {
@@ -92,76 +172,48 @@ pub(crate) async fn follow(
     let unfinished = Unfinished::new(Arc::clone(&control));
     let mut chunk = vec![0; CHUNK];
     let mut to_write = how.input.as_slice();
-    let mut phase = Phase::Running;
-    let mut deadline = Instant::now() + how.timeout;
-    let mut exit = None;
-    let mut open = true;
+    let mut course = Course::new(how.timeout);
     loop {
-        match phase {
-            Phase::Draining { .. } if !open => {
+        match course.phase {
+            Phase::Draining { .. } if !course.open => {
                 unfinished.finished();
-                return Ok(Followed {
-                    ended: Ended::Done,
-                    exit,
-                    cut_off: cut_off.is_some_and(|mut told| told.try_recv().is_ok()),
-                });
+                return Ok(Followed::done(course.exit, cut_off));
             }
-            Phase::Ending(why) if exit.is_some() && !open => {
+            Phase::Ending(why) if course.exit.is_some() && !course.open => {
                 // Whatever closed the output but goes on.
                 control.end(Ending::Kill).await?;
-                return Ok(Followed::stopped(why, exit));
+                return Ok(Followed::stopped(why, course.exit));
             }
-            Phase::Killed(why) if exit.is_some() => return Ok(Followed::stopped(why, exit)),
+            Phase::Killed(why) if course.exit.is_some() => {
+                return Ok(Followed::stopped(why, course.exit));
+            }
             Phase::Running | Phase::Draining { .. } | Phase::Ending(_) | Phase::Killed(_) => {}
         }
-        let stopping = matches!(phase, Phase::Ending(_) | Phase::Killed(_));
         tokio::select! {
             biased;
             // Who stops a command means what it left behind too.
-            () = how.cancel.cancelled(), if !stopping => {
-                control.end(Ending::Terminate).await?;
-                phase = Phase::Ending(Ended::Interrupted);
-                deadline = Instant::now() + SHORT_GRACE;
-            }
-            ended = &mut over, if exit.is_none() => {
-                exit = Some(ended?);
-                if !stopping {
-                    let now = Instant::now();
-                    phase = Phase::Draining { last: now + MOST_AFTER_EXIT };
-                    deadline = now + SILENCE;
-                }
-            }
-            () = sleep_until(deadline) => match phase {
-                Phase::Running => {
-                    control.end(Ending::Terminate).await?;
-                    phase = Phase::Ending(Ended::TimedOut);
-                    deadline = Instant::now() + GRACE;
-                }
+            () = how.cancel.cancelled(), if !course.is_stopping() =>
+                course.ask_to_end(&*control, Ended::Interrupted, SHORT_GRACE).await?,
+            ended = &mut over, if course.exit.is_none() => course.exited(ended?),
+            () = sleep_until(course.deadline) => match course.phase {
+                Phase::Running => course.ask_to_end(&*control, Ended::TimedOut, GRACE).await?,
                 Phase::Draining { last } => {
                     // On a busy machine it may be us who were late: then there is something to read.
                     match timeout(Duration::ZERO, output.read(&mut chunk)).await {
                         Ok(Ok(count @ 1..)) => on_output(chunk.get(..count).unwrap_or_default()),
-                        Ok(Ok(0) | Err(_)) | Err(_) => open = false,
+                        Ok(Ok(0) | Err(_)) | Err(_) => course.open = false,
                     }
-                    let now = Instant::now();
-                    open &= now < last;
-                    deadline = last.min(now + SILENCE);
+                    course.fell_silent(last);
                 }
-                Phase::Ending(why) => {
-                    control.end(Ending::Kill).await?;
-                    phase = Phase::Killed(why);
-                    deadline = Instant::now() + GONE_WITHIN;
-                }
-                Phase::Killed(why) => return Ok(Followed::stopped(why, exit)),
+                Phase::Ending(why) => course.kill(&*control, why).await?,
+                Phase::Killed(why) => return Ok(Followed::stopped(why, course.exit)),
             },
-            read = output.read(&mut chunk), if open => match read {
+            read = output.read(&mut chunk), if course.open => match read {
                 // A place that went away is reported by the exit.
-                Ok(0) | Err(_) => open = false,
+                Ok(0) | Err(_) => course.open = false,
                 Ok(count) => {
                     on_output(chunk.get(..count).unwrap_or_default());
-                    if let Phase::Draining { last } = phase {
-                        deadline = last.min(Instant::now() + SILENCE);
-                    }
+                    course.heard();
                 }
             },
             written = write(&mut input, to_write), if input.is_some() => match written {

@@ -15,6 +15,7 @@ mod typed;
 mod types;
 mod watch;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::{Control, Ending, ExecError, Place};
+use crate::{Backend, Control, Ending, ExecError, Launch, Place, Process};
 use cleaned::Cleaner;
 use owner::{Message, Owner};
 pub use recover::Recovered;
@@ -94,20 +95,7 @@ impl Processes {
         let options = &self.shared.options;
         let id = format!("proc_{:012x}", options.random.next_u64() & 0xffff_ffff_ffff);
         let log = options.logs.join(format!("{id}.log"));
-        let directory = start.directory.display().to_string();
-        let row = ProcessRow {
-            id: id.clone(),
-            session: start.session.clone(),
-            // Rows and events outlive what was asked for, and are shown.
-            command: Cleaner::new(options).all(&start.command, &start.command),
-            directory,
-            place: place_name(&start.backend.place()),
-            owner: self.shared.name.clone(),
-            process: None,
-            log: log.display().to_string(),
-            notify: start.notify_on_complete,
-            started_at: options.clock.now().as_duration().as_secs_f64(),
-        };
+        let row = self.row(&id, &log, &start);
         let equal_running = self
             .ask(|reply| Message::Reserve {
                 row: row.clone(),
@@ -118,20 +106,7 @@ impl Processes {
             .map_err(ProcessError::TooMany)?;
         let mut launch = start.launch;
         launch.id = crate::RunId::new(id.trim_start_matches("proc_"));
-        let begun = async {
-            options.store.add_process(row).await?;
-            let process = start.backend.spawn(launch).await?;
-            if let (Place::Host, Some(pid)) = (start.backend.place(), process.pid)
-                && let Some(identity) = recover::identify(pid)
-                && let Err(error) = options.store.identify_process(&id, identity).await
-            {
-                // It runs, but nobody would find it again: it must not go on unseen.
-                process.control.end(Ending::Kill).await?;
-                return Err(error.into());
-            }
-            Ok::<_, ProcessError>(process)
-        };
-        let mut process = match begun.await {
+        let mut process = match self.launched(row, &start.backend, launch).await {
             Ok(process) => process,
             Err(error) => {
                 self.tell(Message::NeverRan { id: id.clone() }).await?;
@@ -164,6 +139,46 @@ impl Processes {
             pid,
             equal_running,
         })
+    }
+
+    /// What is written down about a process before it runs.
+    fn row(&self, id: &str, log: &Path, start: &StartProcess) -> ProcessRow {
+        let options = &self.shared.options;
+        ProcessRow {
+            id: id.to_owned(),
+            session: start.session.clone(),
+            // Rows and events outlive what was asked for, and are shown.
+            command: Cleaner::new(options).all(&start.command, &start.command),
+            directory: start.directory.display().to_string(),
+            place: place_name(&start.backend.place()),
+            owner: self.shared.name.clone(),
+            process: None,
+            log: log.display().to_string(),
+            notify: start.notify_on_complete,
+            started_at: options.clock.now().as_duration().as_secs_f64(),
+        }
+    }
+
+    /// Starts a process whose row is written first, and then completed.
+    async fn launched(
+        &self,
+        row: ProcessRow,
+        backend: &Arc<dyn Backend>,
+        launch: Launch,
+    ) -> Result<Process, ProcessError> {
+        let store = &self.shared.options.store;
+        let id = row.id.clone();
+        store.add_process(row).await?;
+        let process = backend.spawn(launch).await?;
+        if let (Place::Host, Some(pid)) = (backend.place(), process.pid)
+            && let Some(identity) = recover::identify(pid)
+            && let Err(error) = store.identify_process(&id, identity).await
+        {
+            // It runs, but nobody would find it again: it must not go on unseen.
+            process.control.end(Ending::Kill).await?;
+            return Err(error.into());
+        }
+        Ok(process)
     }
 
     /// All processes, oldest first.

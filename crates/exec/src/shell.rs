@@ -200,6 +200,14 @@ impl Shell {
         }
     }
 
+    /// How much of its state a command tells.
+    fn told(&self) -> Told {
+        match self.options.backend.place() {
+            Place::Host => Told::Saved,
+            Place::Away { .. } => Told::Whole,
+        }
+    }
+
     async fn run_in(
         &self,
         command: &Command,
@@ -211,7 +219,6 @@ impl Shell {
     ) -> Result<Ran, ExecError> {
         let word = self.unique();
         let input = typed.input.clone();
-        let away = self.options.backend.place() != Place::Host;
         let arguments = Script {
             word: &word,
             from: lease.from.map(|slot| self.file(slot)).as_deref(),
@@ -222,24 +229,10 @@ impl Shell {
             },
             command: &typed.text,
             file: typed.file.as_deref(),
-            told: match away {
-                true => Told::Whole,
-                false => Told::Saved,
-            },
+            told: self.told(),
         }
         .build();
-        let stdin = match command.terminal {
-            // It would be shown.
-            Some(_) if !input.is_empty() && command.input.is_none() => {
-                return Err(ExecError::Io {
-                    what: "typing a password into a terminal".to_owned(),
-                    source: std::io::Error::other("it would be shown there; run it without pty"),
-                });
-            }
-            Some((rows, columns)) => Input::Terminal { rows, columns },
-            None if input.is_empty() && command.input.is_none() => Input::None,
-            None => Input::Pipe,
-        };
+        let stdin = command.stdin(&input)?;
         let process = self.spawn(arguments, stdin, command).await?;
         let mut capture = Capture::new(self.options.output_limit);
         let mut filter = Filter::new(&word);

@@ -1,6 +1,8 @@
 //! One model call, with everything that failover decides done: waiting, other credentials, other
 //! routes, changed requests. The same for the conversation and for helper tasks.
 
+mod taken;
+
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -14,8 +16,8 @@ use crate::classify::{Facts, Fault, Reason, classify};
 use crate::course::{Course, changed};
 use crate::delivered::{Shown, is_open_thought};
 use crate::error::ModelError;
-use crate::failover::{Delivered, Fix, Health, Step, next_step};
-use crate::keys::{KeyError, Keyring};
+use crate::failover::{Delivered, Health, next_step};
+use crate::keys::Keyring;
 use crate::lessons::Learned;
 use crate::model::{Model, Sending};
 use crate::patience::{PatienceSettings, is_reasoning_model, patience};
@@ -24,6 +26,7 @@ use crate::refused::Refused;
 use crate::route::Route;
 use crate::transport::Transport;
 use crate::wire;
+use taken::Taken;
 
 /// Calls models.
 #[derive(Clone)]
@@ -374,100 +377,6 @@ impl Caller {
         }
     }
 
-    /// Does what was decided.
-    async fn take<S: CallSink>(
-        &self,
-        step: Step,
-        course: &mut Course,
-        fault: Fault,
-        sink: &mut S,
-        cancel: &CancellationToken,
-    ) -> Taken {
-        match step {
-            Step::Wait(wait) | Step::Reconnect(wait) => {
-                if matches!(step, Step::Reconnect(_)) {
-                    // What is kept open may lead to a server that is gone.
-                    self.transport.http.forget_connections();
-                }
-                let why = fault.message;
-                sink.event(CallEvent::Waiting { wait, why }).await;
-                // It may be answered differently then.
-                course.refused = None;
-                tokio::select! {
-                    biased;
-                    () = cancel.cancelled() => Taken::Stopped,
-                    () = tokio::time::sleep(wait) => Taken::Again,
-                }
-            }
-            Step::RefreshCredential => {
-                let Some(lease) = course.lease.take() else {
-                    return Taken::Again;
-                };
-                let renewed = tokio::select! {
-                    biased;
-                    () = cancel.cancelled() => return Taken::Stopped,
-                    renewed = self.keys.renew(&lease) => renewed,
-                };
-                match renewed {
-                    Ok(renewed) => course.lease = Some(renewed),
-                    // The renewal has buried it: the next attempt borrows another, or says that there is none.
-                    Err(error @ KeyError::Ended { .. }) => tracing::warn!("{error}"),
-                    Err(error) => {
-                        tracing::warn!("{error}");
-                        course.not_renewed(lease, &error);
-                    }
-                }
-                Taken::Again
-            }
-            Step::NextCredential => {
-                if let Some(lease) = course.lease.take() {
-                    self.keys.set_aside(&lease, &fault);
-                }
-                Taken::Again
-            }
-            Step::NextRoute => {
-                if let Some(lease) = course.lease.take() {
-                    self.keys.set_aside(&lease, &fault);
-                }
-                let from = course.route().label();
-                course.next_route(fault.reason, self.transport.clock.now());
-                let why = format!("{from} failed ({}): {}", fault.reason.word(), fault.message);
-                sink.event(CallEvent::RouteChanged { why }).await;
-                Taken::Again
-            }
-            Step::Fix(Fix::CutWindow(window)) => {
-                course.learn_window(window);
-                Taken::TooLong(fault)
-            }
-            Step::Fix(fix) => {
-                // A body that is too large says nothing about the model.
-                if fault.reason != Reason::PayloadTooLarge {
-                    self.learned.keep(course.route(), fix);
-                }
-                if fix == Fix::OmitTools {
-                    let (route, why) = (course.route().label(), fault.message);
-                    let what = format!("{route} is asked without tools, so it cannot act: {why}");
-                    sink.event(CallEvent::Reduced { what }).await;
-                }
-                Taken::Again
-            }
-            Step::Compact { window } => {
-                if let Some(window) = window {
-                    course.learn_window(window);
-                }
-                Taken::TooLong(fault)
-            }
-            Step::KeepPartial => Taken::Partial,
-            Step::Fail if fault.reason == Reason::Cancelled => Taken::Stopped,
-            Step::Fail => {
-                if let Some(lease) = &course.lease {
-                    self.keys.set_aside(lease, &fault);
-                }
-                Taken::Failed(fault)
-            }
-        }
-    }
-
     fn jitter(&self) -> f64 {
         self.random.below(1_000) as f64 / 1_000.0
     }
@@ -500,13 +409,4 @@ struct Progress {
     /// The answer of the attempt under way.
     answer: Answer,
     shown: Shown,
-}
-
-/// What came of a step.
-enum Taken {
-    Again,
-    Stopped,
-    TooLong(Fault),
-    Partial,
-    Failed(Fault),
 }

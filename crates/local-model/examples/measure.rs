@@ -55,13 +55,10 @@ fn main() -> anyhow::Result<()> {
                     let speaking = start.elapsed().saturating_sub(reading);
                     let worked = processor_time().saturating_sub(read_by);
                     let said = finish.usage.output_tokens.saturating_sub(1);
-                    let line = [
-                        rate(finish.usage.input_tokens, reading),
-                        format!("first text after {:.0} ms", millis(reading)),
-                        rate(said, speaking),
-                        format!("{:.0} for each second of work", each(said, worked)),
-                    ];
-                    report(name, line.join(", "));
+                    let read = rate(finish.usage.input_tokens, reading);
+                    let first = format!("first text after {:.0} ms", millis(reading));
+                    let each = format!("{:.0} for each second of work", each(said, worked));
+                    report(name, [read, first, rate(said, speaking), each].join(", "));
                 }
             }
         }

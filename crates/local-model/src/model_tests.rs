@@ -21,6 +21,34 @@ const HEADS: usize = 4;
 const KV_HEADS: usize = 2;
 const TOKENS: usize = 32;
 
+fn metadata(family: &str, extra: &[(&str, Value)]) -> Vec<(String, Value)> {
+    let number = |count: usize| Value::U32(u32::try_from(count).unwrap());
+    let mut metadata = vec![
+        (
+            "general.architecture".to_owned(),
+            Value::String(family.to_owned()),
+        ),
+        (format!("{family}.block_count"), number(2)),
+        (format!("{family}.context_length"), number(512)),
+        (format!("{family}.embedding_length"), number(WIDTH)),
+        (format!("{family}.attention.head_count"), number(HEADS)),
+        (
+            format!("{family}.attention.head_count_kv"),
+            number(KV_HEADS),
+        ),
+        (
+            format!("{family}.attention.layer_norm_rms_epsilon"),
+            Value::F32(1e-5),
+        ),
+    ];
+    metadata.extend(
+        extra
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone())),
+    );
+    metadata
+}
+
 fn write(path: &Path, family: &str, extra: &[(&str, Value)]) {
     let random = SeededRandom::new(11);
     let mut tensors: Vec<(String, QTensor)> = Vec::new();
@@ -58,30 +86,7 @@ fn write(path: &Path, family: &str, extra: &[(&str, Value)]) {
             add(name("attn_k_norm.weight"), 1, size);
         }
     }
-    let number = |count: usize| Value::U32(u32::try_from(count).unwrap());
-    let mut metadata = vec![
-        (
-            "general.architecture".to_owned(),
-            Value::String(family.to_owned()),
-        ),
-        (format!("{family}.block_count"), number(2)),
-        (format!("{family}.context_length"), number(512)),
-        (format!("{family}.embedding_length"), number(WIDTH)),
-        (format!("{family}.attention.head_count"), number(HEADS)),
-        (
-            format!("{family}.attention.head_count_kv"),
-            number(KV_HEADS),
-        ),
-        (
-            format!("{family}.attention.layer_norm_rms_epsilon"),
-            Value::F32(1e-5),
-        ),
-    ];
-    metadata.extend(
-        extra
-            .iter()
-            .map(|(key, value)| ((*key).to_owned(), value.clone())),
-    );
+    let metadata = metadata(family, extra);
     let metadata: Vec<_> = metadata
         .iter()
         .map(|(key, value)| (key.as_str(), value))

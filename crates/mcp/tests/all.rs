@@ -1,5 +1,10 @@
 //! Tests of the crate from outside, in one program.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test tells one story or walks through one table"
+)]
+
 #[cfg(test)]
 mod suite {
     mod auth;

@@ -44,48 +44,53 @@ const SHELL_START: [&str; 15] = [
     ".inputrc",
 ];
 
+/// Where the system looks for what it starts by itself.
+const PERSISTENT: [&str; 9] = [
+    "/etc/cron",
+    "/etc/crontab",
+    "/etc/systemd",
+    "/etc/init.d",
+    "/etc/rc.local",
+    "/var/spool/cron",
+    "/usr/lib/systemd",
+    "/lib/systemd",
+    "/etc/anacrontab",
+];
+
+/// The same below a home.
+const LOGIN: [&str; 4] = [
+    ".config/systemd",
+    ".config/autostart",
+    "Library/LaunchAgents",
+    "Library/LaunchDaemons",
+];
+
+const SYSTEM: [&str; 12] = [
+    "/etc",
+    "/boot",
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib64",
+    "/sys",
+    "/System",
+    "/Library",
+    "/private/etc",
+    "/private/var/db",
+];
+
 /// What a path is guarded for when it is written.
 pub(crate) fn guards(path: &str, around: &Surroundings) -> Vec<Guard> {
     let mut guards = Vec::new();
     let name = file_name(path);
-    const PERSISTENT: [&str; 9] = [
-        "/etc/cron",
-        "/etc/crontab",
-        "/etc/systemd",
-        "/etc/init.d",
-        "/etc/rc.local",
-        "/var/spool/cron",
-        "/usr/lib/systemd",
-        "/lib/systemd",
-        "/etc/anacrontab",
-    ];
     let below = below_home(path, around);
-    const LOGIN: [&str; 4] = [
-        ".config/systemd",
-        ".config/autostart",
-        "Library/LaunchAgents",
-        "Library/LaunchDaemons",
-    ];
     if PERSISTENT.iter().any(|start| path.starts_with(start))
         || path.starts_with("/Library/Launch")
         || below.is_some_and(|below| LOGIN.iter().any(|place| is_under(below, place)))
     {
         guards.push(Guard::Persistence);
     }
-    const SYSTEM: [&str; 12] = [
-        "/etc",
-        "/boot",
-        "/usr",
-        "/bin",
-        "/sbin",
-        "/lib",
-        "/lib64",
-        "/sys",
-        "/System",
-        "/Library",
-        "/private/etc",
-        "/private/var/db",
-    ];
     let exempt = is_under(path, "/usr/local") || is_under(path, "/usr/src");
     if path == "/" || !exempt && SYSTEM.iter().any(|place| is_under(path, place)) {
         guards.push(Guard::System);

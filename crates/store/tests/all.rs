@@ -1,5 +1,10 @@
 //! One binary for all tests of the store.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test tells one story or walks through one table"
+)]
+
 #[cfg(test)]
 mod suite {
     mod archive;

@@ -1,5 +1,10 @@
 //! Tests of the test kit, and the tests that keep the whole repository tidy.
 
+#![expect(
+    clippy::too_many_lines,
+    reason = "a test tells one story or walks through one table"
+)]
+
 // Marked as test code so that helper functions may unwrap as tests do.
 #[cfg(test)]
 mod suite {

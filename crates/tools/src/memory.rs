@@ -103,6 +103,16 @@ impl MemoryTool {
         request::spec()
     }
 
+    /// Where something is remembered, for the external memory.
+    fn scene(&self, context: &ToolContext) -> Scene {
+        Scene {
+            session: context.session.as_str().to_owned(),
+            directory: context.directory.clone(),
+            surface: self.caller.surface.clone(),
+            user: self.caller.user.clone(),
+        }
+    }
+
     async fn serve(&self, asked: Asked, context: &ToolContext) -> ToolOutcome {
         let target = asked.target()?;
         if !self.services.memory.settings().of(target).enabled {
@@ -118,12 +128,7 @@ impl MemoryTool {
                 *content = redactor.redact_in(Scope::Known, content).into_owned();
             }
         }
-        let scene = Scene {
-            session: context.session.as_str().to_owned(),
-            directory: context.directory.clone(),
-            surface: self.caller.surface.clone(),
-            user: self.caller.user.clone(),
-        };
+        let scene = self.scene(context);
         let change = StagedChange {
             target,
             operations,

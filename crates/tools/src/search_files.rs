@@ -141,16 +141,7 @@ impl SearchFiles {
             true => Again::Fine,
             false => self.shared.seen().search(key),
         };
-        let warning = match again {
-            Again::Warn(times) => Some(format!("this is the same search, {times} times in a row")),
-            Again::Refuse(times) => {
-                return Err(refused_with(json!({
-                    "error": format!("the same search {times} times in a row; go on with what you have"),
-                    "already_searched": times - 1,
-                })));
-            }
-            Again::Fine | Again::Unchanged | Again::StillUnchanged => None,
-        };
+        let warning = repeated(again)?;
         let here = self.shared.directory(context);
         let directory = match name.as_str() {
             "." => root.clone(),
@@ -189,6 +180,20 @@ impl SearchFiles {
         };
         let found = files.search(search).await.map_err(failed)?;
         Ok(text(answer::of(&query, found, warning)))
+    }
+}
+
+/// What is said about a search that was made before.
+fn repeated(again: Again) -> Result<Option<String>, ToolError> {
+    match again {
+        Again::Warn(times) => Ok(Some(format!(
+            "this is the same search, {times} times in a row"
+        ))),
+        Again::Refuse(times) => Err(refused_with(json!({
+            "error": format!("the same search {times} times in a row; go on with what you have"),
+            "already_searched": times - 1,
+        }))),
+        Again::Fine | Again::Unchanged | Again::StillUnchanged => Ok(None),
     }
 }
 

@@ -72,11 +72,8 @@ impl WriteFile {
             .writable("write_file", &name, context, asked.cross_profile)
             .await?;
         let path = place.real.clone();
-        let held = shared
-            .services
-            .registry
-            .hold(vec![path.clone()], &context.cancel)
-            .await;
+        let registry = &shared.services.registry;
+        let held = registry.hold(vec![path.clone()], &context.cancel).await;
         let Some(_held) = held else {
             return Err(ToolError::Cancelled);
         };

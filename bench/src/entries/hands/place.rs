@@ -14,8 +14,8 @@ use hermes_core::{
 use hermes_exec::guidance::Masking;
 use hermes_exec::sandbox::{Helper, Sandbox};
 use hermes_exec::{
-    Granted, LocalBackend, LocalOptions, Processes, ProcessesOptions, Shell, ShellOptions, Startup,
-    WardenProgram,
+    Backend, Granted, LocalBackend, LocalOptions, Processes, ProcessesOptions, Shell, ShellOptions,
+    Startup, WardenProgram,
 };
 use hermes_policy::confine::Surroundings;
 use hermes_policy::{Confinement, Isolation, Mode, Network, Unattended};
@@ -56,98 +56,8 @@ impl Place {
             },
             std::env::split_paths(PATH).collect(),
         ));
-        let backend: Arc<dyn hermes_exec::Backend> = Arc::new(LocalBackend::new(LocalOptions {
-            warden: WardenProgram {
-                program: hermes.to_owned(),
-                arguments: vec!["__warden".to_owned()],
-                grace: Duration::from_millis(500),
-            },
-            scratch: root.join("scratch"),
-            confiner: Some(sandbox.clone()),
-        }));
-        let store = Store::open(Options {
-            path: root.join("hermes.db"),
-            blobs: root.join("blobs"),
-            clock: Arc::new(SystemClock),
-            redactor: RedactorHandle::default(),
-            vfs: None,
-        })?;
-        let environment = [
-            ("PATH", PATH.to_owned()),
-            ("HOME", root.display().to_string()),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .to_vec();
-        let shell = || {
-            Shell::new(ShellOptions {
-                backend: backend.clone(),
-                directory: root.clone(),
-                environment: environment.clone(),
-                startup: Startup::Nothing,
-                output_limit: 50_000,
-                folder: backend.scratch(),
-                ready: None,
-                random: Arc::new(SystemRandom),
-            })
-        };
-        let around = Surroundings {
-            workspace: root.clone(),
-            scratch: root.join("scratch"),
-            temporary: vec![PathBuf::from("/tmp")],
-            writable: Vec::new(),
-            hidden: Vec::new(),
-            home: Some(root.clone()),
-            product_home: root.join("home"),
-        };
-        let confined = move || match confining {
-            Confining::No => Confined::Not("off".to_owned()),
-            Confining::Yes => Confined::By(
-                Arc::new(Confinement::for_workspace(
-                    Mode::WorkspaceWrite,
-                    &around,
-                    Network::On,
-                )),
-                "workspace-write".to_owned(),
-            ),
-        };
-        let guard = Guard::new(
-            guard_settings(),
-            store.clone(),
-            Arc::new(SystemClock),
-            RedactorHandle::default(),
-            Arc::new(Forgetful),
-            None,
-        );
-        let workplace = Workplace {
-            shell: shell(),
-            defined: Defined::default(),
-            outside: shell(),
-            backend: backend.clone(),
-            scratch: backend.scratch(),
-            confinement: LazyConfined::new(Arc::new(confined), Granted::default()),
-            granted: Granted::default(),
-            environment: environment.clone(),
-            processes: Processes::new(ProcessesOptions {
-                store,
-                redactor: RedactorHandle::default(),
-                masking: Masking::default(),
-                clock: Arc::new(SystemClock),
-                random: Arc::new(SystemRandom),
-                logs: root.join("logs"),
-                grace: Duration::from_millis(500),
-            }),
-            behind: Behind::default(),
-            guard: Arc::new(guard),
-            redactor: RedactorHandle::default(),
-            masking: Masking::default(),
-            random: Arc::new(SystemRandom),
-            limits: Limits {
-                usual: Duration::from_secs(60),
-                most: Duration::from_secs(600),
-            },
-            sudo: Sudo::new(None),
-            checkpoints: None,
-        };
+        let backend = backend(hermes, &root, sandbox.clone());
+        let workplace = workplace(&root, &backend, confining)?;
         Ok(Self {
             workplace: Arc::new(workplace),
             context: context(&root)?,
@@ -159,6 +69,116 @@ impl Place {
     pub(super) fn confined_by(&self) -> String {
         self.sandbox.describe()
     }
+}
+
+fn backend(hermes: &Path, root: &Path, sandbox: Arc<Sandbox>) -> Arc<dyn Backend> {
+    Arc::new(LocalBackend::new(LocalOptions {
+        warden: WardenProgram {
+            program: hermes.to_owned(),
+            arguments: vec!["__warden".to_owned()],
+            grace: Duration::from_millis(500),
+        },
+        scratch: root.join("scratch"),
+        confiner: Some(sandbox),
+    }))
+}
+
+fn store(root: &Path) -> anyhow::Result<Store> {
+    Ok(Store::open(Options {
+        path: root.join("hermes.db"),
+        blobs: root.join("blobs"),
+        clock: Arc::new(SystemClock),
+        redactor: RedactorHandle::default(),
+        vfs: None,
+    })?)
+}
+
+/// How commands are confined.
+fn confined(root: &Path, confining: Confining) -> impl Fn() -> Confined + Send + Sync + use<> {
+    let around = Surroundings {
+        workspace: root.to_owned(),
+        scratch: root.join("scratch"),
+        temporary: vec![PathBuf::from("/tmp")],
+        writable: Vec::new(),
+        hidden: Vec::new(),
+        home: Some(root.to_owned()),
+        product_home: root.join("home"),
+    };
+    move || match confining {
+        Confining::No => Confined::Not("off".to_owned()),
+        Confining::Yes => Confined::By(
+            Arc::new(Confinement::for_workspace(
+                Mode::WorkspaceWrite,
+                &around,
+                Network::On,
+            )),
+            "workspace-write".to_owned(),
+        ),
+    }
+}
+
+fn workplace(
+    root: &Path,
+    backend: &Arc<dyn Backend>,
+    confining: Confining,
+) -> anyhow::Result<Workplace> {
+    let store = store(root)?;
+    let environment = [
+        ("PATH", PATH.to_owned()),
+        ("HOME", root.display().to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec();
+    let shell = || {
+        Shell::new(ShellOptions {
+            backend: backend.clone(),
+            directory: root.to_owned(),
+            environment: environment.clone(),
+            startup: Startup::Nothing,
+            output_limit: 50_000,
+            folder: backend.scratch(),
+            ready: None,
+            random: Arc::new(SystemRandom),
+        })
+    };
+    let guard = Guard::new(
+        guard_settings(),
+        store.clone(),
+        Arc::new(SystemClock),
+        RedactorHandle::default(),
+        Arc::new(Forgetful),
+        None,
+    );
+    Ok(Workplace {
+        shell: shell(),
+        defined: Defined::default(),
+        outside: shell(),
+        backend: backend.clone(),
+        scratch: backend.scratch(),
+        confinement: LazyConfined::new(Arc::new(confined(root, confining)), Granted::default()),
+        granted: Granted::default(),
+        environment: environment.clone(),
+        processes: Processes::new(ProcessesOptions {
+            store,
+            redactor: RedactorHandle::default(),
+            masking: Masking::default(),
+            clock: Arc::new(SystemClock),
+            random: Arc::new(SystemRandom),
+            logs: root.join("logs"),
+            grace: Duration::from_millis(500),
+        }),
+        behind: Behind::default(),
+        guard: Arc::new(guard),
+        redactor: RedactorHandle::default(),
+        masking: Masking::default(),
+        random: Arc::new(SystemRandom),
+        limits: Limits {
+            usual: Duration::from_secs(60),
+            most: Duration::from_secs(600),
+        },
+        sudo: Sudo::new(None),
+        checkpoints: None,
+    })
 }
 
 fn guard_settings() -> GuardSettings {

@@ -176,6 +176,7 @@ mod tests {
 
     // AG-29
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table of texts")]
     fn references_are_found_where_they_stand() {
         for (text, expected) in [
             (

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use hermes_core::{
     CallId, Event, FinishReason, Message, Part, Role, ToolCall, TurnEnd, WireProtocol,
 };
-use hermes_llm::Answer;
+use hermes_llm::{Answer, AskedCall};
 use hermes_memory::scrubbed;
 use hermes_store::StoreError;
 
 use super::early::is_announcement;
 use super::{Entry, Step, Turn};
-use crate::batch::present;
+use crate::batch::{Ready, present};
 use crate::repair::{self, Arguments};
 use crate::think;
 
@@ -292,34 +292,70 @@ impl Turn<'_> {
     }
 
     async fn wants_tools(&mut self, answer: Answer) -> Result<Step, StoreError> {
-        let mut asked = Vec::new();
-        let mut truncated = false;
-        let mut broken = false;
-        for call in &answer.calls {
-            let name = repair::tool_name(&call.name, self.toolbox.names());
-            let schema = name
-                .as_deref()
-                .and_then(|name| self.toolbox.get(name))
-                .map(|tool| &tool.spec().parameters);
-            let arguments = repair::arguments(&call.arguments, schema);
-            truncated |= matches!(arguments, Arguments::Truncated);
-            broken |= matches!(arguments, Arguments::Broken);
-            asked.push((call, name, arguments));
-        }
-        if truncated {
+        let asked: Vec<Asked<'_>> = answer.calls.iter().map(|call| self.asked(call)).collect();
+        let is_truncated = |one: &Asked<'_>| matches!(one.arguments, Arguments::Truncated);
+        if asked.iter().any(is_truncated) {
             return Ok(self.cut_in_a_call(answer.usage.output_tokens));
         }
+        let is_broken = |one: &Asked<'_>| matches!(one.arguments, Arguments::Broken);
+        let broken = asked.iter().any(is_broken);
         if broken && self.tries.bad_arguments < MOST_BAD_ARGUMENTS {
             self.tries.bad_arguments += 1;
             self.aside
                 .push(Message::text(Role::User, VALID_JSON).into());
             return Ok(Step::CallModel);
         }
-        let all_unknown = asked.iter().all(|(_, name, _)| name.is_none());
-        let mut calls: Vec<ToolCall> = Vec::new();
-        let mut ready = Vec::new();
-        let mut refused: Vec<(CallId, String, String)> = Vec::new();
-        for (call, name, arguments) in asked {
+        let all_unknown = asked.iter().all(|one| one.name.is_none());
+        let Sorted {
+            calls,
+            ready,
+            refused,
+        } = self.sorted(asked, broken);
+        self.aside.clear();
+        let mut message = self.whole(answer).to_message(calls.clone());
+        if let Some(raw) = &mut message.raw {
+            hermes_llm::wire::patch_calls(raw, &calls);
+        }
+        self.keep_whole(message).await?;
+        for refused in refused {
+            self.keep(refused.into_message()).await?;
+        }
+        if all_unknown {
+            self.tries.bad_names += 1;
+            if self.tries.bad_names >= MOST_BAD_NAMES {
+                return Ok(fail(
+                    "the model keeps asking for tools that do not exist",
+                    "choose another model with `hermes model`",
+                ));
+            }
+        }
+        Ok(Step::RunTools(ready))
+    }
+
+    /// A call with its name and its arguments repaired as far as they can be.
+    fn asked<'a>(&self, call: &'a AskedCall) -> Asked<'a> {
+        let name = repair::tool_name(&call.name, self.toolbox.names());
+        let schema = name
+            .as_deref()
+            .and_then(|name| self.toolbox.get(name))
+            .map(|tool| &tool.spec().parameters);
+        let arguments = repair::arguments(&call.arguments, schema);
+        Asked {
+            call,
+            name,
+            arguments,
+        }
+    }
+
+    /// What can run, and what cannot and why. The same call is not made twice.
+    fn sorted(&self, asked: Vec<Asked<'_>>, broken: bool) -> Sorted {
+        let mut sorted = Sorted::default();
+        for Asked {
+            call,
+            name,
+            arguments,
+        } in asked
+        {
             let shown = name.clone().unwrap_or_else(|| call.name.clone());
             let (value, fault) = match arguments {
                 Arguments::Good(value) => (value, None),
@@ -333,7 +369,8 @@ impl Turn<'_> {
                 name: shown.clone(),
                 arguments: value,
             };
-            let doubled = calls
+            let doubled = sorted
+                .calls
                 .iter()
                 .any(|known| known.name == wanted.name && known.arguments == wanted.arguments);
             if doubled && fault.is_none() {
@@ -351,44 +388,61 @@ impl Turn<'_> {
                     "not run, because another call of the same answer was malformed".to_owned(),
                 ),
                 (true, Ok(meant)) => {
-                    ready.push(meant);
+                    sorted.ready.push(meant);
                     None
                 }
             });
             if let Some(fault) = fault {
-                refused.push((call.id.clone(), shown, fault));
+                sorted.refused.push(Refused {
+                    call: call.id.clone(),
+                    name: shown,
+                    fault,
+                });
             }
-            calls.push(wanted);
+            sorted.calls.push(wanted);
         }
-        self.aside.clear();
-        let mut message = self.whole(answer).to_message(calls.clone());
-        if let Some(raw) = &mut message.raw {
-            hermes_llm::wire::patch_calls(raw, &calls);
+        sorted
+    }
+}
+
+/// A call as the model wrote it, and what can be made of it.
+struct Asked<'a> {
+    call: &'a AskedCall,
+    /// The tool it means, when there is one.
+    name: Option<String>,
+    arguments: Arguments,
+}
+
+/// The calls of an answer.
+#[derive(Default)]
+struct Sorted {
+    /// All of them, as they are kept.
+    calls: Vec<ToolCall>,
+    /// Those that can run.
+    ready: Vec<Ready>,
+    refused: Vec<Refused>,
+}
+
+/// A call that is not run.
+struct Refused {
+    call: CallId,
+    name: String,
+    fault: String,
+}
+
+impl Refused {
+    /// What the model gets to read instead of a result.
+    fn into_message(self) -> Message {
+        Message {
+            role: Role::Tool,
+            parts: vec![Part::ToolResult {
+                call: self.call,
+                name: self.name,
+                content: format!("[TOOL_ERROR] {}", self.fault),
+                failed: true,
+            }],
+            raw: None,
         }
-        self.keep_whole(message).await?;
-        for (call, name, fault) in refused {
-            self.keep(Message {
-                role: Role::Tool,
-                parts: vec![Part::ToolResult {
-                    call,
-                    name,
-                    content: format!("[TOOL_ERROR] {fault}"),
-                    failed: true,
-                }],
-                raw: None,
-            })
-            .await?;
-        }
-        if all_unknown {
-            self.tries.bad_names += 1;
-            if self.tries.bad_names >= MOST_BAD_NAMES {
-                return Ok(fail(
-                    "the model keeps asking for tools that do not exist",
-                    "choose another model with `hermes model`",
-                ));
-            }
-        }
-        Ok(Step::RunTools(ready))
     }
 }
 

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::stream::{self, StreamExt};
-use hermes_core::{CallId, Event, Message, Notice, Origin, Part, Role, ToolContext, TurnEnd};
-use hermes_secrets::Scope;
+use hermes_core::{
+    CallId, Event, Message, Notice, Origin, Part, Role, ToolContext, ToolOutcome, TurnEnd,
+};
+use hermes_secrets::{Redactor, Scope};
 use hermes_store::StoreError;
 
 use super::{Step, Turn};
 use crate::batch::guard::Verdict;
 use crate::batch::plan::{self, MOST_AT_ONCE};
-use crate::batch::present::{self, Sizes, Spill};
+use crate::batch::present::{self, Shown, Sizes, Spill};
 use crate::batch::{Ready, run};
 use crate::host::Host;
 use crate::prompt::Project;
@@ -40,7 +42,11 @@ impl Turn<'_> {
                 .spill
                 .join(self.around.spec.id.as_str()),
         );
-        let mut left = sizes.batch;
+        let mut room = Room {
+            left: sizes.batch,
+            sizes,
+            spill,
+        };
         let mut halted = None;
         let mut done = 0;
         while done < batch.len() {
@@ -49,64 +55,9 @@ impl Turn<'_> {
             done += plan::next(&batch, start, &self.around.spec.directory);
             let segment: Vec<usize> = (start..done).collect();
             let mut outcomes = self.run_segment(&batch, &segment).await;
-            for (_, outcome) in &mut outcomes {
-                // Words in place of pictures are as little ours as the pictures are.
-                if let Ok(result) = outcome
-                    && !result.media.is_empty()
-                {
-                    let (text, media) = (take(&mut result.content), take(&mut result.media));
-                    (result.content, result.media) = self.seen(text, media).await;
-                }
-            }
-            let redactor = self.around.services.redactor.snapshot();
-            let failures: Vec<bool> = outcomes
-                .iter()
-                .map(|(_, outcome)| present::reports_failure(outcome))
-                .collect();
-            let mut shown: Vec<_> = outcomes
-                .drain(..)
-                .map(|(index, outcome)| {
-                    let handling = batch[index].tool.handling();
-                    // What is read piece by piece has limits of its own; a copy in a file would be read again.
-                    let limit = match batch[index].call.name.as_str() {
-                        READS_PIECES => handling.max_chars,
-                        _ => handling.max_chars.min(sizes.result),
-                    };
-                    let name = &batch[index].call.name;
-                    let shown =
-                        present::show(outcome, name, handling.untrusted, limit, &redactor, &spill);
-                    (index, shown)
-                })
-                .collect();
-            let mut contents: Vec<_> = shown.iter().map(|(_, shown)| shown.clone()).collect();
-            present::fit_batch(&mut contents, left, &spill);
-            let mut results = Vec::with_capacity(shown.len());
-            let shown_with = shown.iter_mut().zip(contents).zip(failures);
-            for (((index, slot), content), failed) in shown_with {
-                *slot = content;
-                // The end of it said so, and was cut off.
-                slot.failed |= failed && !present::says_failed(&slot.content);
-                if let Some(text) = slot.suspicion() {
-                    self.say(Event::Notice { text }).await;
-                }
-                slot.close();
-                left = left.saturating_sub(slot.content.len());
-                let ready = &batch[*index];
-                let effect = ready.tool.spec().effect;
-                match self
-                    .guard
-                    .finished(&ready.call, effect, failed, &slot.content)
-                {
-                    Verdict::Fine => {}
-                    Verdict::Warn(words) => slot.content.push_str(&format!("\n\n[Note: {words}.]")),
-                    Verdict::Halt(stop) => {
-                        slot.content = stop.result(&slot.content);
-                        halted = Some(stop.message);
-                    }
-                }
-                slot.content.push_str(&self.hints_for(ready));
-                results.push(result(ready, slot));
-            }
+            self.see(&mut outcomes).await;
+            let results;
+            (results, halted) = self.results(&batch, outcomes, &mut room).await;
             self.keep_results(results).await?;
             if self.around.cancel.is_cancelled() || halted.is_some() {
                 break;
@@ -134,11 +85,7 @@ impl Turn<'_> {
     }
 
     /// Runs the calls of one segment side by side; outcomes come in the order of the calls.
-    async fn run_segment(
-        &self,
-        batch: &[Ready],
-        segment: &[usize],
-    ) -> Vec<(usize, hermes_core::ToolOutcome)> {
+    async fn run_segment(&self, batch: &[Ready], segment: &[usize]) -> Vec<(usize, ToolOutcome)> {
         let host = &Arc::new(self.host());
         // One alone has its own deadline, which may be longer.
         let together = self.around.services.side_by_side;
@@ -162,6 +109,61 @@ impl Turn<'_> {
             .await;
         outcomes.sort_by_key(|(index, _)| *index);
         outcomes
+    }
+
+    /// Puts words in the place of pictures, where the model cannot see them.
+    async fn see(&self, outcomes: &mut [(usize, ToolOutcome)]) {
+        for (_, outcome) in outcomes {
+            // Words in place of pictures are as little ours as the pictures are.
+            if let Ok(result) = outcome
+                && !result.media.is_empty()
+            {
+                let (text, media) = (take(&mut result.content), take(&mut result.media));
+                (result.content, result.media) = self.seen(text, media).await;
+            }
+        }
+    }
+
+    /// The results of a segment, and why the turn ends if one of them ends it.
+    async fn results(
+        &mut self,
+        batch: &[Ready],
+        outcomes: Vec<(usize, ToolOutcome)>,
+        room: &mut Room,
+    ) -> (Vec<(Message, Event)>, Option<String>) {
+        let redactor = self.around.services.redactor.snapshot();
+        let mut halted = None;
+        let mut results = Vec::with_capacity(outcomes.len());
+        for Fitted {
+            index,
+            mut shown,
+            failed,
+        } in room.fitted(batch, outcomes, &redactor)
+        {
+            // The end of it said so, and was cut off.
+            shown.failed |= failed && !present::says_failed(&shown.content);
+            if let Some(text) = shown.suspicion() {
+                self.say(Event::Notice { text }).await;
+            }
+            shown.close();
+            room.left = room.left.saturating_sub(shown.content.len());
+            let ready = &batch[index];
+            let effect = ready.tool.spec().effect;
+            match self
+                .guard
+                .finished(&ready.call, effect, failed, &shown.content)
+            {
+                Verdict::Fine => {}
+                Verdict::Warn(words) => shown.content.push_str(&format!("\n\n[Note: {words}.]")),
+                Verdict::Halt(stop) => {
+                    shown.content = stop.result(&shown.content);
+                    halted = Some(stop.message);
+                }
+            }
+            shown.content.push_str(&self.hints_for(ready));
+            results.push(result(ready, &shown));
+        }
+        (results, halted)
     }
 
     /// The session behind calls.
@@ -252,12 +254,66 @@ impl Turn<'_> {
                 _ => None,
             })
             .collect();
-        let shown = present::Shown::failure(&format!("[TOOL_ERROR] not started: {why}"));
+        let shown = Shown::failure(&format!("[TOOL_ERROR] not started: {why}"));
         let unstarted = batch
             .iter()
             .filter(|ready| !answered.contains(&ready.call.id));
         let results = unstarted.map(|ready| result(ready, &shown)).collect();
         self.keep_results(results).await
+    }
+}
+
+/// The room that the results of one batch have.
+struct Room {
+    sizes: Sizes,
+    /// What is left of it for all results to come, in characters.
+    left: usize,
+    spill: Spill,
+}
+
+/// A result that fits in its room.
+struct Fitted {
+    /// The place of its call in the batch.
+    index: usize,
+    shown: Shown,
+    /// Whether all of it said that it failed.
+    failed: bool,
+}
+
+impl Room {
+    /// What the model sees of the outcomes of a segment: each within its own limit, and all within what is left.
+    fn fitted(
+        &self,
+        batch: &[Ready],
+        outcomes: Vec<(usize, ToolOutcome)>,
+        redactor: &Redactor,
+    ) -> Vec<Fitted> {
+        let mut calls = Vec::with_capacity(outcomes.len());
+        let mut shown = Vec::with_capacity(outcomes.len());
+        for (index, outcome) in outcomes {
+            calls.push((index, present::reports_failure(&outcome)));
+            let ready = &batch[index];
+            let handling = ready.tool.handling();
+            let name = &ready.call.name;
+            // What is read piece by piece has limits of its own; a copy in a file would be read again.
+            let limit = match name.as_str() {
+                READS_PIECES => handling.max_chars,
+                _ => handling.max_chars.min(self.sizes.result),
+            };
+            let untrusted = handling.untrusted;
+            let spill = &self.spill;
+            shown.push(present::show(
+                outcome, name, untrusted, limit, redactor, spill,
+            ));
+        }
+        present::fit_batch(&mut shown, self.left, &self.spill);
+        let fitted = calls.into_iter().zip(shown);
+        let fitted = fitted.map(|((index, failed), shown)| Fitted {
+            index,
+            shown,
+            failed,
+        });
+        fitted.collect()
     }
 }
 
@@ -307,7 +363,7 @@ fn summary(content: &str) -> String {
 }
 
 /// A result as it is kept, and as it is told.
-fn result(ready: &Ready, shown: &present::Shown) -> (Message, Event) {
+fn result(ready: &Ready, shown: &Shown) -> (Message, Event) {
     let result = Part::ToolResult {
         call: ready.call.id.clone(),
         name: ready.asked.clone(),

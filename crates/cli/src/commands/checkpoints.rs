@@ -1,6 +1,6 @@
 //! `hermes checkpoints`: snapshots of directories, taken before the agent changed something in them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hermes_config::{Config, Variable};
@@ -39,17 +39,41 @@ pub(crate) fn run(args: CheckpointsArgs, context: &Context, output: &mut Output)
     let directory = context.directory().unwrap_or_default();
     let runtime = super::chat::runtime()?;
     runtime.block_on(async {
+        let store = Store {
+            checkpoints: &checkpoints,
+            config,
+            directory: &directory,
+            zone: context.zone(),
+        };
+        store.carry_out(command, output).await?;
+        checkpoints.close().await;
+        Ok(())
+    })
+}
+
+/// The checkpoints, as commands see them.
+struct Store<'a> {
+    checkpoints: &'a Arc<Checkpoints>,
+    config: &'a Config,
+    /// The directory that is meant.
+    directory: &'a Path,
+    zone: &'a TimeZone,
+}
+
+impl Store<'_> {
+    async fn carry_out(&self, command: CheckpointsCommand, output: &mut Output) -> Outcome {
+        let checkpoints = self.checkpoints;
         let cancel = CancellationToken::new();
         match command {
             CheckpointsCommand::Status { json } => {
-                status(&checkpoints, config, json, context.zone(), output).await?;
+                status(checkpoints, self.config, json, self.zone, output).await?;
             }
             CheckpointsCommand::List { json } => {
-                let snapshots = checkpoints.list(&directory, &cancel).await?;
-                list(&snapshots, json, context.zone(), output)?;
+                let snapshots = checkpoints.list(self.directory, &cancel).await?;
+                list(&snapshots, json, self.zone, output)?;
             }
             CheckpointsCommand::Diff { which } => {
-                let diff = checkpoints.diff(&directory, &which, &cancel).await?;
+                let diff = checkpoints.diff(self.directory, &which, &cancel).await?;
                 output.line(diff.trim_end())?;
             }
             CheckpointsCommand::Restore { which, file, yes } => {
@@ -58,7 +82,7 @@ pub(crate) fn run(args: CheckpointsArgs, context: &Context, output: &mut Output)
                 }
                 let file = file.as_deref();
                 let restored = checkpoints
-                    .restore(&directory, &which, file, &cancel)
+                    .restore(self.directory, &which, file, &cancel)
                     .await?;
                 output.line(told(&restored))?;
             }
@@ -81,9 +105,8 @@ pub(crate) fn run(args: CheckpointsArgs, context: &Context, output: &mut Output)
                 output.line(format!("removed {count} older stores"))?;
             }
         }
-        checkpoints.close().await;
         Ok(())
-    })
+    }
 }
 
 async fn status(

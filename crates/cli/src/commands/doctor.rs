@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermes_config::{Home, Loaded, Variable};
+use hermes_config::{Config, Home, Loaded, Variable};
 use hermes_core::{FailureKind, Random, SystemRandom};
 use hermes_exec::{Growing, Place};
 use hermes_skills::hub::condition;
@@ -84,28 +84,7 @@ fn findings(context: &Context) -> Vec<Finding> {
         return found;
     };
     let config = Arc::new(loaded.config.clone());
-    let guarded = Arc::new(sandbox(&Trusted::new(context, &config, home)));
-    let random: Arc<dyn Random> = Arc::new(SystemRandom);
-    found.push(
-        match backend(
-            context,
-            &config,
-            home,
-            &guarded,
-            &random,
-            Growing::default(),
-            Growing::default(),
-        ) {
-            Ok(backend) => good(
-                "commands",
-                match backend.place() {
-                    Place::Host => "run on this machine".to_owned(),
-                    Place::Away { kind, label } => format!("run elsewhere, by {kind}: {label}"),
-                },
-            ),
-            Err(error) => bad("commands", error.to_string()),
-        },
-    );
+    found.push(commands(context, &config, home));
     found.push(match confined(context, &config, home) {
         Confined::By(_, words) => good("sandbox", words),
         Confined::Not(why) => Finding {
@@ -129,6 +108,23 @@ fn findings(context: &Context) -> Vec<Finding> {
         });
     }
     found
+}
+
+/// Where commands run.
+fn commands(context: &Context, config: &Arc<Config>, home: &Home) -> Finding {
+    let guarded = Arc::new(sandbox(&Trusted::new(context, config, home)));
+    let random: Arc<dyn Random> = Arc::new(SystemRandom);
+    let (sources, offers) = (Growing::default(), Growing::default());
+    match backend(context, config, home, &guarded, &random, sources, offers) {
+        Ok(backend) => good(
+            "commands",
+            match backend.place() {
+                Place::Host => "run on this machine".to_owned(),
+                Place::Away { kind, label } => format!("run elsewhere, by {kind}: {label}"),
+            },
+        ),
+        Err(error) => bad("commands", error.to_string()),
+    }
 }
 
 /// What was installed from elsewhere, and whether GitHub knows us.

@@ -77,21 +77,7 @@ impl Hands {
         here: bool,
     ) -> Workplace {
         let granted = self.grants.of(session);
-        let terminal = &self.config.terminal;
-        let directory = match (terminal.cwd.as_str(), here) {
-            ("" | "." | "auto" | "cwd", true) => directory.to_owned(),
-            (named, true) => directory.join(expanded(named, self.user.home.as_deref())),
-            (_, false) => {
-                let ours = [directory, self.home.path()].into_iter();
-                let here: Vec<&Path> = ours.chain(self.user.home.as_deref()).collect();
-                directory_there(terminal, &here)
-            }
-        };
-        let startup = match (&terminal.shell_init_files[..], terminal.auto_source_bashrc) {
-            ([], true) => Startup::Login,
-            ([], false) => Startup::Nothing,
-            (files, _) => Startup::Files(files.to_vec()),
-        };
+        let directory = self.first_directory(directory, here);
         let scratch = match here {
             true => {
                 let name = format!("session-{:016x}", self.random.next_u64());
@@ -107,73 +93,33 @@ impl Hands {
             here,
             begun: OnceLock::new(),
         };
-        let environment: Vec<(String, String)> = match here {
-            true => {
-                let ours = ("HERMES_SESSION_ID".to_owned(), session.as_str().to_owned());
-                self.environment.iter().cloned().chain([ours]).collect()
-            }
-            false => self.passed_through.clone(),
-        };
-        let shell = |startup, folder, ready| {
+        let environment = self.environment_of(session, here);
+        let ready = here.then(|| self.ready(backend, &scratch));
+        let shell = |folder| {
             Shell::new(ShellOptions {
                 backend: backend.clone(),
                 directory: directory.clone(),
                 environment: environment.clone(),
-                startup,
+                startup: self.startup(),
                 output_limit: self.config.tool_output.max_bytes as usize,
                 folder,
-                ready,
+                ready: ready.clone(),
                 random: self.random.clone(),
             })
             .granting(granted.clone())
         };
-        let own_home = self.own_home().map(|home| ("home", home));
-        let needed: Vec<(&str, PathBuf)> = match here {
-            true => own_home
-                .into_iter()
-                .chain([("temporary", scratch.clone())])
-                .collect(),
-            false => Vec::new(),
-        };
-        let dens = here.then(|| {
-            let make = || Arc::new(Dens::new(backend.scratch()));
-            self.dens.get_or_init(make).clone()
-        });
-        let ready = dens.map(|dens| -> Ready {
-            let own = scratch.clone();
-            Arc::new(move || {
-                dens.hold();
-                if let Err(error) = places::make_private(&own) {
-                    tracing::warn!(%error, path = %own.display(), "a directory could not be made");
-                }
-            })
-        });
         Workplace {
-            shell: shell(startup.clone(), scratch.clone(), ready.clone()),
+            shell: shell(scratch.clone()),
             // Beside the directories of sessions, where no confined command can write.
-            outside: shell(startup, backend.scratch(), ready.clone()),
+            outside: shell(backend.scratch()),
             backend: backend.clone(),
-            scratch,
             defined: Defined::default(),
             confinement: LazyConfined::new(
-                Arc::new(move || {
-                    // What is mounted has to be there.
-                    if let Some(ready) = &ready {
-                        ready();
-                    }
-                    for (what, place) in &needed {
-                        if let Err(error) = places::make_private(place) {
-                            let place = place.display();
-                            return Confined::Refused(format!(
-                                "the {what} directory of commands, {place}, cannot be made: {error}"
-                            ));
-                        }
-                    }
-                    confine.find()
-                }),
+                confining(confine, self.needed(&scratch, here), ready),
                 granted.clone(),
             ),
-            environment: environment.clone(),
+            scratch,
+            environment,
             granted,
             processes: self.processes.clone(),
             behind: Behind::default(),
@@ -185,6 +131,64 @@ impl Hands {
             sudo: Sudo::new(self.sudo_password()).patience(self.config.approvals.timeout),
             checkpoints: self.checkpoints.clone().filter(|_| here),
         }
+    }
+
+    /// Where the first command starts.
+    fn first_directory(&self, directory: &Path, here: bool) -> PathBuf {
+        let terminal = &self.config.terminal;
+        match (terminal.cwd.as_str(), here) {
+            ("" | "." | "auto" | "cwd", true) => directory.to_owned(),
+            (named, true) => directory.join(expanded(named, self.user.home.as_deref())),
+            (_, false) => {
+                let ours = [directory, self.home.path()].into_iter();
+                let here: Vec<&Path> = ours.chain(self.user.home.as_deref()).collect();
+                directory_there(terminal, &here)
+            }
+        }
+    }
+
+    fn startup(&self) -> Startup {
+        let terminal = &self.config.terminal;
+        match (&terminal.shell_init_files[..], terminal.auto_source_bashrc) {
+            ([], true) => Startup::Login,
+            ([], false) => Startup::Nothing,
+            (files, _) => Startup::Files(files.to_vec()),
+        }
+    }
+
+    fn environment_of(&self, session: &SessionId, here: bool) -> Vec<(String, String)> {
+        match here {
+            true => {
+                let ours = ("HERMES_SESSION_ID".to_owned(), session.as_str().to_owned());
+                self.environment.iter().cloned().chain([ours]).collect()
+            }
+            false => self.passed_through.clone(),
+        }
+    }
+
+    /// The directories that must be there before a command is confined, and what they are.
+    fn needed(&self, scratch: &Path, here: bool) -> Vec<(&'static str, PathBuf)> {
+        let own_home = self.own_home().map(|home| ("home", home));
+        match here {
+            true => own_home
+                .into_iter()
+                .chain([("temporary", scratch.to_owned())])
+                .collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Makes the directory of a session on this machine.
+    fn ready(&self, backend: &Arc<dyn Backend>, scratch: &Path) -> Ready {
+        let make = || Arc::new(Dens::new(backend.scratch()));
+        let dens = self.dens.get_or_init(make).clone();
+        let own = scratch.to_owned();
+        Arc::new(move || {
+            dens.hold();
+            if let Err(error) = places::make_private(&own) {
+                tracing::warn!(%error, path = %own.display(), "a directory could not be made");
+            }
+        })
     }
 
     /// The directories a session's confinement is made from.
@@ -223,6 +227,29 @@ impl Hands {
             .build()
             .ok()
     }
+}
+
+/// Finds out how commands are confined, when what that needs is there.
+fn confining(
+    confine: places::Confine,
+    needed: Vec<(&'static str, PathBuf)>,
+    ready: Option<Ready>,
+) -> Arc<dyn Fn() -> Confined + Send + Sync> {
+    Arc::new(move || {
+        // What is mounted has to be there.
+        if let Some(ready) = &ready {
+            ready();
+        }
+        for (what, place) in &needed {
+            if let Err(error) = places::make_private(place) {
+                let place = place.display();
+                return Confined::Refused(format!(
+                    "the {what} directory of commands, {place}, cannot be made: {error}"
+                ));
+            }
+        }
+        confine.find()
+    })
 }
 
 pub(super) fn expanded(path: &str, user_home: Option<&Path>) -> PathBuf {

@@ -119,24 +119,16 @@ pub(super) async fn follow(id: String, process: Process, log: PathBuf, owner: Ow
     }
     let text = decoder.finish();
     if !text.is_empty() {
-        owner
-            .tell(Message::Output {
-                id: id.clone(),
-                text,
-            })
-            .await;
+        let id = id.clone();
+        owner.tell(Message::Output { id, text }).await;
     }
     let exit = match ended {
         Some(ended) => ended,
         None => exit.await,
     };
     log.close().await;
-    owner
-        .tell(Message::Exited {
-            id,
-            exit: exit.ok(),
-        })
-        .await;
+    let exit = exit.ok();
+    owner.tell(Message::Exited { id, exit }).await;
 }
 
 /// The file with the newest output, and one with what came before it.

@@ -10,7 +10,7 @@ use hermes_secrets::Secret;
 
 use crate::capture::Captured;
 use crate::follow::Ended;
-use crate::{Backend, Place};
+use crate::{Backend, ExecError, Input, Place};
 
 /// What a shell needs.
 pub struct ShellOptions {
@@ -64,6 +64,22 @@ pub struct Command {
     pub sudo_password: Option<Secret>,
     /// What it may touch.
     pub confinement: Option<Arc<Confinement>>,
+}
+
+impl Command {
+    /// What its standard input is, when this is typed besides.
+    pub(super) fn stdin(&self, typed: &[u8]) -> Result<Input, ExecError> {
+        match self.terminal {
+            // It would be shown.
+            Some(_) if !typed.is_empty() && self.input.is_none() => Err(ExecError::Io {
+                what: "typing a password into a terminal".to_owned(),
+                source: std::io::Error::other("it would be shown there; run it without pty"),
+            }),
+            Some((rows, columns)) => Ok(Input::Terminal { rows, columns }),
+            None if typed.is_empty() && self.input.is_none() => Ok(Input::None),
+            None => Ok(Input::Pipe),
+        }
+    }
 }
 
 /// How a command ended.

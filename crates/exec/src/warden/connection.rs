@@ -269,48 +269,7 @@ impl Connection {
                 number,
                 pid,
                 started,
-            } => {
-                let Some(starting) = self.starting.remove(&number) else {
-                    return;
-                };
-                let screen = match starting.stdio {
-                    Stdio::Terminal { .. } => self.inbox.files.pop_front(),
-                    Stdio::Pipes | Stdio::Apart | Stdio::Cell => None,
-                };
-                let key = RunKey {
-                    marker: starting.marker,
-                    root: pid,
-                    started,
-                };
-                let pid = match &self.keeper {
-                    Keeper::Child(_) => key.root,
-                    Keeper::Warden { run, within, .. } => match within {
-                        Within::Nest => key.root,
-                        // Ids inside mean nothing out here, and a cell has one run.
-                        Within::Cell => run.root,
-                    },
-                };
-                let (tell, exit) = oneshot::channel();
-                self.running.insert(number, (key.clone(), tell));
-                if starting
-                    .reply
-                    .send(Ok(Started {
-                        key: key.clone(),
-                        pid,
-                        screen,
-                        exit,
-                    }))
-                    .is_err()
-                {
-                    // The caller gave up meanwhile, so nobody would ever end it.
-                    let (reply, _) = oneshot::channel();
-                    self.ask(Ask::End {
-                        run: key,
-                        kill: true,
-                        reply,
-                    });
-                }
-            }
+            } => self.started(number, pid, started),
             Report::Refused { number, errno } => {
                 if let Some(starting) = self.starting.remove(&number) {
                     let failed = io::Error::from_raw_os_error(errno);
@@ -341,6 +300,47 @@ impl Connection {
                     let _ = reply.send(());
                 }
             }
+        }
+    }
+
+    /// Hands a run that has begun to whoever asked for it.
+    fn started(&mut self, number: u64, pid: i32, started: u64) {
+        let Some(starting) = self.starting.remove(&number) else {
+            return;
+        };
+        let screen = match starting.stdio {
+            Stdio::Terminal { .. } => self.inbox.files.pop_front(),
+            Stdio::Pipes | Stdio::Apart | Stdio::Cell => None,
+        };
+        let key = RunKey {
+            marker: starting.marker,
+            root: pid,
+            started,
+        };
+        let pid = match &self.keeper {
+            Keeper::Child(_) => key.root,
+            Keeper::Warden { run, within, .. } => match within {
+                Within::Nest => key.root,
+                // Ids inside mean nothing out here, and a cell has one run.
+                Within::Cell => run.root,
+            },
+        };
+        let (tell, exit) = oneshot::channel();
+        self.running.insert(number, (key.clone(), tell));
+        let started = Ok(Started {
+            key: key.clone(),
+            pid,
+            screen,
+            exit,
+        });
+        if starting.reply.send(started).is_err() {
+            // The caller gave up meanwhile, so nobody would ever end it.
+            let (reply, _) = oneshot::channel();
+            self.ask(Ask::End {
+                run: key,
+                kill: true,
+                reply,
+            });
         }
     }
 }

@@ -167,6 +167,22 @@ impl Serving<'_> {
         Ok((has(&socket), has(&signals)))
     }
 
+    /// The command of a run; on a terminal it is started by ourselves, from the inside.
+    fn command(&self, argv: &[String], stdio: Stdio) -> Command {
+        let mut command = match stdio {
+            Stdio::Pipes | Stdio::Apart | Stdio::Cell => {
+                Command::new(argv.first().map_or("", String::as_str))
+            }
+            Stdio::Terminal { .. } => {
+                let mut command = Command::new(OURSELVES);
+                command.args(self.launcher).args(argv.first());
+                command
+            }
+        };
+        command.args(argv.iter().skip(1));
+        command
+    }
+
     fn answer(&mut self, request: Request, inbox: &mut Inbox) -> io::Result<()> {
         match request {
             Request::Start {
@@ -180,17 +196,7 @@ impl Serving<'_> {
                     .files
                     .drain(..stdio.files().min(inbox.files.len()))
                     .collect();
-                let mut command = match stdio {
-                    Stdio::Pipes | Stdio::Apart | Stdio::Cell => {
-                        Command::new(argv.first().map_or("", String::as_str))
-                    }
-                    Stdio::Terminal { .. } => {
-                        let mut command = Command::new(OURSELVES);
-                        command.args(self.launcher).args(argv.first());
-                        command
-                    }
-                };
-                command.args(argv.iter().skip(1));
+                let mut command = self.command(&argv, stdio);
                 let badge = environment
                     .iter()
                     .find(|(name, _)| name == MARKER)
@@ -295,14 +301,12 @@ impl Serving<'_> {
                 });
             }
         };
-        if !left {
-            if let Some(lingering) = self.lingering.take() {
-                let behind = Behind {
-                    left,
-                    cut_off: lingering.asked && !self.stopped,
-                };
-                self.tell(lingering.over, behind)?;
-            }
+        if !left && let Some(lingering) = self.lingering.take() {
+            let behind = Behind {
+                left,
+                cut_off: lingering.asked && !self.stopped,
+            };
+            self.tell(lingering.over, behind)?;
         }
         for over in ended {
             if left && self.kind == Kind::Cell {

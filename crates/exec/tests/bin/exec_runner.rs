@@ -3,7 +3,7 @@
 //! `foreground` passes on what the command says; `background` prints the process's name and waits.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use hermes_exec::{
     StartProcess, Startup, WardenProgram,
 };
 use hermes_secrets::RedactorHandle;
-use hermes_store::{Options, Store};
+use hermes_store::{Options, Store, StoreError};
 use tokio_util::sync::CancellationToken;
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
@@ -25,6 +25,24 @@ fn main() -> Outcome {
         .enable_all()
         .build()?
         .block_on(run())
+}
+
+fn processes(folder: &Path) -> Result<Processes, StoreError> {
+    Ok(Processes::new(ProcessesOptions {
+        store: Store::open(Options {
+            path: folder.join("hermes.db"),
+            blobs: folder.join("blobs"),
+            clock: Arc::new(SystemClock),
+            redactor: RedactorHandle::default(),
+            vfs: None,
+        })?,
+        redactor: RedactorHandle::default(),
+        masking: hermes_exec::guidance::Masking::default(),
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+        logs: folder.join("logs"),
+        grace: Duration::from_secs(1),
+    }))
 }
 
 async fn run() -> Outcome {
@@ -65,21 +83,7 @@ async fn run() -> Outcome {
             .await?;
         return Ok(());
     }
-    let processes = Processes::new(ProcessesOptions {
-        store: Store::open(Options {
-            path: folder.join("hermes.db"),
-            blobs: folder.join("blobs"),
-            clock: Arc::new(SystemClock),
-            redactor: RedactorHandle::default(),
-            vfs: None,
-        })?,
-        redactor: RedactorHandle::default(),
-        masking: hermes_exec::guidance::Masking::default(),
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-        logs: folder.join("logs"),
-        grace: Duration::from_secs(1),
-    });
+    let processes = processes(&folder)?;
     let launch = shell.background(&command).await?;
     let started = processes
         .start(StartProcess {

@@ -19,6 +19,7 @@ use hermes_exec::{
 use hermes_http::{AddressPolicy, ClientBuilder, ClientSettings};
 use tokio::io::AsyncReadExt;
 
+#[expect(clippy::too_many_lines, reason = "one arm for each backend")]
 fn config(warden: &str, arguments: &[String]) -> Result<BackendConfig, Box<dyn Error>> {
     match arguments {
         [kind, port, user, key, known_hosts, sockets] if kind == "ssh" => {

@@ -137,6 +137,14 @@ impl Case {
         std::fs::remove_dir(self.here.join("real")).unwrap();
     }
 
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one reading after the other in one folder"
+    )]
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one reading after the other in one folder"
+    )]
     async fn reads(&self) {
         let odd = "it's odd\n$name -é";
         let bytes: Vec<u8> = (0..=255).chain([0, 10, 13, 10]).collect();

@@ -119,27 +119,38 @@ pub(super) async fn token(exchange: &Exchange<'_>, identity: &Entra) -> Result<M
             client,
             otherwise,
         } => {
-            let error = match managed(exchange, service, client.as_deref()).await {
-                Ok(minted) => return Ok(minted),
-                Err(error) => error,
-            };
-            let looked = match otherwise {
-                Some(az) => match printed(exchange, az).await {
-                    Ok(minted) => return Ok(minted),
-                    Err(_) => {
-                        "Azure's credentials were looked for in variables, at the identity service of \
-                         this machine and in the sign-in of az"
-                    }
-                },
-                None => {
-                    "Azure's credentials were looked for in variables and at the identity service of \
-                     this machine"
-                }
-            };
-            Err(error.of_machine(looked, WITHOUT_IDENTITY))
+            let client = client.as_deref();
+            of_machine(exchange, service, client, otherwise.as_ref()).await
         }
         Entra::CommandLine(program) => printed(exchange, program).await,
     }
+}
+
+/// A token for the identity of the machine, or for whoever signed in on it.
+async fn of_machine(
+    exchange: &Exchange<'_>,
+    service: &ManagedService,
+    client: Option<&str>,
+    otherwise: Option<&Program>,
+) -> Result<Minted, MintError> {
+    let error = match managed(exchange, service, client).await {
+        Ok(minted) => return Ok(minted),
+        Err(error) => error,
+    };
+    let looked = match otherwise {
+        Some(az) => match printed(exchange, az).await {
+            Ok(minted) => return Ok(minted),
+            Err(_) => {
+                "Azure's credentials were looked for in variables, at the identity service of \
+                 this machine and in the sign-in of az"
+            }
+        },
+        None => {
+            "Azure's credentials were looked for in variables and at the identity service of \
+             this machine"
+        }
+    };
+    Err(error.of_machine(looked, WITHOUT_IDENTITY))
 }
 
 /// The token of a machine or an app.

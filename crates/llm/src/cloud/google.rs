@@ -157,22 +157,30 @@ fn is_project(name: &str) -> bool {
     !name.is_empty() && name.len() <= 64 && name.bytes().all(fits)
 }
 
-async fn of_file(exchange: &Exchange<'_>, file: &Path) -> Result<Minted, MintError> {
-    let wrong = |why: &str| MintError::File {
+fn wrong(file: &Path, why: &str) -> MintError {
+    MintError::File {
         file: file.to_owned(),
         why: why.to_owned(),
-    };
+    }
+}
+
+/// What a file of credentials says.
+async fn account(file: &Path) -> Result<Account, MintError> {
     let text = read(file).await?;
     // The parser's words are left out, they may quote a key.
-    let parsed: Account =
-        serde_json::from_str(&text).map_err(|_| wrong("it is not a file of Google credentials"))?;
+    serde_json::from_str(&text).map_err(|_| wrong(file, "it is not a file of Google credentials"))
+}
+
+async fn of_file(exchange: &Exchange<'_>, file: &Path) -> Result<Minted, MintError> {
+    let account = account(file).await?;
+    let wrong = |why: &str| wrong(file, why);
     let address = |said: Option<String>| {
         Url::parse(said.as_deref().unwrap_or(TOKEN_URL))
             .ok()
             .filter(is_private)
             .ok_or_else(|| wrong("its token_uri is not an https address"))
     };
-    match parsed {
+    match account {
         Account::Service {
             client_email,
             private_key,

@@ -125,15 +125,43 @@ struct Task {
     home: Home,
 }
 
+/// What a renewal is made from.
+struct Due {
+    /// The token that is traded for new ones.
+    old: String,
+    flow: Flow,
+    /// Whether an earlier renewal was begun and not ended.
+    cut_off: bool,
+}
+
 impl Task {
+    /// What a renewal is made from, unless there cannot be one.
+    fn due(&self, row: Option<&Row>) -> Result<Due, KeyError> {
+        // A token that was refused is void; sending it again would only raise suspicion.
+        if row.is_some_and(|row| Standing::read(row).is_dead()) {
+            return Err(self.ended("the provider refused it before"));
+        }
+        let not_renewable = || KeyError::NotRenewable {
+            label: self.label.clone(),
+        };
+        let old = row.and_then(|row| row::text(row, "refresh_token"));
+        let old = old.ok_or_else(not_renewable)?.to_owned();
+        let flow = row.and_then(|row| flow_of(row, &self.flow));
+        Ok(Due {
+            old,
+            flow: flow.ok_or_else(not_renewable)?,
+            cut_off: row.is_some_and(|row| row.contains_key(BEGUN)),
+        })
+    }
+
     /// Under the lock: look whether somebody else did it, else do it.
     async fn renew(&self) -> Renewed {
         let (file, home) = (self.shared.parts.file.clone(), self.home);
         let mut open = blocking(&self.label, move || Ok(file.open(home)?)).await?;
         let (provider, id) = (&self.key.0, &self.key.1);
         let row = open.document.row(provider, id);
-        let token = |name| row.and_then(|row| row::text(row, name)).map(str::to_owned);
-        let Some(access) = token("access_token") else {
+        let access = row.and_then(|row| row::text(row, "access_token"));
+        let Some(access) = access.map(str::to_owned) else {
             return Err(self.ended("it was removed"));
         };
         if !self.used.matches(&access) {
@@ -141,20 +169,7 @@ impl Task {
             self.remember().await?;
             return self.secret(access);
         }
-        // A token that was refused is void; sending it again would only raise suspicion.
-        if row.is_some_and(|row| Standing::read(row).is_dead()) {
-            return Err(self.ended("the provider refused it before"));
-        }
-        let Some(old) = token("refresh_token") else {
-            return Err(KeyError::NotRenewable {
-                label: self.label.clone(),
-            });
-        };
-        let flow = row.and_then(|row| flow_of(row, &self.flow));
-        let flow = flow.ok_or_else(|| KeyError::NotRenewable {
-            label: self.label.clone(),
-        })?;
-        let cut_off = row.is_some_and(|row| row.contains_key(BEGUN));
+        let Due { old, flow, cut_off } = self.due(row)?;
         let now = self.shared.now();
         // Written before anything is sent: what cannot be kept must not be asked for.
         for row in same_grant(&mut open, provider, &old) {

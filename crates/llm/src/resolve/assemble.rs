@@ -15,7 +15,7 @@ use super::server::{self, Entry, Kind, Server};
 use super::wanted::{Said, Wanted};
 use super::{Credential, Request, Resolved, dress, key, naming, protocol};
 use crate::embedded;
-use crate::metadata::{self, Facts, WindowQuery};
+use crate::metadata::{self, WindowQuery};
 use crate::profile::AuthStyle;
 use crate::quirks::Quirks;
 use crate::route::{Address, Endpoint, Limits, Route, SetPatience, Why, WindowSource, readable};
@@ -23,25 +23,44 @@ use crate::route::{Address, Endpoint, Limits, Route, SetPatience, Why, WindowSou
 /// Builds the route.
 pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, ResolveError> {
     let server = serving(request, &wanted)?;
-    let named = model(&wanted, &server)?;
-    let spelled = naming::spell(&server, &named.value);
-    let mut why = vec![
-        explain("provider", &server.id, &server.from),
-        explain("model", &spelled, &named.from),
-    ];
-    if server.profile.auth == AuthStyle::Embedded {
-        return of_file(request, &wanted, server, spelled, why);
+    let said = model(&wanted, &server)?;
+    let spelled = naming::spell(&server, &said.value);
+    let named = Named {
+        why: vec![
+            explain("provider", &server.id, &server.from),
+            explain("model", &spelled, &said.from),
+        ],
+        model: spelled,
+        server,
+    };
+    if named.server.profile.auth == AuthStyle::Embedded {
+        return of_file(request, &wanted, named);
     }
-    let mut base = address::find(request, &wanted, &server)?;
-    let signed = !dress::guarded(request) && key::signs(request, &wanted, &server, &base);
-    let choice = protocol::choose(&wanted, &server, &base, &spelled, signed)?;
-    let model = naming::finish(spelled, choice.protocol);
+    of_address(request, &wanted, named)
+}
+
+/// Who is asked, for which model, and why.
+struct Named<'a> {
+    server: Server<'a>,
+    model: String,
+    why: Vec<Why>,
+}
+
+fn of_address(
+    request: &Request<'_>,
+    wanted: &Wanted,
+    mut named: Named<'_>,
+) -> Result<Resolved, ResolveError> {
+    let mut base = address::find(request, wanted, &named.server)?;
+    let signed = !dress::guarded(request) && key::signs(request, wanted, &named.server, &base);
+    let choice = protocol::choose(wanted, &named.server, &base, &named.model, signed)?;
+    named.model = naming::finish(named.model, choice.protocol);
     let query = base.take_query();
     let dressed = dress::dress(
         request,
-        &wanted,
-        &server,
-        &model,
+        wanted,
+        &named.server,
+        &named.model,
         &base.url,
         choice.protocol,
     )?;
@@ -49,15 +68,13 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
         style: &dressed.auth,
         variables: &dressed.key_env,
     };
-    let opened = key::open(request, &wanted, &server, &base, &lock)?;
-    let limits = limits(
-        request,
-        &wanted,
-        &server,
-        &model,
-        Some(&base),
-        dressed.max_tokens,
-    );
+    let opened = key::open(request, wanted, &named.server, &base, &lock)?;
+    let limits = limits(request, wanted, &named, Some(&base), dressed.max_tokens);
+    let Named {
+        server,
+        model,
+        mut why,
+    } = named;
     why.push(explain("address", &shown(&base.url), &base.from));
     why.push(explain("protocol", word(choice.protocol), &choice.from));
     if let Some((masked, from)) = &opened.why {
@@ -85,11 +102,7 @@ pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, R
         quirks: Arc::new(dressed.quirks),
         why,
     };
-    if let Some(lists) = request.lists
-        && let Some(facts) = lists.facts(&route.provider, &asked_at, &route.model)
-    {
-        consult(facts, &mut route);
-    }
+    consult(request, &asked_at, &mut route);
     Ok(Resolved {
         route,
         key: opened.credential,
@@ -188,19 +201,26 @@ fn model_file(request: &Request<'_>, model: &str) -> Result<Option<PathBuf>, Res
 fn of_file(
     request: &Request<'_>,
     wanted: &Wanted,
-    server: Server<'_>,
-    model: String,
-    mut why: Vec<Why>,
+    named: Named<'_>,
 ) -> Result<Resolved, ResolveError> {
-    let (file, from, usual_output) = match model_file(request, &model)? {
+    let (file, from, usual_output) = match model_file(request, &named.model)? {
         Some(file) => (file, "the model's name", None),
         None => {
             let pulled = request.embedded.ok_or(ResolveError::NoModelFile)?;
             // The small model seldom finds an end by itself; what others can say is for them to know.
-            (pulled.to_owned(), "the home", server.profile.max_tokens)
+            (
+                pulled.to_owned(),
+                "the home",
+                named.server.profile.max_tokens,
+            )
         }
     };
-    let mut limits = limits(request, wanted, &server, &model, None, usual_output);
+    let mut limits = limits(request, wanted, &named, None, usual_output);
+    let Named {
+        server,
+        model,
+        mut why,
+    } = named;
     // Whatever the settings say: the engine holds no more than this.
     if let Some(window) = embedded::window_of(&file)
         && (limits.window_from > WindowSource::File || limits.window > window)
@@ -229,7 +249,13 @@ fn of_file(
 
 /// Puts in what the provider's own list says about the model. A server nearby may have another window today, and
 /// is asked itself.
-fn consult(facts: Facts, route: &mut Route) {
+fn consult(request: &Request<'_>, asked_at: &str, route: &mut Route) {
+    let Some(lists) = request.lists else {
+        return;
+    };
+    let Some(facts) = lists.facts(&route.provider, asked_at, &route.model) else {
+        return;
+    };
     route.price = facts.price;
     if let Some(window) = facts.window
         && route.limits.window_from > WindowSource::Endpoint
@@ -242,11 +268,11 @@ fn consult(facts: Facts, route: &mut Route) {
 fn limits(
     request: &Request<'_>,
     wanted: &Wanted,
-    server: &Server<'_>,
-    model: &str,
+    named: &Named<'_>,
     base: Option<&Base>,
     usual_output: Option<u32>,
 ) -> Limits {
+    let (server, model) = (&named.server, named.model.as_str());
     let entry = server.settings.as_ref();
     let of_model = entry
         .and_then(|entry| about_model(entry, model))

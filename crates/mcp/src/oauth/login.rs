@@ -107,17 +107,7 @@ impl OAuth {
         cancel: &CancellationToken,
     ) -> Result<Visit, OAuthError> {
         let parts = self.parts();
-        let asked = match asked.resource_metadata {
-            Some(_) => asked.clone(),
-            None => {
-                let heard = self.probe().await;
-                Challenge {
-                    resource_metadata: heard.resource_metadata,
-                    scope: asked.scope.clone().or(heard.scope),
-                    error: asked.error.clone(),
-                }
-            }
-        };
+        let asked = self.completed(asked).await;
         let found = discover(&parts.http, &parts.settings.url, &asked).await?;
         if found.metadata.lacks_pkce() {
             return Err(OAuthError::NoPkce);
@@ -171,6 +161,19 @@ impl OAuth {
         self.keep(&tokens, Some(&client), &found.metadata).await?;
         let left = tokens.left(parts.clock.now());
         Ok(Visit::SignedIn(LoggedIn::of(&tokens, left)))
+    }
+
+    /// What the server asks for, which it may have said only in part.
+    async fn completed(&self, asked: &Challenge) -> Challenge {
+        if asked.resource_metadata.is_some() {
+            return asked.clone();
+        }
+        let heard = self.probe().await;
+        Challenge {
+            resource_metadata: heard.resource_metadata,
+            scope: asked.scope.clone().or(heard.scope),
+            error: asked.error.clone(),
+        }
     }
 
     /// How the server refuses somebody it does not know. What cannot be learned is looked up elsewhere.

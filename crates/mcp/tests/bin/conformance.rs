@@ -130,9 +130,9 @@ fn around() -> hermes_policy::Surroundings {
     }
 }
 
-async fn run(entry: McpServer, home: &Path) -> Result<(), Box<dyn Error>> {
+fn fleet(home: &Path) -> Fleet {
     let redactor = RedactorHandle::default();
-    let fleet = Fleet::new(Surroundings {
+    Fleet::new(Surroundings {
         policy: RecoveryPolicy::default(),
         backend: Arc::new(LocalBackend::new(LocalOptions {
             // Nothing is started here.
@@ -177,7 +177,11 @@ async fn run(entry: McpServer, home: &Path) -> Result<(), Box<dyn Error>> {
         sampler: None,
         reserved: Vec::new(),
         blocked: Vec::new(),
-    });
+    })
+}
+
+async fn run(entry: McpServer, home: &Path) -> Result<(), Box<dyn Error>> {
+    let fleet = fleet(home);
     fleet.apply([Server::new("s", entry)]).await;
     fleet.discovered(CONNECT).await;
     let handle = fleet.handle("s").ok_or("there is no server")?;

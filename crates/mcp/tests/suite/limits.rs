@@ -261,8 +261,8 @@ pub(crate) async fn flooding(streams: bool) -> (String, JoinSet<()>) {
     (format!("http://127.0.0.1:{port}/mcp"), running)
 }
 
-/// Answers one request; `None` when there is none.
-async fn serve(stream: &mut BufReader<TcpStream>, streams: bool) -> std::io::Result<Option<()>> {
+/// The first line of a request, and what it says; `None` when there is none.
+async fn asked(stream: &mut BufReader<TcpStream>) -> std::io::Result<Option<(String, Json)>> {
     let (mut length, mut first) = (0, String::new());
     loop {
         let mut line = String::new();
@@ -282,7 +282,15 @@ async fn serve(stream: &mut BufReader<TcpStream>, streams: bool) -> std::io::Res
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
-    let message: Json = serde_json::from_slice(&body).unwrap_or_default();
+    let message = serde_json::from_slice(&body).unwrap_or_default();
+    Ok(Some((first, message)))
+}
+
+/// Answers one request; `None` when there is none.
+async fn serve(stream: &mut BufReader<TcpStream>, streams: bool) -> std::io::Result<Option<()>> {
+    let Some((first, message)) = asked(stream).await? else {
+        return Ok(None);
+    };
     let empty = |status: &str| format!("HTTP/1.1 {status}\r\ncontent-length: 0\r\n\r\n");
     if !first.starts_with("post") {
         stream.write_all(empty("405 No").as_bytes()).await?;

@@ -52,6 +52,36 @@ impl Resolver<'_> {
             self.texts(&option_values(argv, options));
             known = true;
         }
+        self.carried(name, argv, given);
+        match name {
+            "start-stop-daemon" => self.daemon(argv, given),
+            "perf" | "rr" => self.recorded(argv, given),
+            "hyperfine" => self.measured(argv),
+            "watchexec" => {
+                let text = joined(wrappers::operands_of("wefidsoWE", WATCH_LONG, argv), 0);
+                self.text(&text, given.span, Input::Nothing);
+            }
+            "cargo" if argv.iter().any(|field| field.text == "watch") => {
+                self.texts(&option_values(argv, &["-s", "--shell"]));
+            }
+            "direnv" if argv.get(1).is_some_and(|field| field.text == "exec") => {
+                let inner = argv.get(3..).unwrap_or_default().to_vec();
+                self.run(inner, wrapped(given));
+            }
+            "ansible" => self.ansible(argv, given),
+            "pssh" | "parallel-ssh" | "pdsh" | "clush" => {
+                let words = wrappers::operands_of("hHlptOoexXwgRufM", HOSTS_LONG, argv);
+                self.away(&joined(words, 0), given);
+            }
+            "hg" => self.mercurial(argv),
+            _ if TERMINALS.contains(&name) => self.window(argv, given),
+            _ => return self.console(name, argv, given) || known,
+        }
+        true
+    }
+
+    /// Looks through what options say of programs that are known for something else.
+    fn carried(&mut self, name: &str, argv: &[Field], given: &Given) {
         match name {
             "ssh" | "scp" | "sftp" | "sshfs" | "autossh" => {
                 for setting in option_values(argv, &["-o"]) {
@@ -92,31 +122,6 @@ impl Resolver<'_> {
             }
             _ => {}
         }
-        match name {
-            "start-stop-daemon" => self.daemon(argv, given),
-            "perf" | "rr" => self.recorded(argv, given),
-            "hyperfine" => self.measured(argv),
-            "watchexec" => {
-                let text = joined(wrappers::operands_of("wefidsoWE", WATCH_LONG, argv), 0);
-                self.text(&text, given.span, Input::Nothing);
-            }
-            "cargo" if argv.iter().any(|field| field.text == "watch") => {
-                self.texts(&option_values(argv, &["-s", "--shell"]));
-            }
-            "direnv" if argv.get(1).is_some_and(|field| field.text == "exec") => {
-                let inner = argv.get(3..).unwrap_or_default().to_vec();
-                self.run(inner, wrapped(given));
-            }
-            "ansible" => self.ansible(argv, given),
-            "pssh" | "parallel-ssh" | "pdsh" | "clush" => {
-                let words = wrappers::operands_of("hHlptOoexXwgRufM", HOSTS_LONG, argv);
-                self.away(&joined(words, 0), given);
-            }
-            "hg" => self.mercurial(argv),
-            _ if TERMINALS.contains(&name) => self.window(argv, given),
-            _ => return self.console(name, argv, given) || known,
-        }
-        true
     }
 
     pub(super) fn texts(&mut self, values: &[Field]) {

@@ -118,6 +118,26 @@ pub(crate) struct ReferenceSession {
     declared: Option<String>,
 }
 
+const INSERT: &str = "INSERT INTO sessions (id, source, user_id, session_key, chat_id, chat_type, thread_id, \
+       display_name, title, model, model_config, system_prompt_hash, cwd, git_branch, git_repo_root, \
+       started_at, ended_at, end_reason, last_active_at, archived, rewind_count, message_count, \
+       tool_call_count, api_call_count, input_tokens, output_tokens, cache_read_tokens, \
+       cache_write_tokens, reasoning_tokens, billing_provider, billing_base_url, billing_mode, \
+       estimated_cost_usd, actual_cost_usd, cost_status, cost_source, pricing_version, extra, import_id) \
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
+       ?, ?, ?, ?, ?, ?, ?, ?)";
+
+fn usage(columns: &mut Columns) -> Usage {
+    let mut tokens = |name| columns.count(name).unwrap_or(0);
+    Usage {
+        input_tokens: tokens("input_tokens"),
+        output_tokens: tokens("output_tokens"),
+        cache_read_tokens: tokens("cache_read_tokens"),
+        cache_write_tokens: tokens("cache_write_tokens"),
+        reasoning_tokens: tokens("reasoning_tokens"),
+    }
+}
+
 impl ReferenceSession {
     /// Sorts columns by name. `messages` is left out.
     pub(crate) fn from_columns(columns: Map<String, Json>) -> Result<Self, StoreError> {
@@ -130,14 +150,7 @@ impl ReferenceSession {
             detail: error.to_string(),
         })?;
         let (model_config, marker) = model_config(&mut columns);
-        let mut tokens = |name| columns.count(name).unwrap_or(0);
-        let usage = Usage {
-            input_tokens: tokens("input_tokens"),
-            output_tokens: tokens("output_tokens"),
-            cache_read_tokens: tokens("cache_read_tokens"),
-            cache_write_tokens: tokens("cache_write_tokens"),
-            reasoning_tokens: tokens("reasoning_tokens"),
-        };
+        let usage = usage(&mut columns);
         Ok(Self {
             id,
             source: columns
@@ -206,16 +219,7 @@ impl ReferenceSession {
             .transpose()?;
         let started_at = self.started_at.or(self.last_active).unwrap_or(0.0);
         connection
-            .prepare_cached(
-                "INSERT INTO sessions (id, source, user_id, session_key, chat_id, chat_type, thread_id, \
-                   display_name, title, model, model_config, system_prompt_hash, cwd, git_branch, git_repo_root, \
-                   started_at, ended_at, end_reason, last_active_at, archived, rewind_count, message_count, \
-                   tool_call_count, api_call_count, input_tokens, output_tokens, cache_read_tokens, \
-                   cache_write_tokens, reasoning_tokens, billing_provider, billing_base_url, billing_mode, \
-                   estimated_cost_usd, actual_cost_usd, cost_status, cost_source, pricing_version, extra, import_id) \
-                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, \
-                   ?, ?, ?, ?, ?, ?, ?, ?)",
-            )?
+            .prepare_cached(INSERT)?
             .execute(rusqlite::params![
                 self.id.as_str(),
                 self.source,

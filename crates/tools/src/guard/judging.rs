@@ -11,13 +11,9 @@ use super::action::{Action, Kind};
 use crate::workplace::Workplace;
 
 impl Guard {
-    pub(super) async fn judged(
-        &self,
-        action: &Action<'_>,
-        place: &Workplace,
-        context: &ToolContext,
-    ) -> Judgement {
-        let around = Surroundings {
+    /// What an action is judged by besides its text.
+    fn around(&self, place: &Workplace) -> Surroundings {
+        Surroundings {
             home: self.settings.home.clone(),
             product_home: self.settings.product_home.clone(),
             cwd: place.directory().display().to_string(),
@@ -27,7 +23,16 @@ impl Guard {
                 Place::Away { kind: "ssh", .. } => Isolation::None,
                 Place::Away { .. } => self.settings.isolation,
             },
-        };
+        }
+    }
+
+    pub(super) async fn judged(
+        &self,
+        action: &Action<'_>,
+        place: &Workplace,
+        context: &ToolContext,
+    ) -> Judgement {
+        let around = self.around(place);
         match action.kind {
             Kind::Command => {
                 let judgement = match around.isolation {

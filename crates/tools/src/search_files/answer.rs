@@ -10,54 +10,77 @@ use super::{Output, Query, Reader, Target};
 /// From this many matches on, one text takes less room than a list.
 const GROUPED_FROM: usize = 5;
 
+/// What of the matches is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listing {
+    Files,
+    Counts,
+    Lines,
+}
+
+impl Listing {
+    fn of(query: &Query) -> Self {
+        match (query.asked.target == Target::Files, query.asked.output_mode) {
+            (true, _) | (false, Output::FilesOnly) => Self::Files,
+            (false, Output::Count) => Self::Counts,
+            (false, Output::Content) => Self::Lines,
+        }
+    }
+
+    /// Puts a page of them into the answer; how many it has, and how many there are.
+    fn put(
+        self,
+        query: &Query,
+        found: &SearchFound,
+        out: &mut Map<String, Json>,
+    ) -> (usize, usize) {
+        let window = found.files.iter().skip(query.asked.offset);
+        let window = window.take(query.limit());
+        let mut put = |name: &str, value: Json| out.insert(name.to_owned(), value);
+        match self {
+            Self::Counts => {
+                let counted: Map<String, Json> = window
+                    .clone()
+                    .map(|file| (name(query, &file.path), json!(file.count)))
+                    .collect();
+                put("counts", Json::Object(counted));
+            }
+            Self::Files => {
+                let files = window.clone().map(|file| name(query, &file.path));
+                put("files", json!(files.collect::<Vec<String>>()));
+            }
+            Self::Lines => {
+                let matches = &found.lines;
+                if matches.len() < GROUPED_FROM {
+                    put("matches", listed(query, matches));
+                } else {
+                    put(
+                        "matches_format",
+                        json!("path, then line:text for matches and line-text around them"),
+                    );
+                    put(
+                        "matches_text",
+                        json!(masked(query, &grouped(query, matches))),
+                    );
+                }
+                return (matches.len(), found.total);
+            }
+        }
+        (window.count(), found.files.len())
+    }
+}
+
 /// The answer to a search.
 pub(super) fn of(query: &Query, found: SearchFound, warning: Option<String>) -> String {
-    let lists_files =
-        query.asked.target == Target::Files || query.asked.output_mode == Output::FilesOnly;
-    let counts = query.asked.output_mode == Output::Count && !lists_files;
-    let total = if lists_files {
-        found.files.len()
-    } else {
-        found.total
+    let listing = Listing::of(query);
+    let total = match listing {
+        Listing::Files => found.files.len(),
+        Listing::Counts | Listing::Lines => found.total,
     };
     let mut out = Map::new();
+    out.insert("total_count".to_owned(), json!(total));
+    let (shown, all) = listing.put(query, &found, &mut out);
     let mut put = |name: &str, value: Json| out.insert(name.to_owned(), value);
-    put("total_count", json!(total));
-    let (shown, all) = if lists_files || counts {
-        let window = || {
-            found
-                .files
-                .iter()
-                .skip(query.asked.offset)
-                .take(query.limit())
-        };
-        if counts {
-            let counted: Map<String, Json> = window()
-                .map(|file| (name(query, &file.path), json!(file.count)))
-                .collect();
-            put("counts", Json::Object(counted));
-        } else {
-            let files: Vec<String> = window().map(|file| name(query, &file.path)).collect();
-            put("files", json!(files));
-        }
-        (window().count(), found.files.len())
-    } else {
-        let matches = &found.lines;
-        let shown = matches.len();
-        if shown < GROUPED_FROM {
-            put("matches", listed(query, matches));
-        } else {
-            put(
-                "matches_format",
-                json!("path, then line:text for matches and line-text around them"),
-            );
-            put(
-                "matches_text",
-                json!(masked(query, &grouped(query, matches))),
-            );
-        }
-        (shown, found.total)
-    };
     let next = query.asked.offset + shown;
     let more = next < all && shown > 0;
     if more || found.incomplete {

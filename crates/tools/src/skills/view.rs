@@ -207,21 +207,24 @@ impl SkillView {
         add("setup_help", help.map(Json::from));
         let note = captured.failed.clone().or_else(|| ready.note());
         add("setup_note", note.map(Json::from));
-        let hint = (needed && !missing.is_empty() && !self.caller.may_ask).then(|| {
-            let commands: Vec<String> = missing
-                .iter()
-                .map(|name| format!("hermes config set {name}"))
-                .collect();
-            format!(
-                "Keys are not asked for in a chat. The user sets them on the machine: {}",
-                commands.join("; ")
-            )
-        });
+        let in_chat = needed && !missing.is_empty() && !self.caller.may_ask;
+        let hint = in_chat.then(|| set_on_the_machine(&missing));
         add("gateway_setup_hint", hint.map(Json::from));
         add("compatibility", skill.compatibility.clone().map(Json::from));
         add("metadata", skill.metadata.clone());
         answer
     }
+}
+
+fn set_on_the_machine(missing: &[String]) -> String {
+    let commands: Vec<String> = missing
+        .iter()
+        .map(|name| format!("hermes config set {name}"))
+        .collect();
+    format!(
+        "Keys are not asked for in a chat. The user sets them on the machine: {}",
+        commands.join("; ")
+    )
 }
 
 fn refused(error: &ViewError) -> Json {

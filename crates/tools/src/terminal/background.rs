@@ -1,7 +1,7 @@
 //! A command that is started and followed behind the conversation.
 
 use hermes_core::{ToolContext, ToolOutcome};
-use hermes_exec::ProcessError;
+use hermes_exec::{ProcessError, StartedProcess};
 use serde_json::{Map, Value as Json};
 
 use super::{Asked, failed, unable};
@@ -31,13 +31,7 @@ pub(super) async fn start(
         place.before_change(asked.workdir.as_deref(), context).await;
     }
     let pty = asked.pty && !asked.command.contains(NEEDS_A_PIPE);
-    // A watched process tells enough; both would tell its end twice.
-    let watch_ignored = asked.notify_on_complete && !asked.watch_patterns.is_empty();
-    let watch = match context.lasting && !watch_ignored {
-        true => asked.watch_patterns.clone(),
-        false => Vec::new(),
-    };
-    let notify = asked.notify_on_complete && context.lasting;
+    let telling = Telling::of(&asked, context);
     let wanted = Wanted {
         command: asked.command,
         directory: match &asked.workdir {
@@ -46,44 +40,18 @@ pub(super) async fn start(
         },
         workdir: asked.workdir,
         on_terminal: pty,
-        notify,
-        watch: watch.clone(),
+        notify: telling.end,
+        watch: telling.lines.clone(),
     };
     let started = match place.start_behind(wanted, confined, context).await {
         Ok(started) => started,
         Err(ProcessError::Exec(error)) => return Ok(unable(&error)),
         Err(error) => return Ok(failed("error", &error.to_string())),
     };
-    let mut answer = Map::new();
+    let mut answer = begun(started, cleared.note);
     let mut add = |name: &str, value: Json| answer.insert(name.to_owned(), value);
-    add("output", "started in the background".into());
-    add("session_id", started.id.into());
-    add("pid", started.pid.map_or(Json::Null, Json::from));
-    add("exit_code", 0.into());
-    add("error", Json::Null);
-    if let Some(note) = &cleared.note {
-        add("approval", note.as_str().into());
-    }
-    if let Some(equal) = started.equal_running {
-        add(
-            "hint",
-            format!("the same command runs here already as {equal}; end one of them if that was not meant").into(),
-        );
-    }
-    if notify {
-        add("notify_on_complete", true.into());
-    }
-    if !watch.is_empty() {
-        add("watch_patterns", watch.into());
-    }
-    if watch_ignored {
-        add("watch_patterns_ignored", true.into());
-    }
-    if !context.lasting && (asked.notify_on_complete || !asked.watch_patterns.is_empty()) {
-        add(
-            "notify_unsupported",
-            "this run ends with its answer and hears of nothing later; use process(action=\"wait\")".into(),
-        );
+    for (name, value) in telling.words() {
+        add(name, value);
     }
     if asked.pty && !pty {
         add(
@@ -94,4 +62,74 @@ pub(super) async fn start(
     add("backend", place.place().into());
     add("sandbox", confined.words().into());
     Ok(text(Json::Object(answer).to_string()))
+}
+
+/// What the model is told of a process that was started.
+fn begun(started: StartedProcess, note: Option<String>) -> Map<String, Json> {
+    let mut answer = Map::new();
+    let mut add = |name: &str, value: Json| answer.insert(name.to_owned(), value);
+    add("output", "started in the background".into());
+    add("session_id", started.id.into());
+    add("pid", started.pid.map_or(Json::Null, Json::from));
+    add("exit_code", 0.into());
+    add("error", Json::Null);
+    if let Some(note) = note {
+        add("approval", note.into());
+    }
+    if let Some(equal) = started.equal_running {
+        add(
+            "hint",
+            format!("the same command runs here already as {equal}; end one of them if that was not meant").into(),
+        );
+    }
+    answer
+}
+
+/// What will be told of a process.
+struct Telling {
+    /// Whether its end is.
+    end: bool,
+    /// Lines with one of these are.
+    lines: Vec<String>,
+    /// Whether lines were asked for besides the end.
+    too_much: bool,
+    /// Whether something was asked for that this run will not hear.
+    unheard: bool,
+}
+
+impl Telling {
+    fn of(asked: &Asked, context: &ToolContext) -> Self {
+        let (end, lines) = (asked.notify_on_complete, &asked.watch_patterns);
+        // A watched process tells enough; both would tell its end twice.
+        let too_much = end && !lines.is_empty();
+        Self {
+            end: end && context.lasting,
+            lines: match context.lasting && !too_much {
+                true => lines.clone(),
+                false => Vec::new(),
+            },
+            too_much,
+            unheard: !context.lasting && (end || !lines.is_empty()),
+        }
+    }
+
+    fn words(self) -> Vec<(&'static str, Json)> {
+        let mut words: Vec<(&'static str, Json)> = Vec::new();
+        if self.end {
+            words.push(("notify_on_complete", true.into()));
+        }
+        if !self.lines.is_empty() {
+            words.push(("watch_patterns", self.lines.into()));
+        }
+        if self.too_much {
+            words.push(("watch_patterns_ignored", true.into()));
+        }
+        if self.unheard {
+            words.push((
+                "notify_unsupported",
+                "this run ends with its answer and hears of nothing later; use process(action=\"wait\")".into(),
+            ));
+        }
+        words
+    }
 }

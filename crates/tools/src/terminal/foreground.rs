@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hermes_core::{ToolContext, ToolOutcome};
 use hermes_exec::guidance::{exit_code_note, foreground_refusal, foreground_timeout};
-use hermes_exec::{Command, Ended, Finished, Shell, strip_ansi};
+use hermes_exec::{Command, Ended, ExecError, Finished, Shell, strip_ansi};
 use serde_json::{Map, Value as Json, json};
 use tokio::sync::mpsc;
 
@@ -53,22 +53,19 @@ pub(super) async fn run(
     if cleared.changes_files {
         place.before_change(asked.workdir.as_deref(), context).await;
     }
-    let inside = confined.confinement().is_some();
     // No sandbox lets `sudo` gain rights, and a function made inside would only read what was typed.
-    let mut password = match inside {
+    let mut password = match confined.confinement().is_some() {
         true => Password::None,
         false => sudo::password(place, &asked.command, context).await,
     };
-    let command = |password: &Password| Command {
-        text: asked.command.clone(),
-        workdir: asked.workdir.clone(),
+    let attempt = Attempt {
+        place,
+        confined,
+        asked: &asked,
         timeout,
-        input: None,
-        terminal: asked.pty.then_some(TERMINAL),
-        sudo_password: password.secret(),
-        confinement: confined.confinement(),
+        context,
     };
-    let ran = follow(place, &place.shell, command(&password), context).await;
+    let ran = attempt.inside(&password).await;
     if cleared.defines {
         place.defined.outdate();
     }
@@ -76,44 +73,95 @@ pub(super) async fn run(
         Ok(finished) => finished,
         Err(error) => return Ok(unable(&error)),
     };
-    let mut kept_inside = None;
-    let (finished, outside) = match refused(&first, confined) {
-        None => (first, false),
-        Some(line) => {
-            // The sandbox said no; a person may let it out, once for each command.
-            let action = Action::outside("terminal", &asked.command, &line);
-            match place.guard.clear(&action, place, context).await {
-                Clearance::Cleared(_) => {
-                    password = sudo::password(place, &asked.command, context).await;
-                    let here = place.directory().display().to_string();
-                    let freed = Command {
-                        workdir: Some(asked.workdir.clone().unwrap_or(here)),
-                        confinement: None,
-                        ..command(&password)
-                    };
-                    match follow(place, &place.outside, freed, context).await {
-                        Ok(finished) => (finished, true),
-                        Err(error) => return Ok(unable(&error)),
-                    }
-                }
-                Clearance::Refused(why) => {
-                    kept_inside = Some(why);
-                    (first, false)
-                }
-            }
-        }
+    let outcome = match attempt.freed(first, &mut password).await {
+        Ok(outcome) => outcome,
+        Err(error) => return Ok(unable(&error)),
     };
-    let sandbox = match outside {
-        true => LET_OUT,
-        false => confined.words(),
-    };
+    let (finished, sandbox) = (&outcome.finished, outcome.sandbox);
     let mut answer = present(
-        place, &asked, &finished, timeout, &cleared, &password, sandbox,
+        place, &asked, finished, timeout, &cleared, &password, sandbox,
     );
-    if let Some(why) = kept_inside {
+    if let Some(why) = outcome.kept_inside {
         answer.insert("sandbox_note".to_owned(), why.into());
     }
     Ok(text(Json::Object(answer).to_string()))
+}
+
+/// A command that may run.
+struct Attempt<'a> {
+    place: &'a Workplace,
+    confined: &'a Confined,
+    asked: &'a Asked,
+    timeout: Duration,
+    context: &'a ToolContext,
+}
+
+/// How a command ended, in the sandbox or out of it.
+struct Outcome<'a> {
+    finished: Finished,
+    /// What it ran in.
+    sandbox: &'a str,
+    /// Why it was not let out.
+    kept_inside: Option<String>,
+}
+
+impl<'a> Attempt<'a> {
+    fn command(&self, password: &Password) -> Command {
+        Command {
+            text: self.asked.command.clone(),
+            workdir: self.asked.workdir.clone(),
+            timeout: self.timeout,
+            input: None,
+            terminal: self.asked.pty.then_some(TERMINAL),
+            sudo_password: password.secret(),
+            confinement: self.confined.confinement(),
+        }
+    }
+
+    /// Runs it where commands run.
+    async fn inside(&self, password: &Password) -> Result<Finished, ExecError> {
+        let command = self.command(password);
+        follow(self.place, &self.place.shell, command, self.context).await
+    }
+
+    /// Runs it once more without the sandbox, if that said no and a person lets it out.
+    async fn freed(
+        &self,
+        first: Finished,
+        password: &mut Password,
+    ) -> Result<Outcome<'a>, ExecError> {
+        let (place, asked, context) = (self.place, self.asked, self.context);
+        let Some(line) = refused(&first, self.confined) else {
+            return Ok(Outcome {
+                finished: first,
+                sandbox: self.confined.words(),
+                kept_inside: None,
+            });
+        };
+        // The sandbox said no; a person may let it out, once for each command.
+        let action = Action::outside("terminal", &asked.command, &line);
+        match place.guard.clear(&action, place, context).await {
+            Clearance::Cleared(_) => {
+                *password = sudo::password(place, &asked.command, context).await;
+                let here = place.directory().display().to_string();
+                let freed = Command {
+                    workdir: Some(asked.workdir.clone().unwrap_or(here)),
+                    confinement: None,
+                    ..self.command(password)
+                };
+                Ok(Outcome {
+                    finished: follow(place, &place.outside, freed, context).await?,
+                    sandbox: LET_OUT,
+                    kept_inside: None,
+                })
+            }
+            Clearance::Refused(why) => Ok(Outcome {
+                finished: first,
+                sandbox: self.confined.words(),
+                kept_inside: Some(why),
+            }),
+        }
+    }
 }
 
 /// Runs a command and shows what it prints while it does.
@@ -122,7 +170,7 @@ async fn follow(
     shell: &Shell,
     command: Command,
     context: &ToolContext,
-) -> Result<Finished, hermes_exec::ExecError> {
+) -> Result<Finished, ExecError> {
     let (pieces, mut waiting) = mpsc::channel::<String>(PIECES);
     let redactor = place.redactor.snapshot();
     let scope = place.masking.of_command(&command.text);
@@ -210,6 +258,24 @@ fn present(
     if let Some(note) = &cleared.note {
         add("approval", note.as_str().into());
     }
+    for (name, remark) in remarks(finished) {
+        add(name, remark);
+    }
+    if rejected {
+        add("sudo_auth_failed", true.into());
+        if matches!(password, Password::Typed(_)) {
+            add("sudo_cache_cleared", true.into());
+        }
+    }
+    add("backend", place.place().into());
+    add("sandbox", sandbox.into());
+    answer
+}
+
+/// What went otherwise than usual.
+fn remarks(finished: &Finished) -> Vec<(&'static str, Json)> {
+    let mut remarks = Vec::new();
+    let mut add = |name, words: Json| remarks.push((name, words));
     if finished.output.omitted_bytes > 0 {
         add("truncated", true.into());
     }
@@ -239,13 +305,5 @@ fn present(
                      in background=true";
         add("left_running", words.into());
     }
-    if rejected {
-        add("sudo_auth_failed", true.into());
-        if matches!(password, Password::Typed(_)) {
-            add("sudo_cache_cleared", true.into());
-        }
-    }
-    add("backend", place.place().into());
-    add("sandbox", sandbox.into());
-    answer
+    remarks
 }

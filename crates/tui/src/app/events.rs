@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use hermes_core::{Event, Question, SessionId, TurnEnd};
+use hermes_core::{CallId, Event, Question, SessionId, TurnEnd};
 
-use super::turn::{Held, Turn, Written, tool_cell};
+use super::turn::{Held, Running, Turn, Written, tool_cell};
 use super::{App, Effect, Mode, Occasion, Tag, ToolLines};
 use crate::cells::{self, Cell, Failure, Fold, Level, ToolState};
 use crate::diff::Diff;
@@ -19,50 +19,25 @@ const ABOUT: Duration = Duration::from_secs(1);
 impl App {
     pub(super) fn event(&mut self, event: Event, now: Duration, effects: &mut Vec<Effect>) {
         match event {
-            Event::TurnStarted { .. } => {
-                self.begin_turn(now);
-                // The list marks what works.
-                self.ask_for_sessions(effects);
-            }
+            Event::TurnStarted { .. } => self.starts(now, effects),
             Event::TextDelta { text } => self.says(&text, now),
-            Event::ReasoningDelta { text } => {
-                self.end_text();
-                // Thoughts say nothing about whether more calls follow.
-                if self.settings.commentary {
-                    self.end_held();
-                }
-                self.turn(now).preparing = None;
-                self.turn(now).think(&text, now);
-            }
-            Event::ToolPreparing { name } => {
-                self.end_thought(now);
-                self.end_text();
-                self.turn(now).preparing = Some(name);
-            }
+            Event::ReasoningDelta { text } => self.thinks(&text, now),
+            Event::ToolPreparing { name } => self.prepares(name, now),
             Event::ToolStarted {
                 call,
                 name,
                 arguments,
             } => {
-                self.end_thought(now);
-                self.end_text();
-                match self.settings.commentary {
-                    true => self.end_held(),
-                    false => self.turn(now).held = None,
-                }
                 let cell = tool_cell(name, &arguments, &self.settings);
-                self.turn(now).preparing = None;
-                self.turn(now).tool(call, cell, now);
+                self.begins_tool(call, cell, now);
             }
             Event::ToolOutput { call, chunk } => {
-                let tools = &mut self.turn(now).tools;
-                if let Some(running) = tools.iter_mut().find(|one| one.call == call) {
+                if let Some(running) = self.running(&call, now) {
                     running.cell.output.push(&chunk);
                 }
             }
             Event::FileChanged { call, diff } => {
-                let tools = &mut self.turn(now).tools;
-                if let Some(running) = tools.iter_mut().find(|one| one.call == call) {
+                if let Some(running) = self.running(&call, now) {
                     running.diff.push_str(&diff);
                 }
             }
@@ -70,11 +45,7 @@ impl App {
                 call,
                 failed,
                 summary,
-            } => {
-                if let Some(running) = self.turn(now).take_tool(&call) {
-                    self.tool_ended(running, failed, &summary, now);
-                }
-            }
+            } => self.ends_tool(&call, failed, &summary, now),
             Event::Ask(question) => self.ask(&question, now, effects),
             Event::Answered { question, how } => {
                 self.withdraw(|tag| matches!(tag, Tag::Question(asked, _) if *asked == question));
@@ -85,31 +56,17 @@ impl App {
                 model,
                 reason,
             } => {
-                self.notice(
-                    Level::Info,
-                    format!("{model} from {provider} answers now: {reason}"),
-                );
+                let words = format!("{model} from {provider} answers now: {reason}");
+                self.notice(Level::Info, words);
             }
-            Event::SessionChanged { session } => {
-                self.put_in_front(Some(session.clone()));
-                self.notice(
-                    Level::Info,
-                    format!("the conversation goes on as {session}"),
-                );
-            }
+            Event::SessionChanged { session } => self.goes_on_as(&session),
             Event::Usage { turn, call } => {
                 self.turn(now).usage = Some(turn);
-                // All calls of a turn send much the same once more; what the last one took is what there is. One
-                // that was cut short says nothing about it.
-                if call.total() > 0 {
-                    self.used = call.total();
-                }
+                self.has_used(call.total());
             }
             Event::Compacted { before, after } => {
-                self.notice(
-                    Level::Info,
-                    format!("the conversation was shortened: {before} → {after} tokens"),
-                );
+                let words = format!("the conversation was shortened: {before} → {after} tokens");
+                self.notice(Level::Info, words);
                 self.compressions += 1;
             }
             Event::Notice { text } => {
@@ -117,6 +74,26 @@ impl App {
                 self.notice(Level::Info, text);
             }
             Event::TurnFinished { why, .. } => self.turn_ended(why, now, effects),
+        }
+    }
+
+    fn starts(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+        self.begin_turn(now);
+        // The list marks what works.
+        self.ask_for_sessions(effects);
+    }
+
+    fn goes_on_as(&mut self, session: &SessionId) {
+        self.put_in_front(Some(session.clone()));
+        let words = format!("the conversation goes on as {session}");
+        self.notice(Level::Info, words);
+    }
+
+    /// All calls of a turn send much the same once more; what the last one took is what there is. One that was cut
+    /// short says nothing about it.
+    fn has_used(&mut self, tokens: u64) {
+        if tokens > 0 {
+            self.used = tokens;
         }
     }
 
@@ -179,6 +156,45 @@ impl App {
         }
     }
 
+    fn thinks(&mut self, text: &str, now: Duration) {
+        self.end_text();
+        // Thoughts say nothing about whether more calls follow.
+        if self.settings.commentary {
+            self.end_held();
+        }
+        self.turn(now).preparing = None;
+        self.turn(now).think(text, now);
+    }
+
+    fn prepares(&mut self, name: String, now: Duration) {
+        self.end_thought(now);
+        self.end_text();
+        self.turn(now).preparing = Some(name);
+    }
+
+    fn begins_tool(&mut self, call: CallId, cell: cells::Tool, now: Duration) {
+        self.end_thought(now);
+        self.end_text();
+        match self.settings.commentary {
+            true => self.end_held(),
+            false => self.turn(now).held = None,
+        }
+        self.turn(now).preparing = None;
+        self.turn(now).tool(call, cell, now);
+    }
+
+    fn ends_tool(&mut self, call: &CallId, failed: bool, summary: &str, now: Duration) {
+        if let Some(running) = self.turn(now).take_tool(call) {
+            self.tool_ended(running, failed, summary, now);
+        }
+    }
+
+    /// A call that is under way.
+    fn running(&mut self, call: &CallId, now: Duration) -> Option<&mut Running> {
+        let tools = &mut self.turn(now).tools;
+        tools.iter_mut().find(|one| one.call == *call)
+    }
+
     /// What was being written is complete.
     pub(super) fn end_text(&mut self) {
         let Some(mut answer) = self.turn.as_mut().and_then(|turn| turn.answer.take()) else {
@@ -216,13 +232,7 @@ impl App {
         }
     }
 
-    fn tool_ended(
-        &mut self,
-        running: super::turn::Running,
-        failed: bool,
-        summary: &str,
-        now: Duration,
-    ) {
+    fn tool_ended(&mut self, running: Running, failed: bool, summary: &str, now: Duration) {
         let took = now.saturating_sub(running.started);
         let mut cell = running.cell;
         cell.state = match failed {
@@ -302,27 +312,7 @@ impl App {
         }
     }
 
-    fn turn_ended(&mut self, why: TurnEnd, now: Duration, effects: &mut Vec<Effect>) {
-        self.end_thought(now);
-        self.end_text();
-        self.end_held();
-        let Some(turn) = self.turn.take() else {
-            return;
-        };
-        let took = now.saturating_sub(turn.started);
-        for running in turn.tools {
-            self.tool_ended(running, true, "stopped", now);
-        }
-        // Whoever asked has counted for itself, and may have given up a little earlier than is seen here.
-        if why != TurnEnd::Interrupted {
-            let session = self.session.clone();
-            let own =
-                |tag: &Tag| matches!(tag, Tag::Question(_, asks) if Some(asks) == session.as_ref());
-            for over in self.panels.lapse(ABOUT, own) {
-                self.answered(over, effects);
-            }
-        }
-        self.withdraw_own();
+    fn tell_end(&mut self, why: TurnEnd) {
         match why {
             TurnEnd::Done => {}
             TurnEnd::Interrupted => self.notice(Level::Info, "stopped"),
@@ -344,6 +334,30 @@ impl App {
                 self.show(Cell::Failure(Failure { message, next }));
             }
         }
+    }
+
+    fn turn_ended(&mut self, why: TurnEnd, now: Duration, effects: &mut Vec<Effect>) {
+        self.end_thought(now);
+        self.end_text();
+        self.end_held();
+        let Some(turn) = self.turn.take() else {
+            return;
+        };
+        let took = now.saturating_sub(turn.started);
+        for running in turn.tools {
+            self.tool_ended(running, true, "stopped", now);
+        }
+        // Whoever asked has counted for itself, and may have given up a little earlier than is seen here.
+        if why != TurnEnd::Interrupted {
+            let session = self.session.clone();
+            let own =
+                |tag: &Tag| matches!(tag, Tag::Question(_, asks) if Some(asks) == session.as_ref());
+            for over in self.panels.lapse(ABOUT, own) {
+                self.answered(over, effects);
+            }
+        }
+        self.withdraw_own();
+        self.tell_end(why);
         let told = self.settings.show_usage || self.settings.show_cost;
         if let (true, Some(usage)) = (told, turn.usage) {
             let cost = match (turn.cost_before, self.cost()) {

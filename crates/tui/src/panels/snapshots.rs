@@ -247,20 +247,9 @@ fn helps() {
     drawn("help-end", &panel);
 }
 
-/// One of each kind, to be pressed at random.
-fn every_kind() -> Vec<Panel> {
-    let reasons = strings(&["deletes files", "hides its output"]);
-    let action = format!("rm -rf {}\n漢字\u{1b}[2J", "very/long/path ".repeat(9));
-    let field = |kind| FormField {
-        name: "value".into(),
-        label: "Value 漢字".into(),
-        about: "what it is for".into(),
-        required: true,
-        kind,
-        proposed: None,
-    };
+fn every_field() -> Vec<FieldKind> {
     let options = options(&["a", "b"]);
-    let kinds = vec![
+    vec![
         FieldKind::Text {
             shortest: 1,
             longest: 9,
@@ -282,7 +271,21 @@ fn every_kind() -> Vec<Panel> {
             fewest: 1,
             most: 2,
         },
-    ];
+    ]
+}
+
+/// One of each kind, to be pressed at random.
+fn every_kind() -> Vec<Panel> {
+    let reasons = strings(&["deletes files", "hides its output"]);
+    let action = format!("rm -rf {}\n漢字\u{1b}[2J", "very/long/path ".repeat(9));
+    let field = |kind| FormField {
+        name: "value".into(),
+        label: "Value 漢字".into(),
+        about: "what it is for".into(),
+        required: true,
+        kind,
+        proposed: None,
+    };
     let item = |number: usize| Item {
         cells: vec![format!("entry {number}")],
         also: String::new(),
@@ -308,7 +311,7 @@ fn every_kind() -> Vec<Panel> {
         Panel::Clarify(Clarify::new("", &[])),
         Panel::Secret(SecretPrompt::new("Key")),
         Panel::Confirm(Confirm::new("Really?", "It is gone then.", Lasting::Never)),
-        form("Form", kinds.into_iter().map(field).collect()),
+        form("Form", every_field().into_iter().map(field).collect()),
         form("Empty", Vec::new()),
         Panel::Picker(Picker::new(
             "One",

@@ -1,15 +1,16 @@
 //! The loop that joins keys, events and pictures.
 
+mod jobs;
+
 use std::fs::File;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::os::fd::AsFd as _;
-use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use crossterm::event::Event as Terminal;
-use futures_core::future::LocalBoxFuture;
 use hermes_core::Event;
-use tokio::time::MissedTickBehavior;
+use tokio::time::{Interval, MissedTickBehavior};
 
 use super::ground::{self, Ground};
 use super::kept::Kept;
@@ -22,6 +23,7 @@ use crate::composer::history::History;
 use crate::host::{Host, News};
 use crate::skin::Background;
 use crate::theme::Theme;
+use jobs::Jobs;
 
 /// How often things that move are drawn.
 const TICK: Duration = Duration::from_millis(100);
@@ -64,53 +66,20 @@ pub struct Screen {
     ground: Ground,
 }
 
-/// What goes on beside the loop.
-#[derive(Default)]
-struct Jobs<'a>(Vec<Job<'a>>);
-
-struct Job<'a> {
-    work: LocalBoxFuture<'a, Input>,
-    /// Whether it carries out a command, which may be given up.
-    command: bool,
+/// What ended a wait of the loop.
+enum Heard {
+    /// A signal.
+    System(Told),
+    Keyboard(Option<io::Result<Typed>>),
+    /// The window has not changed for a while.
+    Rest,
+    /// A picture is due.
+    Due,
+    Input(Input, Cause),
 }
 
-impl<'a> Jobs<'a> {
-    fn add(&mut self, work: impl Future<Output = Input> + 'a) {
-        self.0.push(Job {
-            work: Box::pin(work),
-            command: false,
-        });
-    }
-
-    fn add_command(&mut self, work: impl Future<Output = Input> + 'a) {
-        self.0.push(Job {
-            work: Box::pin(work),
-            command: true,
-        });
-    }
-
-    fn drop_commands(&mut self) {
-        self.0.retain(|job| !job.command);
-    }
-
-    /// The first that ends; never, while there is none.
-    async fn next(&mut self) -> Input {
-        std::future::poll_fn(|context| {
-            for place in 0..self.0.len() {
-                let Some(job) = self.0.get_mut(place) else {
-                    break;
-                };
-                if let Poll::Ready(input) = job.work.as_mut().poll(context) {
-                    // In the order they were given: what was written behind a command is for the session it leads to.
-                    drop(self.0.remove(place));
-                    return Poll::Ready(input);
-                }
-            }
-            Poll::Pending
-        })
-        .await
-    }
-}
+/// What the app takes in next, if anything is left for it; or the end.
+type Next = ControlFlow<Ended, Option<(Input, Cause)>>;
 
 impl Screen {
     /// Takes the terminal and draws the app for the first time. Until the loop runs, a signal that ends the process
@@ -210,9 +179,7 @@ impl Screen {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         self.keys();
         while ended.is_none() {
-            // While the window changes, nothing is drawn: each picture would be for a size that is gone.
-            let due = self.frames.due().filter(|_| self.rests.is_none());
-            if due.is_some_and(|due| due <= Instant::now()) {
+            if self.due().is_some_and(|due| due <= Instant::now()) {
                 if crossterm::terminal::size()? != self.size {
                     self.resized()?;
                     continue;
@@ -221,65 +188,13 @@ impl Screen {
                 self.draw()?;
                 continue;
             }
-            let rests = self.rests;
-            let moving = self.app.is_moving();
-            let refresh = self.app.until_refresh(self.start.elapsed());
-            let keys = self.keys();
-            let (input, cause) = tokio::select! {
-                biased;
-                told = signals.next() => {
-                    match told {
-                        Told::End(signal) => {
-                            ended = Some(Ended::Terminated(signals::code(signal)));
-                        }
-                        Told::Stop => self.suspend()?,
-                        Told::GoOn => {
-                            drop(self.guard.take());
-                            self.take_back()?;
-                        }
-                    }
+            let heard = self.hear(host, &mut jobs, &mut signals, &mut ticks).await;
+            let (input, cause) = match self.next(heard, host)? {
+                Next::Continue(Some((input, cause))) => (input, cause),
+                Next::Continue(None) => continue,
+                Next::Break(how) => {
+                    ended = Some(how);
                     continue;
-                }
-                typed = keys.next() => match typed {
-                    Some(Ok(Typed::Ground(ground))) => match host.ground(ground) {
-                        Some(theme) => {
-                            self.dress(theme);
-                            self.changed(Cause::World);
-                            continue;
-                        }
-                        None => continue,
-                    },
-                    Some(Ok(Typed::Event(event))) => match event {
-                        Terminal::Key(key) => (Input::Key(key), Cause::Person),
-                        Terminal::Mouse(event) => (Input::Mouse(event), Cause::Person),
-                        Terminal::Paste(text) => (Input::Paste(text), Cause::Person),
-                        Terminal::Resize(..) => {
-                            self.resized()?;
-                            continue;
-                        }
-                        Terminal::FocusGained | Terminal::FocusLost => continue,
-                    },
-                    Some(Err(error)) => return Err(error),
-                    None => (Input::Ended, Cause::Person),
-                },
-                () = until(rests) => {
-                    self.rests = None;
-                    self.size = crossterm::terminal::size()?;
-                    self.changed(Cause::Person);
-                    continue;
-                }
-                () = until(due) => continue,
-                // Before what the session says: that may come without a pause.
-                _ = ticks.tick(), if moving => (Input::Tick, Cause::World),
-                input = jobs.next() => (input, Cause::Person),
-                news = host.next_news() => match news {
-                    Some(News::Event(event)) => (Input::Event(event), Cause::World),
-                    Some(News::Reply(reply)) => (Input::Replied(reply), Cause::World),
-                    None => (Input::Ended, Cause::Person),
-                },
-                // The bar follows what happens elsewhere; what looks the same is not drawn again.
-                () = tokio::time::sleep(refresh.unwrap_or_default()), if !moving && refresh.is_some() => {
-                    (Input::Tick, Cause::World)
                 }
             };
             if matches!(input, Input::Event(Event::TurnFinished { .. })) {
@@ -300,6 +215,96 @@ impl Screen {
         }
         self.end()?;
         Ok(ended.unwrap_or(Ended::Left))
+    }
+
+    /// When a picture is due. While the window changes, nothing is drawn: each picture would be for a size that is
+    /// gone.
+    fn due(&self) -> Option<Instant> {
+        self.frames.due().filter(|_| self.rests.is_none())
+    }
+
+    /// Waits for whatever comes first.
+    async fn hear(
+        &mut self,
+        host: &dyn Host,
+        jobs: &mut Jobs<'_>,
+        signals: &mut Signals,
+        ticks: &mut Interval,
+    ) -> Heard {
+        let due = self.due();
+        let rests = self.rests;
+        let moving = self.app.is_moving();
+        let refresh = self.app.until_refresh(self.start.elapsed());
+        let keys = self.keys();
+        tokio::select! {
+            biased;
+            told = signals.next() => Heard::System(told),
+            typed = keys.next() => Heard::Keyboard(typed),
+            () = until(rests) => Heard::Rest,
+            () = until(due) => Heard::Due,
+            // Before what the session says: that may come without a pause.
+            _ = ticks.tick(), if moving => Heard::Input(Input::Tick, Cause::World),
+            input = jobs.next() => Heard::Input(input, Cause::Person),
+            news = host.next_news() => match news {
+                Some(News::Event(event)) => Heard::Input(Input::Event(event), Cause::World),
+                Some(News::Reply(reply)) => Heard::Input(Input::Replied(reply), Cause::World),
+                None => Heard::Input(Input::Ended, Cause::Person),
+            },
+            // The bar follows what happens elsewhere; what looks the same is not drawn again.
+            () = tokio::time::sleep(refresh.unwrap_or_default()), if !moving && refresh.is_some() => {
+                Heard::Input(Input::Tick, Cause::World)
+            }
+        }
+    }
+
+    /// What was heard, as the app takes it in; what only the screen has to know is dealt with here.
+    fn next(&mut self, heard: Heard, host: &dyn Host) -> io::Result<Next> {
+        match heard {
+            Heard::System(Told::End(signal)) => {
+                return Ok(Next::Break(Ended::Terminated(signals::code(signal))));
+            }
+            Heard::System(Told::Stop) => self.suspend()?,
+            Heard::System(Told::GoOn) => {
+                drop(self.guard.take());
+                self.take_back()?;
+            }
+            Heard::Keyboard(Some(typed)) => return self.typed(typed?, host),
+            Heard::Keyboard(None) => {
+                return Ok(Next::Continue(Some((Input::Ended, Cause::Person))));
+            }
+            Heard::Rest => {
+                self.rests = None;
+                self.size = crossterm::terminal::size()?;
+                self.changed(Cause::Person);
+            }
+            Heard::Due => {}
+            Heard::Input(input, cause) => return Ok(Next::Continue(Some((input, cause)))),
+        }
+        Ok(Next::Continue(None))
+    }
+
+    fn typed(&mut self, typed: Typed, host: &dyn Host) -> io::Result<Next> {
+        let event = match typed {
+            Typed::Ground(ground) => {
+                if let Some(theme) = host.ground(ground) {
+                    self.dress(theme);
+                    self.changed(Cause::World);
+                }
+                return Ok(Next::Continue(None));
+            }
+            Typed::Event(event) => event,
+        };
+        let input = match event {
+            Terminal::Key(key) => Input::Key(key),
+            Terminal::Mouse(event) => Input::Mouse(event),
+            Terminal::Paste(text) => Input::Paste(text),
+            Terminal::Resize(..) => {
+                self.resized()?;
+                return Ok(Next::Continue(None));
+            }
+            Terminal::FocusGained | Terminal::FocusLost => return Ok(Next::Continue(None)),
+        };
+        Ok(Next::Continue(Some((input, Cause::Person))))
     }
 
     fn update(&mut self, input: Input) -> Vec<Effect> {
@@ -385,47 +390,15 @@ impl Screen {
         for effect in effects {
             match effect {
                 Effect::Send(op) => host.send(op),
-                Effect::Message(message) => {
-                    let sent = host.message(message);
-                    jobs.add(async move { Input::Replied(sent.await) });
-                }
-                Effect::LineUp(message) => {
-                    let kept = host.line_up(message.clone());
-                    let message = Box::new(message);
-                    jobs.add(async move {
-                        let row = kept.await;
-                        Input::LinedUp { message, row }
-                    });
-                }
+                Effect::Message(message) => jobs.message(host, message),
+                Effect::LineUp(message) => jobs.line_up(host, message),
                 Effect::Withdraw(rows) => host.withdraw(rows),
-                Effect::Remark(text) => {
-                    let kept = host.remark(text.clone());
-                    jobs.add(async move {
-                        let failed = kept.await;
-                        Input::Remarked { text, failed }
-                    });
-                }
-                Effect::Command(line) => {
-                    let command = host.command(line);
-                    jobs.add_command(async move { Input::Replied(command.await) });
-                }
+                Effect::Remark(text) => jobs.remark(host, text),
+                Effect::Command(line) => jobs.command(host, line),
                 Effect::DropCommands => jobs.drop_commands(),
-                Effect::Complete(request) => {
-                    let id = request.id;
-                    let found = host.complete(request);
-                    jobs.add(async move {
-                        let candidates = found.await;
-                        Input::Completed { id, candidates }
-                    });
-                }
-                Effect::Clipboard => {
-                    let found = host.clipboard();
-                    jobs.add(async move { Input::Clipped(found.await) });
-                }
-                Effect::Sessions => {
-                    let found = host.sessions();
-                    jobs.add(async move { Input::Sessions(found.await) });
-                }
+                Effect::Complete(request) => jobs.complete(host, request),
+                Effect::Clipboard => jobs.clipboard(host),
+                Effect::Sessions => jobs.sessions(host),
                 Effect::Keep(paste) => host.keep(&paste),
                 Effect::Remember(line) => host.remember(&line),
                 Effect::Explained => host.explained(),
@@ -494,36 +467,5 @@ pub(super) async fn until(moment: Option<Instant>) {
     match moment {
         Some(moment) => tokio::time::sleep_until(moment.into()).await,
         None => std::future::pending().await,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::cell::RefCell;
-    use std::pin::pin;
-    use std::rc::Rc;
-    use std::task::{Context, Waker};
-
-    use super::*;
-
-    // CL-22: what is typed behind a command goes to the session it leads to, so the command is asked first.
-    #[test]
-    fn jobs_go_on_in_the_order_they_were_given() {
-        let asked = Rc::new(RefCell::new(Vec::new()));
-        let waits = |name: &'static str| {
-            let asked = Rc::clone(&asked);
-            std::future::poll_fn(move |_| {
-                asked.borrow_mut().push(name);
-                Poll::Pending
-            })
-        };
-        let mut jobs = Jobs::default();
-        jobs.add(async { Input::Tick });
-        jobs.add_command(waits("command"));
-        jobs.add(waits("message"));
-        let mut context = Context::from_waker(Waker::noop());
-        assert!(pin!(jobs.next()).poll(&mut context).is_ready());
-        assert!(pin!(jobs.next()).poll(&mut context).is_pending());
-        assert_eq!(*asked.borrow(), ["command", "message"]);
     }
 }

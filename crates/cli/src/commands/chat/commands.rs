@@ -258,6 +258,10 @@ fn meant(
     Ok(Meant::Done(Next::Nothing))
 }
 
+#[expect(
+    clippy::too_many_lines,
+    reason = "a table: one arm for each command, which has a function of its own"
+)]
 async fn serve(order: &Order<'_>, agreed: bool, output: &mut Output) -> Outcome<Next> {
     if !agreed && let Some(ask) = sessions::confirmation(order).await? {
         return Ok(Next::Ask(ask));

@@ -1,8 +1,9 @@
 //! One program, one conversation in front, and what runs beside it.
 
+mod earlier;
+
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ use super::waiting::{Waited, Waiting};
 use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use earlier::{Earlier, taken_up};
 
 /// How long a turn may take to end when its conversation is left.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -116,23 +118,15 @@ impl Conversation {
         let asking = house.asks;
         let mode = house.mode_when(asking);
         let course = house.course.clone();
-        let (directory, recap) = match resumed {
-            false => (house.directory.clone(), None),
-            true => {
-                let place = runtime.block_on(taken_up(&house, &id))?;
-                notes.extend(place.note);
-                let recap = runtime.block_on(recap::of(&house, &id))?;
-                notes.push(format!("Going on with {id}."));
-                (place.directory, Some(recap))
-            }
-        };
         let waiting = Waiting::default();
-        let waited = match resumed && company.lasts() {
-            true => runtime.block_on(waiting.bring_back(&house, &id))?,
-            // Who asks one question has it answered, and nothing else.
-            false => Vec::new(),
+        // Who asks one question has it answered, and nothing else.
+        let brings_back = company.lasts().then_some(&waiting);
+        let earlier = match resumed {
+            false => Earlier::none(house.directory.clone()),
+            true => runtime.block_on(Earlier::of(&house, &id, brings_back))?,
         };
-        notes.extend(still_waiting(waited.len()));
+        notes.extend(earlier.notes);
+        let directory = earlier.directory;
         let _entered = runtime.enter();
         let session = house.begin(Begin {
             id,
@@ -156,8 +150,8 @@ impl Conversation {
             later: RefCell::default(),
             warning,
             notes,
-            recap,
-            waited,
+            recap: earlier.recap,
+            waited: earlier.waited,
             began: house.clock.now(),
             forgotten: Cell::new(false),
             put_back: RefCell::default(),
@@ -469,37 +463,4 @@ pub(super) fn still_waiting(count: usize) -> Option<String> {
         1 => Some("One message waited here; it is said now.".to_owned()),
         more => Some(format!("{more} messages waited here; they are said now.")),
     }
-}
-
-struct Place {
-    directory: PathBuf,
-    note: Option<String>,
-}
-
-/// Takes a session up again, where it was.
-async fn taken_up(house: &House, id: &SessionId) -> Outcome<Place> {
-    house.store.reopen_session(id).await?;
-    let here = house.directory.clone();
-    let row = house.store.session(id).await?;
-    let recorded = row.and_then(|row| row.cwd).map(PathBuf::from);
-    let Some(recorded) = recorded.filter(|place| !house.stays_here && *place != here) else {
-        return Ok(Place {
-            directory: here,
-            note: None,
-        });
-    };
-    Ok(match Path::is_dir(&recorded) {
-        true => Place {
-            note: Some(format!("Working in {} again.", recorded.display())),
-            directory: recorded,
-        },
-        false => Place {
-            note: Some(format!(
-                "{} is gone; working in {}.",
-                recorded.display(),
-                here.display()
-            )),
-            directory: here,
-        },
-    })
 }

@@ -1,18 +1,19 @@
 //! What all conversations of one program share: store, models, tools and engine, wired.
 
+mod wiring;
+
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hermes_agent::{Dumps, Engine, Routes, Services, Session, SessionSpec};
+use hermes_agent::{Engine, Routes, Session, SessionSpec};
 use hermes_config::{ApprovalMode, Config, Loaded, ToolProgress, Variable};
-use hermes_core::{Clock, Effort, Random, RunMode, SessionId, SystemRandom};
+use hermes_core::{Clock, Effort, Random, RunMode, SessionId};
 use hermes_llm::Course;
 use hermes_memory::External;
 use hermes_store::{BackgroundImport, Store};
 use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
 
 use super::front::Calls;
 use super::importing::Importing;
@@ -21,13 +22,12 @@ use crate::commands::curator;
 use crate::commands::tools::{meant, missing, unheeded};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
-use crate::external;
-use crate::hands::{Hands, Parts};
+use crate::hands::Hands;
 use crate::logging::CallLog;
 use crate::models::{Chosen, Found, Models};
-use crate::recall::{self, Filler, holder};
-use crate::servers::{ModelSampler, Servers};
-use crate::web::{Changes, Web};
+use crate::recall::{self, Filler};
+use crate::servers::Servers;
+use wiring::Wiring;
 
 /// Where these sessions run.
 const SURFACE: &str = "cli";
@@ -77,6 +77,16 @@ pub(super) struct Manner {
     pub(super) personality: Option<String>,
     /// Skills in front of every conversation.
     pub(super) skills: Vec<String>,
+}
+
+impl Manner {
+    fn asked(toolsets: Option<Vec<String>>, skills: Vec<String>) -> Self {
+        Self {
+            toolsets,
+            skills,
+            ..Self::default()
+        }
+    }
 }
 
 /// A session that is to be opened.
@@ -138,120 +148,58 @@ impl House {
         context: &Context,
     ) -> Outcome<Start> {
         let directory = context.workspace()?;
-        let (toolsets, mut unknown) = match &run.toolsets {
-            Some(asked) => {
-                let (known, unknown) = known_toolsets(asked, &loaded.config)?;
-                (Some(known), unknown)
-            }
-            None => (None, Vec::new()),
-        };
-        // What is asked for takes the place of the list in the settings.
-        let in_use = |surface: &str| surface == SURFACE && toolsets.is_none();
-        let unheeded = unheeded(&loaded.config, in_use).into_iter();
-        unknown.extend(unheeded.map(|one| format!("{one}; {}", one.hint)));
+        let (toolsets, unknown) = toolsets(run, &loaded.config)?;
         let source = source(run, context)?;
-        let models = Arc::new(Models::new(context, loaded)?);
-        let chosen = Chosen {
-            model: run.model.clone(),
-            provider: run.provider.clone(),
-        };
-        let Found { course, mut notes } = models.begin(chosen, runtime)?;
+        let switches = Switches::of(run, context);
+        let (models, Found { course, mut notes }) = models(run, loaded, runtime, context)?;
         let _entered = runtime.enter();
         let (store, resumed, import) = store_and_id(run, company, context)?;
-        let config = Arc::new(models.loaded.config.clone());
-        let random = Arc::new(SystemRandom);
-        let search = recall::services(context, &config, store.clone())?;
-        // A run that answers once is over before there is time for it.
-        let embedder = search.embedder.clone().filter(|_| company.lasts());
-        let filler = Filler::new(&store, embedder, holder(&*random));
-        let without_settings = run.ignore_user_config || run.safe_mode;
-        let changes = match without_settings {
-            true => Changes::LeftOut,
-            false => Changes::Followed,
-        };
-        let web = Arc::new(Web::new(context, &models.loaded, changes)?);
-        let cache = context.home()?.cache_dir();
-        let set = |variable: &Variable| is_on(context.environment.filled(variable));
-        let ignore_rules = run.ignore_rules || run.safe_mode || set(&Variable::HERMES_IGNORE_RULES);
-        // A run without the user's own rules is also one without what is remembered elsewhere.
-        let external = match ignore_rules {
-            true => None,
-            false => external::external(context, &models.loaded, &store, random.clone())?,
-        };
-        let hands = Arc::new(Hands::new(
-            context,
-            Parts {
-                config: config.clone(),
-                store: store.clone(),
-                search,
-                web: web.services(&models.loaded, &cache),
-                random: random.clone(),
-                external: external.clone(),
-            },
-        )?);
-        let safe = run.safe_mode || set(&Variable::HERMES_SAFE_MODE);
-        let yolo = run.yolo || set(&Variable::HERMES_YOLO_MODE);
+        let wiring = Wiring::new(context, models, store);
+        let search = recall::services(context, &wiring.config, wiring.store.clone())?;
+        let filler = wiring.filler(&search, company);
+        let web = wiring.web(switches)?;
+        let external = wiring.external(switches)?;
+        let hands = wiring.hands(search, &web, external.clone())?;
         let is_resumed = resumed.is_some();
-        let id = resumed.unwrap_or_else(|| SessionId::generate(&**context.clock(), &*random));
-        let servers = Arc::new(Servers::new(
-            hands.clone(),
-            store.clone(),
-            Arc::new(ModelSampler::new(
-                models.clone(),
-                store.clone(),
-                context.clock().clone(),
-                course.route().clone(),
-                id.clone(),
-            )),
-            !safe,
-        ));
-        runtime.block_on(servers.apply(context, &models.loaded))?;
-        let mode = match config.approvals.mode {
-            ApprovalMode::Manual => RunMode::Manual,
-            ApprovalMode::Smart => RunMode::Smart,
-            ApprovalMode::Off => RunMode::Off,
-        };
-        let logs = config.display.tool_progress == ToolProgress::Log;
+        let id = resumed.unwrap_or_else(|| wiring.fresh_id());
+        let servers = wiring.servers(&hands, course.route(), &id, switches);
+        runtime.block_on(servers.apply(context, &wiring.models.loaded))?;
+        let mode = mode_of(wiring.config.approvals.mode);
+        let logs = wiring.config.display.tool_progress == ToolProgress::Log;
         let call_log = logs.then(|| CallLog::new(context)).flatten().map(Rc::new);
         let house = Self {
-            most_calls: run.max_turns.unwrap_or(config.agent.max_turns),
-            engine: engine(&models, &store, config, &servers, &hands, web, context)?,
+            most_calls: run.max_turns.unwrap_or(wiring.config.agent.max_turns),
+            engine: wiring.engine(&servers, &hands, web)?,
             external,
-            store,
-            models,
+            store: wiring.store,
+            models: wiring.models,
             hands,
             servers,
             filler,
             course,
             mode,
-            asks: !yolo && mode != RunMode::Off,
-            without_settings,
+            asks: !switches.yolo && mode != RunMode::Off,
+            without_settings: switches.without_settings,
             stays_here: run.no_restore_cwd,
             directory,
             clock: context.clock().clone(),
-            random,
+            random: wiring.random,
             company,
-            ignore_rules,
+            ignore_rules: switches.ignore_rules,
             source,
             tells_id: run.pass_session_id,
             importing: Importing::new(import),
             call_log,
         };
-        if company.lasts() && !safe {
+        if company.lasts() && !switches.safe {
             house.tidy_behind(context)?;
         }
         let (skills, missing) = preloaded(run, &house)?;
-        notes.extend(unknown);
-        notes.extend(missing);
-        notes.extend(house.hands.waiting());
-        let manner = Manner {
-            toolsets,
-            skills,
-            ..Manner::default()
-        };
+        let waiting = house.hands.waiting();
+        notes.extend(unknown.into_iter().chain(missing).chain(waiting));
         Ok(Start {
             house,
-            manner,
+            manner: Manner::asked(toolsets, skills),
             id,
             resumed: is_resumed,
             notes,
@@ -348,45 +296,51 @@ impl House {
     }
 }
 
-fn engine(
-    models: &Arc<Models>,
-    store: &Store,
-    config: Arc<Config>,
-    servers: &Arc<Servers>,
-    hands: &Arc<Hands>,
-    web: Arc<Web>,
+/// What the command line and the environment switch on.
+#[derive(Debug, Clone, Copy)]
+struct Switches {
+    ignore_rules: bool,
+    /// Servers of others and tidying are left out.
+    safe: bool,
+    /// Nobody is asked.
+    yolo: bool,
+    without_settings: bool,
+}
+
+impl Switches {
+    fn of(run: &RunArgs, context: &Context) -> Self {
+        let set = |variable: &Variable| is_on(context.environment.filled(variable));
+        Self {
+            ignore_rules: run.ignore_rules || run.safe_mode || set(&Variable::HERMES_IGNORE_RULES),
+            safe: run.safe_mode || set(&Variable::HERMES_SAFE_MODE),
+            yolo: run.yolo || set(&Variable::HERMES_YOLO_MODE),
+            without_settings: run.ignore_user_config || run.safe_mode,
+        }
+    }
+}
+
+fn mode_of(approvals: ApprovalMode) -> RunMode {
+    match approvals {
+        ApprovalMode::Manual => RunMode::Manual,
+        ApprovalMode::Smart => RunMode::Smart,
+        ApprovalMode::Off => RunMode::Off,
+    }
+}
+
+/// The models, and the routes the command line asks for.
+fn models(
+    run: &RunArgs,
+    loaded: Loaded,
+    runtime: &Runtime,
     context: &Context,
-) -> Outcome<Engine> {
-    let home = context.home()?;
-    Ok(Engine::new(Services {
-        store: store.clone(),
-        caller: models.caller(store),
-        config,
-        skills: hands.skills().library.clone(),
-        memory: hands.memory().memory.clone(),
-        external: hands.memory().external.clone(),
-        tools: servers.clone(),
-        pages: web,
-        git: Arc::new(hands.repositories()),
-        routes: models.clone(),
-        clock: context.clock().clone(),
-        random: Arc::new(SystemRandom),
-        redactor: context.redactor.clone(),
-        rules: hands.rules().clone(),
-        home: home.path().to_owned(),
-        programs: context.programs(),
-        spill: home.cache_dir().join("tool-results"),
-        news: hands.news(),
-        side_by_side: models.timing.tools,
-        dumps: Dumps {
-            folder: home.cache_dir().join("requests"),
-            every: context
-                .environment
-                .filled(&Variable::HERMES_DUMP_REQUESTS)
-                .is_some_and(|value| value != "0"),
-        },
-        stop: CancellationToken::new(),
-    }))
+) -> Outcome<(Arc<Models>, Found)> {
+    let models = Arc::new(Models::new(context, loaded)?);
+    let chosen = Chosen {
+        model: run.model.clone(),
+        provider: run.provider.clone(),
+    };
+    let found = models.begin(chosen, runtime)?;
+    Ok((models, found))
 }
 
 /// Somebody at a terminal waits for nothing: the reference's history comes in behind the prompt,
@@ -442,6 +396,22 @@ fn preloaded(run: &RunArgs, house: &House) -> Outcome<(Vec<String>, Vec<String>)
         }
         false => Ok((found, missing)),
     }
+}
+
+/// The toolsets in place of those of the settings, and what to say about all that have no use.
+fn toolsets(run: &RunArgs, config: &Config) -> Outcome<(Option<Vec<String>>, Vec<String>)> {
+    let (toolsets, mut unknown) = match &run.toolsets {
+        Some(asked) => {
+            let (known, unknown) = known_toolsets(asked, config)?;
+            (Some(known), unknown)
+        }
+        None => (None, Vec::new()),
+    };
+    // What is asked for takes the place of the list in the settings.
+    let in_use = |surface: &str| surface == SURFACE && toolsets.is_none();
+    let unheeded = unheeded(config, in_use).into_iter();
+    unknown.extend(unheeded.map(|one| format!("{one}; {}", one.hint)));
+    Ok((toolsets, unknown))
 }
 
 /// The toolsets that were asked for and are there, and a warning for each that is not. When none is there, that is no

@@ -4,6 +4,7 @@ mod calls;
 mod follow;
 
 use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use hermes_core::{Event, Op};
@@ -125,7 +126,7 @@ async fn talk(
             output.line("")?;
             return Ok(fared);
         };
-        let mut text = match line {
+        let text = match line {
             Line::Text(text) => text.trim().to_owned(),
             Line::Kept(text, row) => {
                 output.line(cleaned(&text))?;
@@ -142,31 +143,15 @@ async fn talk(
                 continue;
             }
         };
-        // What was chosen from a list is the next command.
-        while !text.is_empty() {
-            let next = match text.starts_with('/') {
-                true => command(&text, conversation, context, output).await?,
-                false => Next::Message,
-            };
-            match next {
-                Next::Ask(asked) => {
-                    let chosen = ask::at_prompt(asked, &mut lines, output).await?;
-                    text = chosen.unwrap_or_default();
-                    continue;
-                }
-                Next::Leave => return Ok(fared),
-                next => {
-                    let said = std::mem::take(&mut text);
-                    let mut room = Room {
-                        conversation,
-                        context,
-                        lines: &mut lines,
-                        settings: &settings,
-                    };
-                    let went = room.go_on(next, &said, output).await?;
-                    fared = fared.and(went, &lines);
-                }
-            }
+        let mut room = Room {
+            conversation,
+            context,
+            lines: &mut lines,
+            settings: &settings,
+        };
+        match room.heed(text, fared, output).await? {
+            ControlFlow::Continue(so_far) => fared = so_far,
+            ControlFlow::Break(fared) => return Ok(fared),
         }
     }
 }
@@ -261,6 +246,35 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
+    /// Does what a line says, and what was chosen then; breaks off when the user leaves. Says how it all fared.
+    async fn heed(
+        &mut self,
+        mut text: String,
+        mut fared: Fared,
+        output: &mut Output,
+    ) -> Outcome<ControlFlow<Fared, Fared>> {
+        // What was chosen from a list is the next command.
+        while !text.is_empty() {
+            let next = match text.starts_with('/') {
+                true => command(&text, self.conversation, self.context, output).await?,
+                false => Next::Message,
+            };
+            match next {
+                Next::Ask(asked) => {
+                    let chosen = ask::at_prompt(asked, self.lines, output).await?;
+                    text = chosen.unwrap_or_default();
+                }
+                Next::Leave => return Ok(ControlFlow::Break(fared)),
+                next => {
+                    let said = std::mem::take(&mut text);
+                    let went = self.go_on(next, &said, output).await?;
+                    fared = fared.and(went, self.lines);
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(fared))
+    }
+
     /// Does what is left after a line.
     async fn go_on(&mut self, next: Next, said: &str, output: &mut Output) -> Outcome<Fared> {
         let conversation = self.conversation;

@@ -20,6 +20,25 @@ pub(super) fn name(target: Target) -> &'static str {
     }
 }
 
+fn file_table(files: &[(Contents, bool)]) -> Table {
+    let mut table = Table::new(["FILE", "WHAT", "STATE", "ENTRIES", "USE"]);
+    for (contents, enabled) in files {
+        let state = match (enabled, contents.drifted) {
+            (false, _) => "off",
+            (true, true) => "edited outside",
+            (true, false) => "on",
+        };
+        table.row([
+            contents.target.file_name().to_owned(),
+            name(contents.target).to_owned(),
+            state.to_owned(),
+            contents.entries.len().to_string(),
+            contents.usage(),
+        ]);
+    }
+    table
+}
+
 pub(super) fn status(
     desk: &Desk,
     as_json: bool,
@@ -55,22 +74,7 @@ pub(super) fn status(
         }
         return Ok(output.json(&document)?);
     }
-    let mut table = Table::new(["FILE", "WHAT", "STATE", "ENTRIES", "USE"]);
-    for (contents, enabled) in &files {
-        let state = match (enabled, contents.drifted) {
-            (false, _) => "off",
-            (true, true) => "edited outside",
-            (true, false) => "on",
-        };
-        table.row([
-            contents.target.file_name().to_owned(),
-            name(contents.target).to_owned(),
-            state.to_owned(),
-            contents.entries.len().to_string(),
-            contents.usage(),
-        ]);
-    }
-    table.print(output)?;
+    file_table(&files).print(output)?;
     output.line(match &external {
         None => "External memory: none (hermes memory setup chooses one)".to_owned(),
         Some(external) => external.words(context.zone()),

@@ -7,6 +7,7 @@ use hermes_llm::keys::fingerprint;
 use hermes_llm::metadata::KeptList;
 use hermes_llm::resolve::{self, Credential, Flags, Request, ResolveError, Resolved};
 use hermes_llm::{Auth, Endpoint, Route};
+use jiff::Timestamp;
 
 use super::{list, live, why};
 use crate::commands::endpoints;
@@ -126,61 +127,85 @@ pub(super) fn find(
         }
         Err(error) => return Err(error.into()),
     };
-    let address = why::address(&route);
-    let now = context.clock().now();
-    let life = match route.is_at_bedrock() {
-        true => models.loaded.config.bedrock.discovery.refresh_interval,
-        false => LIFE,
+    let query = Query {
+        models,
+        address: why::address(&route),
+        route,
+        credential,
+        now: context.clock().now(),
     };
-    let kept = models.lists.get(&route.provider, &address);
-    let kept = kept.map(|last| {
-        let age = (now.as_second() - last.fetched_at).max(0);
-        // What another account may use is at most better than nothing.
-        let same = last.credential == credential;
-        let will_do = match keep {
-            Keep::Nothing => false,
-            Keep::Fresh => same && last.is_fresh(now, life),
-            Keep::Any => same,
-        };
-        (will_do, last.models.clone(), Source::Kept { age })
-    });
-    let kept = match kept {
-        Some((true, models, source)) => {
-            return Ok(Listed {
-                models,
-                source,
-                note: None,
-            });
-        }
-        kept => kept,
+    let kept = match query.kept(keep) {
+        Some((true, listed)) => return Ok(listed),
+        Some((false, listed)) => Some(listed),
+        None => None,
     };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let asking = live::ask(models, &route, whose.api_key, now);
-    Ok(match (runtime.block_on(asking), kept) {
-        (Ok(live::Answer { names, facts }), _) => {
-            let listing = KeptList {
-                address,
-                credential,
-                fetched_at: now.as_second(),
-                models: names,
-                facts,
-            };
-            models.lists.keep(&route.provider, &listing);
-            Listed {
-                models: listing.models,
-                source: Source::Live,
-                note: None,
-            }
-        }
-        (Err(why), Some((_, models, source))) => Listed {
-            models,
-            source,
+    Ok(match (query.ask(whose.api_key)?, kept) {
+        (Ok(names), _) => Listed::live(names),
+        (Err(why), Some(kept)) => Listed {
             note: Some(why),
+            ..kept
         },
         (Err(why), None) => built_in(why),
     })
+}
+
+/// A list that a provider is asked for.
+struct Query<'m> {
+    models: &'m Models,
+    route: Arc<Route>,
+    address: String,
+    /// What tells the credential from others.
+    credential: String,
+    now: Timestamp,
+}
+
+impl Query<'_> {
+    /// What the provider answered last, and whether that will do.
+    fn kept(&self, keep: Keep) -> Option<(bool, Listed)> {
+        let life = match self.route.is_at_bedrock() {
+            true => {
+                let bedrock = &self.models.loaded.config.bedrock;
+                bedrock.discovery.refresh_interval
+            }
+            false => LIFE,
+        };
+        let last = self.models.lists.get(&self.route.provider, &self.address)?;
+        let age = (self.now.as_second() - last.fetched_at).max(0);
+        // What another account may use is at most better than nothing.
+        let same = last.credential == self.credential;
+        let will_do = match keep {
+            Keep::Nothing => false,
+            Keep::Fresh => same && last.is_fresh(self.now, life),
+            Keep::Any => same,
+        };
+        let listed = Listed {
+            models: last.models.clone(),
+            source: Source::Kept { age },
+            note: None,
+        };
+        Some((will_do, listed))
+    }
+
+    /// Asks, and keeps the answer; or why there is none.
+    fn ask(&self, api_key: Option<&str>) -> Outcome<Result<Vec<String>, String>> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let asking = live::ask(self.models, &self.route, api_key, self.now);
+        let live::Answer { names, facts } = match runtime.block_on(asking) {
+            Ok(answer) => answer,
+            Err(why) => return Ok(Err(why)),
+        };
+        let listing = KeptList {
+            address: self.address.clone(),
+            credential: self.credential.clone(),
+            fetched_at: self.now.as_second(),
+            models: names,
+            facts,
+        };
+        self.models.lists.keep(&self.route.provider, &listing);
+        Ok(Ok(listing.models))
+    }
 }
 
 /// What tells the credential of a route from others.

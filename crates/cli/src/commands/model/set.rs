@@ -50,13 +50,7 @@ pub(super) fn run(
         address,
         lack,
     } = wish.find(&models)?;
-    let mut stale: Vec<&str> = Vec::new();
-    if before.provider.as_deref() != Some(provider.as_str()) || wish.base_url.is_some() {
-        stale.extend(OF_PROVIDER);
-    }
-    if !stale.is_empty() || before.model.as_deref() != Some(model.as_str()) {
-        stale.extend(OF_MODEL);
-    }
+    let stale = before.stale(&provider, &model, wish);
     let mut removed = Vec::new();
     for key in stale {
         let path = KeyPath::of(["model", key]);
@@ -129,6 +123,20 @@ pub(super) fn chosen_provider(models: &Models, context: &Context) -> Outcome<Opt
 struct Before {
     provider: Option<String>,
     model: Option<String>,
+}
+
+impl Before {
+    /// The settings that fit neither the provider nor the model of now.
+    fn stale(&self, provider: &str, model: &str, wish: &Wish) -> Vec<&'static str> {
+        let mut stale = Vec::new();
+        if self.provider.as_deref() != Some(provider) || wish.base_url.is_some() {
+            stale.extend(OF_PROVIDER);
+        }
+        if !stale.is_empty() || self.model.as_deref() != Some(model) {
+            stale.extend(OF_MODEL);
+        }
+        stale
+    }
 }
 
 fn now(models: &Models, context: &Context) -> Outcome<Before> {

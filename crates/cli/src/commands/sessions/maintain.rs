@@ -1,7 +1,7 @@
 //! `hermes sessions stats`, `optimize` and `repair`
 
 use hermes_core::FailureKind;
-use hermes_store::{Check, KeepCopy};
+use hermes_store::{Check, KeepCopy, Repair};
 use serde_json::json;
 
 use crate::complaint::{Complaint, Outcome};
@@ -122,6 +122,11 @@ pub(crate) fn repair(
             "copy": repaired.copy,
         }))?);
     }
+    print_repaired(&repaired, output)
+}
+
+/// What was done, and that nothing could be done.
+fn print_repaired(repaired: &Repair, output: &mut Output) -> Outcome {
     if let Some(check) = &repaired.found {
         print_check(check, false, output)?;
     }

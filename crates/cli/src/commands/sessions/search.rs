@@ -64,23 +64,28 @@ pub(crate) fn search(args: &SearchArgs, context: &Context, output: &mut Output) 
         return Ok(output.line(format!("Nothing found for {}.", one_line(&query)))?);
     }
     for hit in &*hits {
-        let title = hit.title.as_deref().unwrap_or("untitled");
-        let heading = format!(
-            "{} · {} · {} · {title}",
-            hit.session,
-            when::show(hit.timestamp, context.zone()),
-            hit.role
-        );
-        let heading = output.paint(Style::Faint, &one_line(&heading));
-        output.line(heading)?;
-        let snippet = one_line(&hit.snippet);
-        let (marked, plain) = (output.paint(Style::Strong, "\u{1}"), "\u{1}".to_owned());
-        let shown = match marked.split_once('\u{1}') {
-            Some((on, off)) if marked != plain => snippet.replace(">>>", on).replace("<<<", off),
-            _ => snippet,
-        };
-        output.line(format!("  {shown}"))?;
+        print_hit(hit, context, output)?;
     }
+    Ok(())
+}
+
+fn print_hit(hit: &Hit, context: &Context, output: &mut Output) -> Outcome {
+    let title = hit.title.as_deref().unwrap_or("untitled");
+    let heading = format!(
+        "{} · {} · {} · {title}",
+        hit.session,
+        when::show(hit.timestamp, context.zone()),
+        hit.role
+    );
+    let heading = output.paint(Style::Faint, &one_line(&heading));
+    output.line(heading)?;
+    let snippet = one_line(&hit.snippet);
+    let (marked, plain) = (output.paint(Style::Strong, "\u{1}"), "\u{1}".to_owned());
+    let shown = match marked.split_once('\u{1}') {
+        Some((on, off)) if marked != plain => snippet.replace(">>>", on).replace("<<<", off),
+        _ => snippet,
+    };
+    output.line(format!("  {shown}"))?;
     Ok(())
 }
 

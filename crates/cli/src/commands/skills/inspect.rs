@@ -1,7 +1,8 @@
 //! `hermes skills inspect`: a skill of others, before it is installed.
 
-use hermes_skills::guard::{Decision, Depth, Trust, Verdict, decide};
-use serde_json::json;
+use hermes_skills::guard::{Decision, Depth, Report, Trust, Verdict, decide};
+use hermes_skills::hub::Bundle;
+use serde_json::{Value as Json, json};
 
 use super::ground::Ground;
 use super::{install, show};
@@ -18,27 +19,8 @@ pub(super) fn run(skill: &str, as_json: bool, ground: &Ground<'_>, output: &mut 
         .map_err(hermes_skills::hub::HubError::from)?;
     let about = bundle.skill();
     let origin = &bundle.origin;
-    let files: Vec<_> = bundle
-        .files()
-        .map(|(path, size)| json!({ "path": path.as_str(), "bytes": size }))
-        .collect();
     if as_json {
-        return Ok(output.json(&json!({
-            "name": bundle.name.as_str(),
-            "description": about.description,
-            "version": about.version,
-            "author": about.author,
-            "license": about.license,
-            "source": origin.source,
-            "identifier": origin.identifier.to_string(),
-            "trust": origin.trust,
-            "metadata": origin.metadata,
-            "content_hash": bundle.content_hash(),
-            "files": files,
-            "left_out": bundle.left_out().iter().map(|path| path.as_str()).collect::<Vec<_>>(),
-            "guard": show::json_of(&report),
-            "text": bundle.text(),
-        }))?);
+        return Ok(output.json(&document(&bundle, &report))?);
     }
     output.line(format!("name      {}", bundle.name))?;
     output.line(format!("for       {}", one_line(&about.description)))?;
@@ -77,6 +59,31 @@ pub(super) fn run(skill: &str, as_json: bool, ground: &Ground<'_>, output: &mut 
         output.line(format!("… and {more} more lines"))?;
     }
     Ok(())
+}
+
+fn document(bundle: &Bundle, report: &Report) -> Json {
+    let about = bundle.skill();
+    let origin = &bundle.origin;
+    let files: Vec<_> = bundle
+        .files()
+        .map(|(path, size)| json!({ "path": path.as_str(), "bytes": size }))
+        .collect();
+    json!({
+        "name": bundle.name.as_str(),
+        "description": about.description,
+        "version": about.version,
+        "author": about.author,
+        "license": about.license,
+        "source": origin.source,
+        "identifier": origin.identifier.to_string(),
+        "trust": origin.trust,
+        "metadata": origin.metadata,
+        "content_hash": bundle.content_hash(),
+        "files": files,
+        "left_out": bundle.left_out().iter().map(|path| path.as_str()).collect::<Vec<_>>(),
+        "guard": show::json_of(report),
+        "text": bundle.text(),
+    })
 }
 
 fn outlook(trust: Trust, verdict: Verdict) -> &'static str {

@@ -1,8 +1,8 @@
 //! `hermes skills list`.
 
 use hermes_skills::hub::Locked;
-use hermes_skills::{CatalogEntry, Library, is_disabled};
-use serde_json::json;
+use hermes_skills::{Catalog, CatalogEntry, Library, is_disabled};
+use serde_json::{Value as Json, json};
 
 use super::ground::Ground;
 use crate::args::skills::{Kind, ListArgs};
@@ -17,64 +17,23 @@ const WIDEST: usize = 60;
 pub(super) fn run(args: &ListArgs, ground: &Ground<'_>, output: &mut Output) -> Outcome {
     let library = ground.library()?;
     let catalog = library.catalog();
-    let installed = ground.hub()?.installed()?;
-    let settings = &ground.loaded.config.skills;
-    let rows: Vec<_> = catalog
-        .entries
-        .iter()
-        .map(|entry| {
-            let locked = locked(entry, &installed, ground);
-            let kind = match (&locked, library.is_shipped(&entry.name)) {
-                (Some(_), _) => Kind::Hub,
-                (None, true) => Kind::Builtin,
-                (None, false) => Kind::Local,
-            };
-            let enabled = !is_disabled(&entry.name, SURFACE, settings);
-            (entry, locked, kind, enabled)
-        })
-        .filter(|(_, _, kind, _)| args.source == Kind::All || args.source == *kind)
-        .filter(|(_, _, _, enabled)| *enabled || !args.enabled_only)
-        .collect();
+    let rows = rows(args, &catalog, library, ground)?;
     if args.json {
-        let skills: Vec<_> = rows
-            .iter()
-            .map(|(entry, locked, kind, enabled)| {
-                json!({
-                    "name": entry.name,
-                    "category": entry.category,
-                    "description": entry.description,
-                    "kind": word(*kind),
-                    "enabled": enabled,
-                    "path": entry.directory,
-                    "external": entry.external,
-                    "installed": locked,
-                })
-            })
-            .collect();
-        let left_out: Vec<_> = library
-            .left_out()
-            .into_iter()
-            .map(|one| json!({ "path": one.file, "why": one.why }))
-            .collect();
-        let waiting = library.waiting_updates()?;
-        return Ok(output.json(&json!({
-            "skills": skills,
-            "left_out": left_out,
-            "updates_waiting": waiting,
-        }))?);
+        return Ok(output.json(&document(&rows, library)?)?);
     }
     if rows.is_empty() {
         output.line("There are no skills here. Look for some with: hermes skills search WORDS")?;
         return left_out(library, output);
     }
     let mut table = Table::new(["NAME", "CATEGORY", "KIND", "STATE", "WHAT IT IS FOR"]);
-    for (entry, locked, kind, enabled) in &rows {
-        let origin = locked.as_ref().map(|locked| locked.source.as_str());
+    for row in &rows {
+        let entry = row.entry;
+        let origin = row.locked.as_ref().map(|locked| locked.source.as_str());
         table.row([
             cut(&entry.name, 40),
             entry.shown_category().to_owned(),
-            origin.unwrap_or_else(|| word(*kind)).to_owned(),
-            if *enabled { "on" } else { "off" }.to_owned(),
+            origin.unwrap_or_else(|| word(row.kind)).to_owned(),
+            if row.enabled { "on" } else { "off" }.to_owned(),
             cut(&one_line(&entry.description), WIDEST),
         ]);
     }
@@ -85,6 +44,72 @@ pub(super) fn run(args: &ListArgs, ground: &Ground<'_>, output: &mut Output) -> 
         ))?;
     }
     left_out(library, output)
+}
+
+/// A skill, and what is known about how it came here.
+struct Row<'a> {
+    entry: &'a CatalogEntry,
+    locked: Option<Locked>,
+    kind: Kind,
+    enabled: bool,
+}
+
+/// The skills that were asked for.
+fn rows<'a>(
+    args: &ListArgs,
+    catalog: &'a Catalog,
+    library: &Library,
+    ground: &Ground<'_>,
+) -> Outcome<Vec<Row<'a>>> {
+    let installed = ground.hub()?.installed()?;
+    let settings = &ground.loaded.config.skills;
+    let rows = catalog.entries.iter().map(|entry| {
+        let locked = locked(entry, &installed, ground);
+        let kind = match (&locked, library.is_shipped(&entry.name)) {
+            (Some(_), _) => Kind::Hub,
+            (None, true) => Kind::Builtin,
+            (None, false) => Kind::Local,
+        };
+        Row {
+            entry,
+            locked,
+            kind,
+            enabled: !is_disabled(&entry.name, SURFACE, settings),
+        }
+    });
+    Ok(rows
+        .filter(|row| args.source == Kind::All || args.source == row.kind)
+        .filter(|row| row.enabled || !args.enabled_only)
+        .collect())
+}
+
+fn document(rows: &[Row<'_>], library: &Library) -> Outcome<Json> {
+    let skills: Vec<_> = rows
+        .iter()
+        .map(|row| {
+            json!({
+                "name": row.entry.name,
+                "category": row.entry.category,
+                "description": row.entry.description,
+                "kind": word(row.kind),
+                "enabled": row.enabled,
+                "path": row.entry.directory,
+                "external": row.entry.external,
+                "installed": row.locked,
+            })
+        })
+        .collect();
+    let left_out: Vec<_> = library
+        .left_out()
+        .into_iter()
+        .map(|one| json!({ "path": one.file, "why": one.why }))
+        .collect();
+    let waiting = library.waiting_updates()?;
+    Ok(json!({
+        "skills": skills,
+        "left_out": left_out,
+        "updates_waiting": waiting,
+    }))
 }
 
 /// The skills nobody can use, and why.

@@ -39,6 +39,39 @@ struct Work<'s> {
     wanted: Option<Override>,
 }
 
+/// What is asked over there, and what is decided here.
+struct Asked {
+    words: Vec<String>,
+    /// The names that are looked for, when names are.
+    names: Option<NamePattern>,
+    /// What may be wrong with the pattern.
+    doubt: Option<&'static str>,
+}
+
+impl Asked {
+    fn of(search: &Search) -> Result<Self, FilesError> {
+        let (pattern, root) = (search.pattern.as_str(), text(&search.root)?);
+        let glob = simple_glob(search.file_glob.as_deref().unwrap_or_default());
+        let order = match search.what {
+            SearchFor::Names => {
+                return Ok(Self {
+                    words: vec!["names".to_owned(), root.to_owned(), narrowed(pattern)],
+                    names: Some(NamePattern::new(pattern)?),
+                    doubt: None,
+                });
+            }
+            SearchFor::Files => "files",
+            SearchFor::Lines | SearchFor::Counts => "counts",
+        };
+        let (_, doubt) = matcher(pattern)?;
+        Ok(Self {
+            words: [order, root, pattern, glob].map(str::to_owned).to_vec(),
+            names: None,
+            doubt,
+        })
+    }
+}
+
 /// What came of one request.
 struct Said {
     by: SearchedBy,
@@ -50,29 +83,11 @@ struct Said {
 impl Work<'_> {
     async fn run(&self) -> Result<SearchFound, FilesError> {
         let search = self.search;
-        let (pattern, root) = (search.pattern.as_str(), text(&search.root)?);
-        let glob = simple_glob(search.file_glob.as_deref().unwrap_or_default());
-        let (words, names, doubt) = match search.what {
-            SearchFor::Names => {
-                let narrowed = narrowed(pattern);
-                let names = NamePattern::new(pattern)?;
-                (
-                    vec!["names".to_owned(), root.to_owned(), narrowed],
-                    Some(names),
-                    None,
-                )
-            }
-            what => {
-                let (_, doubt) = matcher(pattern)?;
-                let order = if what == SearchFor::Files {
-                    "files"
-                } else {
-                    "counts"
-                };
-                let words = [order, root, pattern, glob].map(str::to_owned);
-                (words.to_vec(), None, doubt)
-            }
-        };
+        let Asked {
+            words,
+            names,
+            doubt,
+        } = Asked::of(search)?;
         let said = self.ask(&words).await?;
         let mut found = SearchFound {
             incomplete: said.incomplete,

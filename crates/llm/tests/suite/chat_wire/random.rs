@@ -9,69 +9,73 @@ use super::request::{body, request};
 use super::{calls, delta, frame};
 use crate::suite::legal_wire::any_history;
 
+/// What fields of a chunk are called.
+const KEYS: &[&str] = &[
+    "choices",
+    "delta",
+    "message",
+    "content",
+    "tool_calls",
+    "function",
+    "name",
+    "arguments",
+    "index",
+    "id",
+    "finish_reason",
+    "usage",
+    "error",
+    "reasoning",
+    "reasoning_details",
+    "text",
+    "type",
+    "thinking",
+    "item",
+    "output_index",
+    "response",
+    "output",
+    "status",
+    "call_id",
+    "summary",
+    "phase",
+    "prompt_tokens",
+];
+
+/// What their values say.
+const WORDS: &[&str] = &[
+    "",
+    "stop",
+    "a",
+    "{}",
+    "message",
+    "function_call",
+    "reasoning",
+    "response.output_item.added",
+    "response.output_item.done",
+    "response.completed",
+    "response.output_text.delta",
+    "response.function_call_arguments.delta",
+    "custom_tool_call",
+    "reasoning.text",
+];
+
 /// Values of the kinds a chunk has, in places where they do not belong.
 pub(crate) fn any_json() -> impl Strategy<Value = Json> {
-    let keys = vec![
-        "choices",
-        "delta",
-        "message",
-        "content",
-        "tool_calls",
-        "function",
-        "name",
-        "arguments",
-        "index",
-        "id",
-        "finish_reason",
-        "usage",
-        "error",
-        "reasoning",
-        "reasoning_details",
-        "text",
-        "type",
-        "thinking",
-        "item",
-        "output_index",
-        "response",
-        "output",
-        "status",
-        "call_id",
-        "summary",
-        "phase",
-        "prompt_tokens",
-    ];
-    let words = vec![
-        "",
-        "stop",
-        "a",
-        "{}",
-        "message",
-        "function_call",
-        "reasoning",
-        "response.output_item.added",
-        "response.output_item.done",
-        "response.completed",
-        "response.output_text.delta",
-        "response.function_call_arguments.delta",
-        "custom_tool_call",
-        "reasoning.text",
-    ];
     let leaf = prop_oneof![
         Just(Json::Null),
         any::<bool>().prop_map(Json::from),
         any::<i64>().prop_map(Json::from),
         (-2i64..3).prop_map(Json::from),
-        prop::sample::select(words).prop_map(Json::from),
+        prop::sample::select(WORDS).prop_map(Json::from),
     ];
-    leaf.prop_recursive(5, 40, 4, move |inner| {
+    leaf.prop_recursive(5, 40, 4, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..3).prop_map(Json::from),
-            prop::collection::vec((prop::sample::select(keys.clone()), inner), 0..5).prop_map(
-                |fields| fields
+            prop::collection::vec((prop::sample::select(KEYS), inner), 0..5).prop_map(|fields| {
+                fields
                     .into_iter()
                     .map(|(key, value)| (key.to_owned(), value))
                     .collect()
-            ),
+            }),
         ]
     })
 }

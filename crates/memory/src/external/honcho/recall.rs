@@ -28,6 +28,36 @@ pub(super) struct Cadence {
     empty: u32,
 }
 
+impl Cadence {
+    /// Takes in what came of asking; what failed or was not asked stays as it was.
+    fn take(
+        &mut self,
+        turn: u64,
+        base: Result<Asked, ProviderError>,
+        answer: Result<Asked, ProviderError>,
+    ) {
+        let turn = Some(turn);
+        if let Ok(Asked::Got(text)) = base {
+            self.base = Part { turn, text };
+        }
+        if let Ok(Asked::Got(text)) = answer {
+            self.empty = match &text {
+                Some(_) => 0,
+                None => self.empty + 1,
+            };
+            self.answer = Part { turn, text };
+        }
+    }
+
+    /// All that is known, when anything is.
+    fn found(&self) -> Option<String> {
+        let parts = [&self.base.text, &self.answer.text];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        let found = parts.join("\n\n");
+        (!found.is_empty()).then_some(found)
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 struct Part {
     turn: Option<u64>,
@@ -88,31 +118,14 @@ impl Honcho {
             }
             both => both,
         };
-        if let Ok(Asked::Got(text)) = base {
-            cadence.base = Part {
-                turn: Some(question.turn),
-                text,
-            };
-        }
-        if let Ok(Asked::Got(text)) = answer {
-            cadence.empty = match &text {
-                Some(_) => 0,
-                None => cadence.empty + 1,
-            };
-            cadence.answer = Part {
-                turn: Some(question.turn),
-                text,
-            };
-        }
-        let parts = [&cadence.base.text, &cadence.answer.text];
-        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
-        let found = parts.join("\n\n");
+        cadence.take(question.turn, base, answer);
+        let found = cadence.found();
         let mut all = locked(&self.cadence);
         if all.len() >= MOST_SESSIONS {
             all.clear();
         }
         all.insert(conversation, cadence);
-        Ok((!found.is_empty()).then_some(found))
+        Ok(found)
     }
 
     /// What is looked for: the message, or what a model made of it. The first message of a conversation does not wait

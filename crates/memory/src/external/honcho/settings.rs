@@ -35,6 +35,19 @@ pub(super) enum Strategy {
     Global,
 }
 
+const MODES: [(&str, Mode); 3] = [
+    ("hybrid", Mode::Hybrid),
+    ("context", Mode::Context),
+    ("tools", Mode::Tools),
+];
+const FIRST_TURN_ONLY: [(&str, bool); 2] = [("every-turn", false), ("first-turn", true)];
+const STRATEGIES: [(&str, Strategy); 4] = [
+    ("per-directory", Strategy::Directory),
+    ("per-repo", Strategy::Repository),
+    ("per-session", Strategy::Session),
+    ("global", Strategy::Global),
+];
+
 /// Asking Honcho about the user.
 #[derive(Debug, Clone)]
 pub(super) struct Dialectic {
@@ -51,6 +64,22 @@ pub(super) struct Dialectic {
     pub(super) dynamic: bool,
     pub(super) most: usize,
     pub(super) most_asked: usize,
+}
+
+impl Dialectic {
+    fn read(fields: &Fields) -> Result<Self, ProviderError> {
+        Ok(Self {
+            cadence: whole(fields, "dialecticCadence", 1).max(1),
+            depth: chars(fields, "dialecticDepth", 1).min(3),
+            levels: levels(fields),
+            level: level(fields.text(&["dialecticReasoningLevel"], ""), "low")?,
+            cap: level(fields.text(&["reasoningLevelCap"], ""), "high")?,
+            heuristic: fields.flag("reasoningHeuristic", true),
+            dynamic: fields.flag("dialecticDynamic", true),
+            most: chars(fields, "dialecticMaxChars", 600),
+            most_asked: chars(fields, "dialecticMaxInputChars", 10_000),
+        })
+    }
 }
 
 /// All of it.
@@ -100,91 +129,38 @@ impl Settings {
             return Err(wrong("honcho.json says enabled: false"));
         }
         let key = fields.text(&["apiKey"], "HONCHO_API_KEY");
-        let environment = fields.text(&["environment"], "HONCHO_ENVIRONMENT");
-        let own = fields.text(&["baseUrl", "environmentUrl"], "HONCHO_BASE_URL");
-        let address = match (own, environment.as_deref()) {
-            (Some(own), _) => own,
-            (None, Some("local")) => LOCAL.to_owned(),
-            (None, _) if key.is_none() => return Err(wrong("HONCHO_API_KEY is missing")),
-            (None, _) => CLOUD.to_owned(),
-        };
-        let seconds = |name: &str, variable: &str, otherwise: f64| {
-            let given = fields.number(&[name], variable).unwrap_or(otherwise);
-            Duration::from_secs_f64(given.clamp(0.1, 600.0))
-        };
-        let whole = |name: &str, otherwise: u64| match fields.number(&[name], "") {
-            Some(number) => number as u64,
-            None => otherwise,
-        };
-        let named = |name: &str, otherwise: &str| {
-            let text = fields.text(&[name], "");
-            fitting(text.as_deref().unwrap_or(otherwise))
-        };
-        let chars = |name: &str, otherwise: u64| {
-            usize::try_from(whole(name, otherwise).max(1)).unwrap_or(usize::MAX)
-        };
+        let address = address(&fields, key.as_deref())?;
         Ok(Self {
             address,
             key,
-            timeout: seconds("timeout", "HONCHO_TIMEOUT", 30.0),
-            workspace: named("workspace", &host),
-            user: named("peerName", "user"),
+            timeout: seconds(fields.number(&["timeout"], "HONCHO_TIMEOUT"), 30.0),
+            workspace: named(&fields, "workspace", &host),
+            user: named(&fields, "peerName", "user"),
             pinned: fields.flag("pinUserPeer", false),
             aliases: map(&fields, "userPeerAliases"),
             user_prefix: fields.text(&["runtimePeerPrefix"], "").unwrap_or_default(),
-            agent: named("aiPeer", &host),
+            agent: named(&fields, "aiPeer", &host),
             saves: fields.flag("saveMessages", true),
             hold: hold(&fields)?,
-            most_of_message: chars("messageMaxChars", 25_000),
-            mode: choice(
-                &fields,
-                "recallMode",
-                &[
-                    ("hybrid", Mode::Hybrid),
-                    ("context", Mode::Context),
-                    ("tools", Mode::Tools),
-                ],
-            )?,
+            most_of_message: chars(&fields, "messageMaxChars", 25_000),
+            mode: choice(&fields, "recallMode", &MODES)?,
             begins: fields.flag("initOnSessionStart", false),
             context_tokens: fields
                 .number(&["contextTokens"], "")
                 .map(|number| number as u64),
-            first_turn_only: choice(
-                &fields,
-                "injectionFrequency",
-                &[("every-turn", false), ("first-turn", true)],
-            )?,
-            context_cadence: whole("contextCadence", 1).max(1),
+            first_turn_only: choice(&fields, "injectionFrequency", &FIRST_TURN_ONLY)?,
+            context_cadence: whole(&fields, "contextCadence", 1).max(1),
             first_waits: [
-                seconds("firstTurnBaseWait", "", 3.0),
-                seconds("firstTurnDialecticWait", "", 2.0),
+                seconds(fields.number(&["firstTurnBaseWait"], ""), 3.0),
+                seconds(fields.number(&["firstTurnDialecticWait"], ""), 2.0),
             ],
             rewrites: fields.flag("queryRewrite", false),
-            dialectic: Dialectic {
-                cadence: whole("dialecticCadence", 1).max(1),
-                depth: chars("dialecticDepth", 1).min(3),
-                levels: levels(&fields),
-                level: level(fields.text(&["dialecticReasoningLevel"], ""), "low")?,
-                cap: level(fields.text(&["reasoningLevelCap"], ""), "high")?,
-                heuristic: fields.flag("reasoningHeuristic", true),
-                dynamic: fields.flag("dialecticDynamic", true),
-                most: chars("dialecticMaxChars", 600),
-                most_asked: chars("dialecticMaxInputChars", 10_000),
-            },
+            dialectic: Dialectic::read(&fields)?,
             observed: observed(&fields)?,
             observed_as_said: ["observationMode", "observation"]
                 .iter()
                 .any(|name| fields.value(name).is_some()),
-            strategy: choice(
-                &fields,
-                "sessionStrategy",
-                &[
-                    ("per-directory", Strategy::Directory),
-                    ("per-repo", Strategy::Repository),
-                    ("per-session", Strategy::Session),
-                    ("global", Strategy::Global),
-                ],
-            )?,
+            strategy: choice(&fields, "sessionStrategy", &STRATEGIES)?,
             prefixed: fields.flag("sessionPeerPrefix", false),
             sessions: map(&fields, "sessions"),
         })
@@ -221,6 +197,39 @@ fn wrong(what: impl Into<String>) -> ProviderError {
         provider: NAME,
         what: what.into(),
     }
+}
+
+/// Where Honcho is: the cloud needs a key, a server of one's own does not.
+fn address(fields: &Fields, key: Option<&str>) -> Result<String, ProviderError> {
+    let environment = fields.text(&["environment"], "HONCHO_ENVIRONMENT");
+    let own = fields.text(&["baseUrl", "environmentUrl"], "HONCHO_BASE_URL");
+    match (own, environment.as_deref()) {
+        (Some(own), _) => Ok(own),
+        (None, Some("local")) => Ok(LOCAL.to_owned()),
+        (None, _) if key.is_none() => Err(wrong("HONCHO_API_KEY is missing")),
+        (None, _) => Ok(CLOUD.to_owned()),
+    }
+}
+
+/// A time of a sensible length.
+fn seconds(given: Option<f64>, otherwise: f64) -> Duration {
+    Duration::from_secs_f64(given.unwrap_or(otherwise).clamp(0.1, 600.0))
+}
+
+fn whole(fields: &Fields, name: &str, otherwise: u64) -> u64 {
+    match fields.number(&[name], "") {
+        Some(number) => number as u64,
+        None => otherwise,
+    }
+}
+
+fn chars(fields: &Fields, name: &str, otherwise: u64) -> usize {
+    usize::try_from(whole(fields, name, otherwise).max(1)).unwrap_or(usize::MAX)
+}
+
+fn named(fields: &Fields, name: &str, otherwise: &str) -> String {
+    let text = fields.text(&[name], "");
+    fitting(text.as_deref().unwrap_or(otherwise))
 }
 
 /// One of several words; the first is meant when nothing is said.

@@ -68,6 +68,19 @@ pub(super) fn specs() -> Vec<ToolSpec> {
 }
 
 impl OpenViking {
+    /// Has it take in a page.
+    async fn added(&self, asked: &Json) -> Result<Json, ProviderError> {
+        let url = needed(asked, "url")?;
+        let reason = optional(asked, "reason").unwrap_or_default();
+        // A path would be read from this machine's disk, past the rails that files have here.
+        if !url.starts_with("http://") && !url.starts_with("https://") {
+            return Err(refused("url begins with http:// or https://"));
+        }
+        let body = json!({"path": url, "reason": reason});
+        let added = self.api.add("api/v1/resources", body).await?;
+        Ok(json!({"added": true, "uri": result(&added)["root_uri"]}))
+    }
+
     pub(super) async fn called(
         &self,
         scene: &Scene,
@@ -122,17 +135,7 @@ impl OpenViking {
                 self.api.delete("api/v1/fs", &query).await?;
                 Ok(json!({"removed": uri}))
             }
-            "viking_add_resource" => {
-                let url = needed(asked, "url")?;
-                let reason = optional(asked, "reason").unwrap_or_default();
-                // A path would be read from this machine's disk, past the rails that files have here.
-                if !url.starts_with("http://") && !url.starts_with("https://") {
-                    return Err(refused("url begins with http:// or https://"));
-                }
-                let body = json!({"path": url, "reason": reason});
-                let added = self.api.add("api/v1/resources", body).await?;
-                Ok(json!({"added": true, "uri": result(&added)["root_uri"]}))
-            }
+            "viking_add_resource" => self.added(asked).await,
             other => Err(unknown(other)),
         }
     }

@@ -65,6 +65,12 @@ impl Picker {
             ]));
         }
         lines.truncate(frame.height.saturating_sub(1).max(2));
+        lines.push(frame.hint(&self.hint(frame.width)));
+        frame.view(lines, Some(cursor))
+    }
+
+    /// How much of the list is left, and what the keys do.
+    fn hint(&self, width: usize) -> String {
         let count = format!("{} of {}", self.shown.len(), self.items.len());
         let keys = match self.takes {
             // What is typed fits nothing: the way back is the next step.
@@ -77,9 +83,8 @@ impl Picker {
         let hint = format!("{count}; {keys}");
         let more = format!("{hint}, type to narrow");
         let narrows = self.takes == Takes::Many && !self.shown.is_empty();
-        let fits = columns(&more) <= frame.width;
-        lines.push(frame.hint(if narrows && fits { &more } else { &hint }));
-        frame.view(lines, Some(cursor))
+        let fits = columns(&more) <= width;
+        if narrows && fits { more } else { hint }
     }
 
     /// The columns there is room for, each as wide as what is shown in it; the first one gives way.

@@ -68,6 +68,21 @@ pub(super) fn personality(order: &Order<'_>, output: &mut Output) -> Outcome<Nex
     Ok(Next::Nothing)
 }
 
+fn print_effort(order: &Order<'_>, output: &mut Output) -> Outcome {
+    let conversation = order.conversation;
+    let config = &conversation.house.models.loaded.config;
+    let now = conversation.manner().effort;
+    let now = now.or_else(|| effort_level(config.agent.reasoning_effort));
+    let known = LEVELS.iter().find(|level| effort_level(**level) == now);
+    let word = match (now, known) {
+        (Some(_), Some(level)) => level.word(),
+        _ => "left to the model",
+    };
+    let levels: Vec<&str> = LEVELS.iter().map(|level| level.word()).collect();
+    output.line(format!("Effort: {word}. Levels: {}.", levels.join(", ")))?;
+    Ok(())
+}
+
 /// `/reasoning [level|show|hide|full|clamp] [--global]`
 pub(super) fn reasoning(order: &Order<'_>, output: &mut Output) -> Outcome<Next> {
     let mut words: Vec<&str> = order.arguments.split_whitespace().collect();
@@ -78,15 +93,7 @@ pub(super) fn reasoning(order: &Order<'_>, output: &mut Output) -> Outcome<Next>
     let config = &conversation.house.models.loaded.config;
     match words.as_slice() {
         [] => {
-            let now = conversation.manner().effort;
-            let now = now.or_else(|| effort_level(config.agent.reasoning_effort));
-            let known = LEVELS.iter().find(|level| effort_level(**level) == now);
-            let word = match (now, known) {
-                (Some(_), Some(level)) => level.word(),
-                _ => "left to the model",
-            };
-            let levels: Vec<&str> = LEVELS.iter().map(|level| level.word()).collect();
-            output.line(format!("Effort: {word}. Levels: {}.", levels.join(", ")))?;
+            print_effort(order, output)?;
             Ok(Next::Nothing)
         }
         [shown @ ("show" | "hide" | "full" | "clamp")] => {

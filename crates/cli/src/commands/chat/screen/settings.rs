@@ -42,13 +42,7 @@ pub(super) fn of(run: &RunArgs, config: &Config, context: &Context) -> Settings 
             Some(Bar::Bottom) | None => StatusBar::Bottom,
             Some(Bar::Off) => StatusBar::Off,
         },
-        mouse: match display.mouse_tracking {
-            Some(MouseTracking::All) => Mouse::All,
-            Some(MouseTracking::Buttons) => Mouse::Buttons,
-            Some(MouseTracking::Wheel) => Mouse::Wheel,
-            Some(MouseTracking::Off) => Mouse::Off,
-            None => Mouse::default(),
-        },
+        mouse: mouse(display.mouse_tracking),
         marks: marks(config),
         tools: tool_lines(display.tool_progress),
         labels: match display.friendly_tool_labels {
@@ -86,6 +80,17 @@ pub(super) fn of(run: &RunArgs, config: &Config, context: &Context) -> Settings 
         },
         title: mode == Mode::Full,
         ..Settings::default()
+    }
+}
+
+/// Which movements of the mouse the terminal tells.
+fn mouse(tracking: Option<MouseTracking>) -> Mouse {
+    match tracking {
+        Some(MouseTracking::All) => Mouse::All,
+        Some(MouseTracking::Buttons) => Mouse::Buttons,
+        Some(MouseTracking::Wheel) => Mouse::Wheel,
+        Some(MouseTracking::Off) => Mouse::Off,
+        None => Mouse::default(),
     }
 }
 
