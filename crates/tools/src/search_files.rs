@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_core::future::BoxFuture;
-use hermes_core::{Beside, Effect, Handling, Notice, Tool, ToolContext, ToolOutcome, ToolSpec};
+use hermes_core::{
+    Beside, Effect, Handling, Notice, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec,
+};
 use hermes_exec::{Search, SearchFor};
 use hermes_policy::Names;
 use serde::Deserialize;

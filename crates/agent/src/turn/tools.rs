@@ -266,7 +266,7 @@ impl Turn<'_> {
 /// The room that the results of one batch have.
 struct Room {
     sizes: Sizes,
-    /// What is left of it for all results to come, in characters.
+    /// What is left of it for results to come.
     left: usize,
     spill: Spill,
 }

@@ -242,14 +242,6 @@ impl Fixture {
     }
 
     /// An engine as another process would have it: over its own store, with ids of its own.
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one literal that names all parts of an engine"
-    )]
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one literal that names all parts of an engine"
-    )]
     pub(crate) fn engine_over(&self, store: &Store, seed: u64) -> Engine {
         let http = ClientBuilder::new(ClientSettings::default(), AddressPolicy::Any)
             .build()

@@ -293,27 +293,28 @@ fn backwards(text: &str) -> String {
     text.chars().rev().collect()
 }
 
+const PLANTED: [(&str, &str); 15] = [
+    ("OPENROUTER_API_KEY", "planted-openrouter-0001"),
+    ("ANTHROPIC_API_KEY", "planted-anthropic-0002"),
+    ("TELEGRAM_BOT_TOKEN", "planted-telegram-0003"),
+    ("GH_TOKEN", "planted-github-0004"),
+    ("AUXILIARY_VISION_API_KEY", "planted-vision-0005"),
+    ("MY_LLM_KEY", "planted-provider-0007"),
+    ("MY_OTHER_KEY", "planted-fallback-0008"),
+    ("SPELLED_ONE", "planted-api-key-env"),
+    ("SPELLED_TWO", "planted-key-env-joined"),
+    ("SPELLED_THREE", "planted-api-key-env-joined"),
+    ("SPELLED_FOUR", "planted-fallback-api-key-env"),
+    ("SPELLED_FIVE", "planted-fallback-joined"),
+    ("LAB_KEY", "planted-in-a-setting"),
+    ("LAB_HEADER", "planted-in-a-header"),
+    ("ACME_WORD", "planted-in-a-profile"),
+];
+
 // EX-12: keys in our environment and in `.env` never reach a command, not even when the settings let their names
 // through; other variables do.
 #[test]
 fn planted_keys_do_not_reach_commands_and_scripts() {
-    let planted = [
-        ("OPENROUTER_API_KEY", "planted-openrouter-0001"),
-        ("ANTHROPIC_API_KEY", "planted-anthropic-0002"),
-        ("TELEGRAM_BOT_TOKEN", "planted-telegram-0003"),
-        ("GH_TOKEN", "planted-github-0004"),
-        ("AUXILIARY_VISION_API_KEY", "planted-vision-0005"),
-        ("MY_LLM_KEY", "planted-provider-0007"),
-        ("MY_OTHER_KEY", "planted-fallback-0008"),
-        ("SPELLED_ONE", "planted-api-key-env"),
-        ("SPELLED_TWO", "planted-key-env-joined"),
-        ("SPELLED_THREE", "planted-api-key-env-joined"),
-        ("SPELLED_FOUR", "planted-fallback-api-key-env"),
-        ("SPELLED_FIVE", "planted-fallback-joined"),
-        ("LAB_KEY", "planted-in-a-setting"),
-        ("LAB_HEADER", "planted-in-a-header"),
-        ("ACME_WORD", "planted-in-a-profile"),
-    ];
     let shown = [
         ("HARMLESS", "planted-harmless"),
         ("LET_THROUGH", "planted-through"),
@@ -324,7 +325,7 @@ fn planted_keys_do_not_reach_commands_and_scripts() {
     let print = "env | rev";
     let run = run_in(
         |program, environment| {
-            let all = planted.iter().chain(&shown);
+            let all = PLANTED.iter().chain(&shown);
             environment.extend(all.map(|(name, value)| (*name, (*value).to_owned())));
             program
                 .home
@@ -355,7 +356,7 @@ fn planted_keys_do_not_reach_commands_and_scripts() {
         let said = result.to_string();
         assert!(said.contains(&backwards("planted-through")), "{said}");
         let known = ("OPENAI_API_KEY", "planted-openai-0006");
-        for (name, value) in planted.iter().chain([&known]) {
+        for (name, value) in PLANTED.iter().chain([&known]) {
             assert!(!said.contains(&backwards(value)), "{name}: {said}");
         }
     }

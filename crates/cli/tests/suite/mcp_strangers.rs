@@ -64,23 +64,9 @@ fn call(lab: &Lab, tool: &str, arguments: &Json) -> String {
     called[0]["answer"].to_string()
 }
 
-/// Every tool, resource and prompt of the server the protocol's authors test clients with.
-#[expect(
-    clippy::too_many_lines,
-    reason = "every tool, resource and prompt of one server, one after the other"
-)]
-#[expect(
-    clippy::too_many_lines,
-    reason = "every tool, resource and prompt of one server, one after the other"
-)]
-fn everything(lab: &Lab) {
-    let (_, tested) = lab.mcp(&["test", "stranger", "--json"]);
-    let offered = tested[0]["tools"].as_array().unwrap();
-    let mut offered: Vec<&str> = offered
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
-    let called = [
+/// Calls of every tool, and what their answers hold. Two run as tasks, the second with a question in the middle.
+fn calls() -> Vec<(&'static str, Json, &'static str)> {
+    vec![
         ("echo", json!({"message": "hello"}), "hello"),
         (
             "get-annotated-message",
@@ -135,8 +121,18 @@ fn everything(lab: &Lab) {
             json!({"topic": "python", "ambiguous": true}),
             "Research Report: python (snake)",
         ),
-    ];
-    // These two run as tasks, the second with a question in the middle.
+    ]
+}
+
+/// Every tool, resource and prompt of the server the protocol's authors test clients with.
+fn everything(lab: &Lab) {
+    let (_, tested) = lab.mcp(&["test", "stranger", "--json"]);
+    let offered = tested[0]["tools"].as_array().unwrap();
+    let mut offered: Vec<&str> = offered
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    let called = calls();
     for (tool, arguments, expected) in &called {
         let answer = call(lab, tool, arguments);
         assert!(answer.contains(expected), "{tool}: {answer}");
@@ -146,6 +142,11 @@ fn everything(lab: &Lab) {
     assert!(offered.contains(&"trigger-sampling-request"), "{offered:?}");
     offered.retain(|tool| !names.contains(tool));
     assert!(offered.is_empty(), "never called: {offered:?}");
+    resources(lab);
+    prompts(lab);
+}
+
+fn resources(lab: &Lab) {
     let listed = call(lab, "list_resources", &json!({}));
     assert!(listed.contains("architecture.md"), "{listed}");
     let listed: Json = serde_json::from_str(&listed).unwrap();
@@ -164,6 +165,9 @@ fn everything(lab: &Lab) {
         &json!({"uri": "demo://resource/dynamic/text/1"}),
     );
     assert!(dynamic.contains("Resource 1"), "{dynamic}");
+}
+
+fn prompts(lab: &Lab) {
     let listed = call(lab, "list_prompts", &json!({}));
     assert!(listed.contains("resource-prompt"), "{listed}");
     for (name, arguments, expected) in [

@@ -37,9 +37,8 @@ fn line(profile: &str, home: &Path) -> String {
     format!("profile {profile}, home {}", home.display())
 }
 
-// CL-11
-#[test]
-fn the_list_shows_what_matters() {
+/// Two profiles besides the first one; `play` is the active one.
+fn with_work_and_play() -> Program {
     let program = Program::new();
     program.home.write_config("model: acme/one\n").unwrap();
     program
@@ -53,6 +52,13 @@ fn the_list_shows_what_matters() {
         .run(&["profile", "create", "play", "--no-alias"])
         .ok();
     program.run(&["profile", "use", "play"]).ok();
+    program
+}
+
+// CL-11
+#[test]
+fn the_list_shows_what_matters() {
+    let program = with_work_and_play();
     insta::assert_snapshot!(program.stdout(&["profile"]), @r#"
        Profile  Model     Gateway  Wrapper  For
        default  acme/one  —        —        —
@@ -70,6 +76,20 @@ fn the_list_shows_what_matters() {
     *  work     acme/two  —        work     the day job
     play is active; this run uses another one.
     "#);
+    let listed = program.run(&["profile", "list", "--json"]).ok().json();
+    let names: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| &one["name"])
+        .collect();
+    assert_eq!(names, ["default", "play", "work"]);
+}
+
+// CL-11
+#[test]
+fn a_profile_is_shown_with_what_belongs_to_it() {
+    let program = with_work_and_play();
     insta::assert_snapshot!(program.stdout(&["profile", "show", "work"]), @r#"
     Profile      work
     Home         [HOME]/.hermes/profiles/work
@@ -96,14 +116,6 @@ fn the_list_shows_what_matters() {
       "distribution": null
     }
     "#);
-    let listed = program.run(&["profile", "list", "--json"]).ok().json();
-    let names: Vec<_> = listed
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| &one["name"])
-        .collect();
-    assert_eq!(names, ["default", "play", "work"]);
 }
 
 // CL-34

@@ -137,14 +137,6 @@ impl Case {
         std::fs::remove_dir(self.here.join("real")).unwrap();
     }
 
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one reading after the other in one folder"
-    )]
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one reading after the other in one folder"
-    )]
     async fn reads(&self) {
         let odd = "it's odd\n$name -é";
         let bytes: Vec<u8> = (0..=255).chain([0, 10, 13, 10]).collect();
@@ -258,6 +250,19 @@ impl Case {
         let over = self.create("new/deep", b"x", None);
         let over = self.files.apply(vec![over]).await;
         assert!(matches!(over, Err(FilesError::Exists(_))), "{over:?}");
+        let below = self.create("new/deep/file/x/y", b"x", None);
+        let below = self.files.apply(vec![below]).await;
+        assert!(
+            matches!(below, Err(FilesError::BelowFile(_))),
+            "{below:?}"
+        );
+        // Nobody makes a file there, not even root.
+        let unwritable = self.create("/sys/hermes-test", b"x", None);
+        let unwritable = self.files.apply(vec![unwritable]).await;
+        assert!(
+            matches!(unwritable, Err(FilesError::Denied(_))),
+            "{unwritable:?}"
+        );
     }
 
     async fn changes_all_or_nothing(&self) {

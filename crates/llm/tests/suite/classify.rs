@@ -162,75 +162,77 @@ fn hang_up() -> ModelError {
     })
 }
 
+/// A sentence, the window it tells, and the limit of an answer.
+const SENTENCES: &[(&str, Option<u32>, Option<u32>)] = &[
+    (
+        "This endpoint's maximum context length is 131072 tokens. However, you requested about \
+         140000 tokens (130000 of text input, 10000 in the output).",
+        Some(131_072),
+        Some(1_072),
+    ),
+    (
+        "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
+        Some(131_072),
+        None,
+    ),
+    (
+        "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+        Some(32_768),
+        None,
+    ),
+    (
+        "InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]",
+        Some(129_024),
+        None,
+    ),
+    (
+        "prompt token count of 140000 exceeds the limit of 128000",
+        Some(128_000),
+        None,
+    ),
+    (
+        "Your request exceeded model token limit: 262,144",
+        Some(262_144),
+        None,
+    ),
+    (
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 7000 \
+         `inputs` tokens and 2000 `max_new_tokens`",
+        Some(8_193),
+        Some(1_193),
+    ),
+    (
+        "max_tokens: 30000 > context_window: 200000 - input_tokens: 180000 = available_tokens: 20000",
+        Some(200_000),
+        Some(20_000),
+    ),
+    (
+        "too many tokens: the total number of tokens in the prompt cannot exceed 128000",
+        Some(128_000),
+        None,
+    ),
+    // Hardly anything is left: asking for it would be no answer.
+    (
+        "input length and `max_tokens` exceed context limit: 199900 + 20000 > 200000",
+        Some(200_000),
+        None,
+    ),
+    // The message is longer than the window: nothing is left.
+    (
+        "maximum context length is 8192 tokens. However, you requested 13000 tokens (9000 in the \
+         messages, 4000 in the completion).",
+        Some(8_192),
+        None,
+    ),
+    // A code, not a size.
+    ("context window exceeds limit (2013)", None, None),
+    ("the context length is 12 tokens", None, None),
+];
+
 // AG-13
 #[test]
 fn numbers_are_read_out_of_the_sentences_of_providers() {
-    let table: &[(&str, Option<u32>, Option<u32>)] = &[
-        (
-            "This endpoint's maximum context length is 131072 tokens. However, you requested about \
-             140000 tokens (130000 of text input, 10000 in the output).",
-            Some(131_072),
-            Some(1_072),
-        ),
-        (
-            "This model's maximum prompt length is 131072 but the request contains 140000 tokens.",
-            Some(131_072),
-            None,
-        ),
-        (
-            "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
-            Some(32_768),
-            None,
-        ),
-        (
-            "InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]",
-            Some(129_024),
-            None,
-        ),
-        (
-            "prompt token count of 140000 exceeds the limit of 128000",
-            Some(128_000),
-            None,
-        ),
-        (
-            "Your request exceeded model token limit: 262,144",
-            Some(262_144),
-            None,
-        ),
-        (
-            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. Given: 7000 \
-             `inputs` tokens and 2000 `max_new_tokens`",
-            Some(8_193),
-            Some(1_193),
-        ),
-        (
-            "max_tokens: 30000 > context_window: 200000 - input_tokens: 180000 = available_tokens: 20000",
-            Some(200_000),
-            Some(20_000),
-        ),
-        (
-            "too many tokens: the total number of tokens in the prompt cannot exceed 128000",
-            Some(128_000),
-            None,
-        ),
-        // Hardly anything is left: asking for it would be no answer.
-        (
-            "input length and `max_tokens` exceed context limit: 199900 + 20000 > 200000",
-            Some(200_000),
-            None,
-        ),
-        // The message is longer than the window: nothing is left.
-        (
-            "maximum context length is 8192 tokens. However, you requested 13000 tokens (9000 in the \
-             messages, 4000 in the completion).",
-            Some(8_192),
-            None,
-        ),
-        // A code, not a size.
-        ("context window exceeds limit (2013)", None, None),
-        ("the context length is 12 tokens", None, None),
-    ];
-    for (message, window, left) in table {
+    for (message, window, left) in SENTENCES {
         let said = ModelError::Vendor(VendorError {
             status: Some(400),
             message: (*message).to_owned(),

@@ -191,6 +191,17 @@ fn the_rest_of_the_body() {
     assert_eq!(wire_model("models/gemini-3-pro"), "gemini-3-pro");
 }
 
+const EFFORTS: [Effort; 8] = [
+    Effort::Off,
+    Effort::Minimal,
+    Effort::Low,
+    Effort::Medium,
+    Effort::High,
+    Effort::ExtraHigh,
+    Effort::Max,
+    Effort::Ultra,
+];
+
 // PV-12
 #[test]
 fn effort_by_family() {
@@ -222,17 +233,7 @@ fn effort_by_family() {
         ("gemini-2.0-flash", vec![Json::Null; 8]),
         ("gemma-3-27b", vec![Json::Null; 8]),
     ] {
-        let efforts = [
-            Effort::Off,
-            Effort::Minimal,
-            Effort::Low,
-            Effort::Medium,
-            Effort::High,
-            Effort::ExtraHigh,
-            Effort::Max,
-            Effort::Ultra,
-        ];
-        for (effort, expected) in efforts.into_iter().zip(expected) {
+        for (effort, expected) in EFFORTS.into_iter().zip(expected) {
             let mut request = request(model, vec![user("x")]);
             request.settings.effort = Some(effort);
             let sent = body(&request, &Quirks::default());

@@ -424,10 +424,9 @@ fn elsewhere() -> Route {
     setup.resolve().route
 }
 
-// AG-25, PV-22
-#[test]
-fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
-    let listing = json!({"data": [
+/// A list as several providers write it.
+fn listing() -> serde_json::Value {
+    json!({"data": [
         {"id": "x-ai/grok-4-fast", "context_length": 2_000_000,
          "pricing": {"prompt": "0.0000002", "completion": "0.0000005", "input_cache_read": "0.00000005"}},
         {"id": "openrouter/auto", "context_length": 2_000_000, "pricing": {"prompt": "-1", "completion": "-1"}},
@@ -436,8 +435,13 @@ fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
         {"id": "deepinfra/one", "metadata": {"context_length": 1, "pricing": {"input_tokens": 0.1,
          "output_tokens": 0.3}}},
         {"id": "bare"},
-    ]});
-    let facts = facts_from_listing(&listing);
+    ]})
+}
+
+// PV-22
+#[test]
+fn prices_are_read_in_every_spelling() {
+    let facts = facts_from_listing(&listing());
     let price = |name: &str| facts[name].price.map(|price| (price.input, price.output));
     let near = |name: &str, (input, output): (f64, f64)| {
         let (in_fact, out) = price(name).unwrap();
@@ -449,7 +453,11 @@ fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
     near("deepinfra/one", (0.1, 0.3));
     assert_eq!(price("openrouter/auto"), None);
     assert!(!facts.contains_key("bare"));
+}
 
+// AG-25, PV-22
+#[test]
+fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
     let config = "model: {provider: openrouter, default: x-ai/grok-4-fast}";
     let setup = Setup::new(config, &[("OPENROUTER_API_KEY", "or-0123456789")]);
     let lists = KeptLists::new(&setup.home.path().join("cache"));
@@ -467,7 +475,7 @@ fn what_a_provider_lists_counts_more_than_what_is_known_of_the_family() {
         credential: String::new(),
         fetched_at: 1_700_000_000,
         models: vec!["x-ai/grok-4-fast".to_owned()],
-        facts,
+        facts: facts_from_listing(&listing()),
     };
     lists.keep("openrouter", &list);
     let route = resolve();

@@ -20,14 +20,6 @@ async fn every_server_comes_back_after_any_faults() {
 }
 
 /// Torments three servers, and sees them back within the time in which a parked one is tried once.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one story, from the first torment to the last answer"
-)]
-#[expect(
-    clippy::too_many_lines,
-    reason = "one story, from the first torment to the last answer"
-)]
 async fn comes_back(seed: u64) {
     let policy = RecoveryPolicy {
         call_timeout: Duration::from_millis(300),

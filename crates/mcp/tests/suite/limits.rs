@@ -211,7 +211,7 @@ async fn a_call_whose_time_is_over_says_how_far_it_was() {
         call_timeout: LIMIT,
         ..quick()
     };
-    let mut bench = Bench::new(policy);
+    let mut bench = Bench::new(policy.clone());
     bench.add("one", bench.program("one", "")).await;
     bench.ready("one").await;
     let tool = bench.tool("mcp__one__wait");

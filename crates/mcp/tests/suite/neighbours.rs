@@ -48,14 +48,6 @@ async fn whatever_the_others_do_a_good_server_does_not_notice() {
 }
 
 /// All kinds of bad servers beside a good one: how long its slowest call took.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one story: the bad ones, what they do, and what is said about them"
-)]
-#[expect(
-    clippy::too_many_lines,
-    reason = "one story: the bad ones, what they do, and what is said about them"
-)]
 async fn among_bad_ones() -> Duration {
     let policy = RecoveryPolicy {
         connect_timeout: Duration::from_secs(5),

@@ -9,14 +9,6 @@ use super::external::{Place, asked, scene};
 
 pub(crate) const KEY: &str = "hch-key-1234567890";
 
-#[expect(
-    clippy::too_many_lines,
-    reason = "a scripted service: one answer for each request"
-)]
-#[expect(
-    clippy::too_many_lines,
-    reason = "a scripted service: one answer for each request"
-)]
 pub(crate) fn service() -> MemoryService {
     let service =
         MemoryService::start(Some(("authorization", "Bearer hch-key-1234567890"))).unwrap();

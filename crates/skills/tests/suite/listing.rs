@@ -53,9 +53,8 @@ fn a_small_library_is_shown_whole_with_short_descriptions() {
     assert!(first.contains("without being asked"), "{first}");
 }
 
-// LN-27
-#[test]
-fn conditions_and_switches_hide_skills() {
+/// Skills with all kinds of conditions, and some that are switched off.
+fn conditioned() -> Shelf {
     let mut shelf = Shelf::new();
     let below = |line: &str| format!("metadata:\n  hermes:\n    {line}\n");
     shelf.skill("always", "x", "");
@@ -83,6 +82,13 @@ fn conditions_and_switches_hide_skills() {
     shelf.settings.platform_disabled = there
         .map(|(surface, name)| (surface.to_owned(), vec![name.to_owned()]))
         .into();
+    shelf
+}
+
+// LN-27
+#[test]
+fn conditions_and_switches_hide_skills() {
+    let shelf = conditioned();
     let shown = |tools: &[&str], toolsets: &[&str]| -> String {
         let text = shelf.index(&[tools, VIEW].concat(), toolsets, "");
         let names = lines(&text).into_iter().skip(1);
@@ -99,6 +105,12 @@ fn conditions_and_switches_hide_skills() {
         shown(&["terminal", "web_search"], &["web", "browser"]),
         "always in-unknown needs-set needs-tool off-there on-linux"
     );
+}
+
+// LN-27
+#[test]
+fn why_a_skill_is_hidden_is_known() {
+    let shelf = conditioned();
     let catalog = shelf.library().catalog();
     let here = locality();
     let around = hermes_skills::Circumstances {

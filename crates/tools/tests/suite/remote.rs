@@ -297,14 +297,6 @@ impl ToolHost for Generous {
 }
 
 /// `seconds` is a number that no other test sleeps: on this machine all of them can be seen.
-#[expect(
-    clippy::too_many_lines,
-    reason = "one story of four scripts in one place"
-)]
-#[expect(
-    clippy::too_many_lines,
-    reason = "one story of four scripts in one place"
-)]
 async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("look")).unwrap();

@@ -4,6 +4,7 @@ mod earlier;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -430,8 +431,8 @@ impl Conversation {
         label
     }
 
-    /// Ends all of it; what was acknowledged is on disk already.
-    pub(super) async fn close(self) {
+    /// Ends all of it; what was acknowledged is on disk already. Answers with what the user should still know.
+    pub(super) async fn close(self) -> Option<String> {
         let Self {
             house,
             front,
@@ -441,7 +442,7 @@ impl Conversation {
             ..
         } = self;
         drop((front, prompts, away, questions));
-        house.close().await;
+        house.close().await
     }
 }
 

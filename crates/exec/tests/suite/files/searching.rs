@@ -29,14 +29,6 @@ impl Case {
         }
     }
 
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one search after the other in one folder"
-    )]
-    #[expect(
-        clippy::too_many_lines,
-        reason = "one search after the other in one folder"
-    )]
     pub(super) async fn searches(&self, by: SearchedBy) {
         self.put(
             "tree/src/one.rs",

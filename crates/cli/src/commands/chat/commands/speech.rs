@@ -90,7 +90,6 @@ pub(super) fn reasoning(order: &Order<'_>, output: &mut Output) -> Outcome<Next>
     words.retain(|word| *word != "--global");
     let for_good = words.len() < before;
     let conversation = order.conversation;
-    let config = &conversation.house.models.loaded.config;
     match words.as_slice() {
         [] => {
             print_effort(order, output)?;
