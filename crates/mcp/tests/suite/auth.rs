@@ -153,7 +153,7 @@ async fn an_expired_session_costs_no_token_and_a_refused_token_does() {
     bench.failures(0).await;
 }
 
-// MCP-26
+// MCP-26; seed: test_circuit_breaker_cleared_on_reconnect
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_refusal_asks_for_a_login_and_counts_as_the_first_failure() {
     let Pair {

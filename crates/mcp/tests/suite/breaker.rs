@@ -39,7 +39,7 @@ async fn opened() -> (McpServer, Bench) {
     (server, bench)
 }
 
-// MCP-22
+// MCP-22; seed: test_circuit_breaker_half_opens_after_cooldown
 #[tokio::test(flavor = "multi_thread")]
 async fn an_open_breaker_lets_nothing_through_until_one_call_succeeds() {
     let (server, bench) = opened().await;
@@ -53,7 +53,7 @@ async fn an_open_breaker_lets_nothing_through_until_one_call_succeeds() {
     bench.failures(0).await;
 }
 
-// MCP-23
+// MCP-23; seed: test_circuit_breaker_reopens_on_probe_failure
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_probe_starts_the_wait_again() {
     let (server, bench) = opened().await;
@@ -164,7 +164,7 @@ async fn again(tool: &Arc<dyn Tool>) -> serde_json::Value {
     read(tool.call(json!({ "text": "x" }), &around).await)
 }
 
-// MCP-24
+// MCP-24; seed: test_half_open_probe_on_dead_session_requests_reconnect
 #[tokio::test(flavor = "multi_thread")]
 async fn a_probe_without_a_session_asks_for_exactly_one() {
     let (bench, tool) = dead().await;
@@ -177,7 +177,7 @@ async fn a_probe_without_a_session_asks_for_exactly_one() {
     assert_eq!(bench.lines("one", "requests").len(), requests);
 }
 
-// MCP-25
+// MCP-25; seed: test_half_open_dead_session_recovers_after_reconnect
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_goes_through_as_soon_as_the_session_is_back() {
     let (bench, tool) = dead().await;

@@ -26,34 +26,34 @@ async fn is_recovered(text: &str) {
     assert_eq!((stats.initialize, stats.calls), (2, 2), "{text}");
 }
 
-// MCP-1
+// MCP-1; seed: test_is_session_expired_detects_invalid_or_expired_session
 #[tokio::test(flavor = "multi_thread")]
 async fn an_invalid_or_expired_session_is_replaced() {
     is_recovered("Invalid params: Invalid or expired session").await;
 }
 
-// MCP-2
+// MCP-2; seed: test_is_session_expired_detects_expired_session_variant
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_session_is_replaced_in_either_wording() {
     is_recovered("Session expired").await;
     is_recovered("expired session: abc").await;
 }
 
-// MCP-3
+// MCP-3; seed: test_is_session_expired_detects_session_not_found
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_the_server_cannot_find_is_replaced() {
     is_recovered("session not found").await;
     is_recovered("Unknown session: abc123").await;
 }
 
-// MCP-4
+// MCP-4; seed: test_is_session_expired_is_case_insensitive
 #[tokio::test(flavor = "multi_thread")]
 async fn the_case_of_the_words_does_not_matter() {
     is_recovered("INVALID OR EXPIRED SESSION").await;
     is_recovered("Session Expired").await;
 }
 
-// MCP-5
+// MCP-5; seed: test_is_session_expired_rejects_unrelated_errors
 #[tokio::test(flavor = "multi_thread")]
 async fn other_errors_leave_the_session_alone() {
     let server = remote(Profile::default());
@@ -72,7 +72,7 @@ async fn other_errors_leave_the_session_alone() {
     assert_eq!((stats.initialize, stats.calls), (1, 4));
 }
 
-// MCP-7
+// MCP-7; seed: test_is_session_expired_rejects_empty_message
 #[tokio::test(flavor = "multi_thread")]
 async fn an_error_without_a_text_leaves_the_session_alone() {
     let server = remote(Profile::default());
@@ -84,7 +84,7 @@ async fn an_error_without_a_text_leaves_the_session_alone() {
     assert_eq!((stats.initialize, stats.calls), (1, 1));
 }
 
-// MCP-6
+// MCP-6; seed: test_is_session_expired_rejects_interrupted_error
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_that_the_user_stops_replaces_nothing() {
     let server = remote(Profile::default());
@@ -114,7 +114,7 @@ async fn a_call_that_the_user_stops_replaces_nothing() {
     bench.failures(0).await;
 }
 
-// MCP-8
+// MCP-8; seed: test_call_tool_handler_reconnects_on_session_expired
 // MCP-32
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_the_server_has_dropped_costs_one_handshake_and_one_more_call() {
@@ -137,7 +137,7 @@ async fn a_session_the_server_has_dropped_costs_one_handshake_and_one_more_call(
     }
 }
 
-// MCP-9
+// MCP-9; seed: test_call_tool_handler_non_session_expired_error_falls_through
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unrelated_failure_is_told_as_it_is() {
     let server = remote(Profile::default());
@@ -153,7 +153,7 @@ async fn an_unrelated_failure_is_told_as_it_is() {
     assert_eq!(server.stats().initialize, 1);
 }
 
-// MCP-12
+// MCP-12; seed: test_session_expired_handler_returns_none_when_retry_also_fails
 #[tokio::test(flavor = "multi_thread")]
 async fn a_second_failure_is_told_and_nothing_loops() {
     let server = remote(Profile::default());
@@ -179,26 +179,26 @@ async fn utility_recovers(method: &str, tool: &str, arguments: serde_json::Value
     assert_eq!((stats.initialize, stats.of(method)), (2, 2));
 }
 
-// MCP-13
+// MCP-13; seed: test_non_tool_handlers_also_reconnect_on_session_expired[list_resources]
 #[tokio::test(flavor = "multi_thread")]
 async fn listing_resources_recovers_from_an_expired_session() {
     utility_recovers("resources/list", "list_resources", json!({}), "resources").await;
 }
 
-// MCP-14
+// MCP-14; seed: test_non_tool_handlers_also_reconnect_on_session_expired[read_resource]
 #[tokio::test(flavor = "multi_thread")]
 async fn reading_a_resource_recovers_from_an_expired_session() {
     let arguments = json!({ "uri": "memo://1" });
     utility_recovers("resources/read", "read_resource", arguments, "result").await;
 }
 
-// MCP-15
+// MCP-15; seed: test_non_tool_handlers_also_reconnect_on_session_expired[list_prompts]
 #[tokio::test(flavor = "multi_thread")]
 async fn listing_prompts_recovers_from_an_expired_session() {
     utility_recovers("prompts/list", "list_prompts", json!({}), "prompts").await;
 }
 
-// MCP-16
+// MCP-16; seed: test_non_tool_handlers_also_reconnect_on_session_expired[get_prompt]
 #[tokio::test(flavor = "multi_thread")]
 async fn getting_a_prompt_recovers_from_an_expired_session() {
     let arguments = json!({ "name": "prompt 1" });

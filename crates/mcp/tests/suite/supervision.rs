@@ -10,7 +10,7 @@ use serde_json::json;
 use super::breaker::end;
 use super::fixture::{Bench, PATIENCE, at, quick, remote};
 
-// MCP-27
+// MCP-27; seed: test_run_loop_parks_instead_of_exiting_then_revives
 // MCP-30
 #[tokio::test(flavor = "multi_thread")]
 async fn a_spent_budget_parks_a_server_and_a_signal_revives_it() {
