@@ -18,5 +18,6 @@ mod suite {
     mod panels;
     mod resized;
     mod screens;
+    mod short;
     mod storm;
 }

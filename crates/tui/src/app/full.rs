@@ -72,6 +72,7 @@ impl App {
         }
         Live {
             lines,
+            yielding: 0,
             cursor: cursor.map(|(row, column)| {
                 (
                     row.min(small(rows - 1)),

@@ -22,6 +22,8 @@ const PART_TO_SCROLL: usize = 3;
 const PART_TO_ANSWER: usize = 2;
 /// Rows a panel may take in any window that has them.
 const FEWEST_ROWS: usize = 6;
+/// So many, where a yes does harm: what is dangerous and why must be seen before anything else.
+const FEWEST_ROWS_TO_ALLOW: usize = 8;
 
 impl App {
     /// What calls the user.
@@ -54,8 +56,11 @@ impl App {
         let room = usize::from(rows).saturating_sub(LEFT_ABOVE).max(1);
         let status = self.status_line(now);
         let below = usize::from(status.is_some());
-        // The part that is written in comes first; everything else gives way to it.
-        let free = room.saturating_sub(below).max(1);
+        // The part that is written in comes first; everything else gives way to it, and the bar to what allows.
+        let free = match self.panels.front() {
+            Some(Panel::Approval(_)) => room,
+            _ => room.saturating_sub(below).max(1),
+        };
         let most = self.rows_to_ask().map_or(free, |most| most.min(free));
         let (mut input, _) = self.input_lines(columns, most);
         let cut_off = input.lines.len().saturating_sub(room);
@@ -68,6 +73,7 @@ impl App {
         let mut lines = self.above(now, width, above);
         let start = lines.len().saturating_sub(above);
         lines.drain(..start);
+        let yielding = lines.len();
         let most = room.max(2).min(usize::from(rows));
         let status = status.filter(|_| lines.len() + input.lines.len() < most);
         let (over, under) = self.around(status);
@@ -79,20 +85,23 @@ impl App {
             .map(|(column, row)| (first + row.saturating_sub(lost), column));
         lines.extend(input.lines);
         lines.extend(under);
-        Live { lines, cursor }
+        Live {
+            lines,
+            yielding,
+            cursor,
+        }
     }
 
     /// The rows a panel may take, when there is one.
     fn rows_to_ask(&self) -> Option<usize> {
-        let part = match self.panels.front()? {
-            Panel::Help(_) | Panel::Picker(_) => PART_TO_SCROLL,
-            Panel::Approval(_)
-            | Panel::Clarify(_)
-            | Panel::Secret(_)
-            | Panel::Confirm(_)
-            | Panel::Form(_) => PART_TO_ANSWER,
+        let (part, fewest) = match self.panels.front()? {
+            Panel::Help(_) | Panel::Picker(_) => (PART_TO_SCROLL, FEWEST_ROWS),
+            Panel::Approval(_) => (PART_TO_ANSWER, FEWEST_ROWS_TO_ALLOW),
+            Panel::Clarify(_) | Panel::Secret(_) | Panel::Confirm(_) | Panel::Form(_) => {
+                (PART_TO_ANSWER, FEWEST_ROWS)
+            }
         };
-        Some((usize::from(self.size.1) / part).max(FEWEST_ROWS))
+        Some((usize::from(self.size.1) / part).max(fewest))
     }
 
     /// The status bar above or below what is written.

@@ -1,5 +1,7 @@
 //! May this be done?
 
+use std::ops::Range;
+
 use crossterm::event::KeyEvent;
 use hermes_core::{Answer, Reach};
 use ratatui::style::Modifier;
@@ -15,8 +17,10 @@ use crate::text::rows::{block, columns, cut, paint, wrap};
 
 /// An action longer than this can be viewed by itself.
 const LONG: usize = 70;
-/// Rows above the choices that always stay: the title and the beginning of the action.
-const FEWEST_ABOVE: usize = 2;
+/// Rows above the choices that always stay: the title, what is dangerous, and why.
+const FEWEST_ABOVE: usize = 3;
+/// Columns for the signs at both ends of a row that say that something is left out there.
+const SIGNS: usize = 4;
 
 /// Asks whether an action may be done.
 #[derive(Debug, Clone)]
@@ -204,9 +208,12 @@ impl Approval {
                     .inline((0..self.choices.len()).filter_map(short), frame);
                 match all.len() + FEWEST_ABOVE <= frame.height {
                     true => all,
-                    false => self
-                        .cursor
-                        .inline(self.first_things().filter_map(short), frame),
+                    false => {
+                        let first = self.first_things().filter_map(short);
+                        let mut rows = self.cursor.inline(first, frame);
+                        rows.truncate(frame.height.saturating_sub(FEWEST_ABOVE).max(1));
+                        rows
+                    }
                 }
             }
         }
@@ -222,7 +229,7 @@ impl Approval {
     }
 
     /// Title, action, reasons and what can be done. When rows are short the reasons give way first and the
-    /// action last; the title and the end always stay.
+    /// action last; the title, what is marked, one reason and the end always stay.
     fn question(
         &self,
         end: Vec<Line<'static>>,
@@ -230,23 +237,10 @@ impl Approval {
         frame: Frame,
     ) -> View {
         let room = frame.height.saturating_sub(1 + end.len());
-        let mut action = self.action_rows(frame);
-        let reasons = self.reason_rows(frame);
-        let for_action = room
-            .saturating_sub(reasons.len())
-            .max(room.div_ceil(2))
-            .max(1);
-        match for_action {
-            1 => self.begin_action(&mut action, frame),
-            more => clip(&mut action, more, "more of it", frame),
-        }
-        let mut reasons = reasons;
-        clip(
-            &mut reasons,
-            room.saturating_sub(action.len()),
-            "more reasons",
-            frame,
-        );
+        let reasons = self.reason_rows(usize::MAX, frame).len();
+        let for_action = room.saturating_sub(reasons).max(room.div_ceil(2)).max(1);
+        let action = self.action_rows(for_action, frame);
+        let reasons = self.reason_rows(room.saturating_sub(action.len()), frame);
         let mut lines = vec![frame.title("Allow this?")];
         lines.extend(action);
         lines.extend(reasons);
@@ -261,7 +255,68 @@ impl Approval {
         frame.view(lines, cursor.map(|(x, y)| (x, y + start)))
     }
 
-    fn action_rows(&self, frame: Frame) -> Vec<Line<'static>> {
+    /// The action in so many rows. What is marked comes first, then the beginning: whoever decides must see what it is
+    /// about.
+    fn action_rows(&self, room: usize, frame: Frame) -> Vec<Line<'static>> {
+        let rows = wrap(&self.action, frame.width);
+        if rows.len() <= room {
+            return rows.into_iter().map(|row| self.row(row, frame)).collect();
+        }
+        let narrower = Frame {
+            width: frame.width.saturating_sub(SIGNS).max(1),
+            ..frame
+        };
+        let rows = self.rows_from_mark(room, narrower.width);
+        let mut shown: Vec<usize> = (0..rows.len()).collect();
+        shown.sort_by_cached_key(|at| (rows.get(*at).map(|row| self.weight(row)), *at));
+        shown.truncate(room);
+        shown.sort_unstable();
+        let one = |at: &usize| {
+            let mut line = self.row(rows.get(*at)?.clone(), narrower);
+            if line.width() + SIGNS > frame.width {
+                return Some(line);
+            }
+            if *at > 0 && !shown.contains(&(at - 1)) {
+                line.spans.insert(0, Span::styled("… ", frame.theme.faint));
+            }
+            if at + 1 < rows.len() && !shown.contains(&(at + 1)) {
+                line.push_span(Span::styled(" …", frame.theme.faint));
+            }
+            Some(line)
+        };
+        shown.iter().filter_map(one).collect()
+    }
+
+    /// The rows of the action, where the first part that is marked begins one. Where there is room for one row only, it
+    /// is filled to its end, in the middle of a word too.
+    fn rows_from_mark(&self, room: usize, width: usize) -> Vec<Range<usize>> {
+        let start = self.marks.iter().map(|(start, _)| *start).min();
+        let parts = start.and_then(|start| self.action.split_at_checked(start));
+        let (before, after) = parts.unwrap_or(("", &self.action));
+        let first = wrap(before, width).into_iter();
+        let first = first.filter(|row| !row.is_empty());
+        let rest = match room {
+            1 => wrap(&after.replace(' ', "_"), width),
+            _ => wrap(after, width),
+        };
+        let moved = |row: Range<usize>| row.start + before.len()..row.end + before.len();
+        first.chain(rest.into_iter().map(moved)).collect()
+    }
+
+    /// What is shown of the action before other parts of it; the least first.
+    fn weight(&self, row: &Range<usize>) -> u8 {
+        let begins = |(start, _): &(usize, usize)| row.contains(start);
+        let touches = |(start, end): &(usize, usize)| *start < row.end && *end > row.start;
+        if self.marks.iter().any(begins) {
+            0
+        } else if self.marks.iter().any(touches) {
+            1
+        } else {
+            2
+        }
+    }
+
+    fn row(&self, row: Range<usize>, frame: Frame) -> Line<'static> {
         let marked = |at: usize| {
             self.marks
                 .iter()
@@ -272,40 +327,34 @@ impl Approval {
         let style = |at: usize| {
             if marked(at) { bad } else { frame.theme.strong }
         };
-        let rows = wrap(&self.action, frame.width);
-        rows.into_iter()
-            .map(|row| Line::from(paint(&self.action, row, frame.width, style)))
-            .collect()
+        Line::from(paint(&self.action, row, frame.width, style))
     }
 
-    /// The beginning of the action in the one row there is for it: whoever decides must see what it is about.
-    fn begin_action(&self, rows: &mut Vec<Line<'static>>, frame: Frame) {
-        if rows.len() <= 1 {
-            return;
+    /// The reasons in so many rows. The last one says what does not fit, when it is not the only one.
+    fn reason_rows(&self, room: usize, frame: Frame) -> Vec<Line<'static>> {
+        let reasons: Vec<String> = self.reasons.iter().map(|one| format!("• {one}")).collect();
+        let rows = |text: &String, most| block(text, frame.width, most);
+        let mut all: Vec<String> = reasons
+            .iter()
+            .flat_map(|one| rows(one, usize::MAX))
+            .collect();
+        let hidden = (all.len() + 1).saturating_sub(room);
+        if room == 1 && hidden > 1 {
+            all = rows(&reasons.join(" "), 1);
         }
-        let narrower = Frame {
-            width: frame.width.saturating_sub(2).max(1),
-            ..frame
-        };
-        rows.clear();
-        rows.extend(
-            self.action_rows(narrower)
-                .into_iter()
-                .take(1)
-                .map(|mut row| {
-                    if row.width() + 2 <= frame.width {
-                        row.push_span(Span::styled(" …", frame.theme.faint));
-                    }
-                    row
-                }),
-        );
-    }
-
-    fn reason_rows(&self, frame: Frame) -> Vec<Line<'static>> {
-        let reasons = self.reasons.iter().map(|reason| format!("• {reason}"));
-        let rows = reasons.flat_map(|reason| block(&reason, frame.width, usize::MAX));
-        rows.map(|row| Line::styled(row, frame.theme.warn))
-            .collect()
+        let cut = all.len() > room;
+        if cut {
+            all.truncate(room.saturating_sub(1));
+        }
+        let style = frame.theme.warn;
+        let mut lines: Vec<_> = all
+            .into_iter()
+            .map(|row| Line::styled(row, style))
+            .collect();
+        if cut && room > 0 {
+            lines.push(frame.hint(&format!("… {hidden} rows with more reasons")));
+        }
+        lines
     }
 
     /// The action as it is being changed. What was found in it stays in view, where there is room.
@@ -314,10 +363,8 @@ impl Approval {
         let (rows, (x, y)) = writing.rows("› ", room, frame);
         let mut lines = vec![frame.title("Change it, then run")];
         lines.extend(rows);
-        let mut reasons = self.reason_rows(frame);
         let left = frame.height.saturating_sub(lines.len() + 1);
-        clip(&mut reasons, left, "more reasons", frame);
-        lines.extend(reasons);
+        lines.extend(self.reason_rows(left, frame));
         if lines.len() < frame.height {
             lines.push(frame.hint("Enter runs it as it stands here, Esc goes back."));
         }
@@ -325,7 +372,7 @@ impl Approval {
     }
 
     fn whole(&self, scroll: &Scroll, frame: Frame) -> View {
-        let rows = self.action_rows(frame);
+        let rows = self.action_rows(usize::MAX, frame);
         let room = frame.height.saturating_sub(2).max(1);
         let top = scroll.first(rows.len(), room);
         let mut lines = vec![frame.title("All of it")];
@@ -361,18 +408,6 @@ impl Approval {
 
 fn done(answer: Answer) -> PanelOutcome {
     PanelOutcome::Done(Verdict::Answer(answer))
-}
-
-/// Leaves out what does not fit, and says so in the last row.
-fn clip(lines: &mut Vec<Line<'static>>, limit: usize, what: &str, frame: Frame) {
-    if lines.len() <= limit {
-        return;
-    }
-    let hidden = lines.len() + 1 - limit;
-    lines.truncate(limit.saturating_sub(1));
-    if limit > 0 {
-        lines.push(frame.hint(&format!("… {hidden} rows with {what}")));
-    }
 }
 
 #[cfg(test)]

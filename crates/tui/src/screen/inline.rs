@@ -7,6 +7,10 @@
 //! Between two pictures the terminal's own cursor is hidden at the beginning of the live area, and the one that
 //! is seen is part of the picture. A terminal that is resized breaks its lines anew, some before they tell us, but
 //! they all keep the cursor on its character: wherever that is afterwards, what is below it is ours.
+//!
+//! That holds while the cursor stays on the screen. A line that is broken into more rows pushes up what is above it,
+//! and the rows it took below stay empty when it is drawn again. So it is counted how many rows of history are above
+//! the live area, and its first lines give way where these would not be enough.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -35,14 +39,40 @@ const UP: &str = "\x1b[1A";
 /// smaller meanwhile it may end early, and the same way up would lead into the history.
 const KEEP_PLACE: &str = "\x1b7";
 const TO_PLACE: &str = "\x1b8";
+/// A window may become so many times narrower at once, and no live line ends up in the history.
+const NARROWER: u16 = 3;
 
 /// What is to be seen of the live area.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Live {
     /// The lines, none wider than the terminal.
     pub lines: Vec<Line<'static>>,
+    /// How many of the first lines, all but one, are left out where there is no room for them.
+    pub yielding: usize,
     /// Row and column of the cursor among them, if it is to be seen.
     pub cursor: Option<(u16, u16)>,
+}
+
+impl Live {
+    /// Leaves out first lines until so many rows above are enough for what the others are broken into in a window that
+    /// becomes much narrower.
+    fn give_way(&mut self, above: usize, width: u16) {
+        let narrow = width / NARROWER;
+        let mut more = more_rows(&self.lines, narrow);
+        let mut out = 0;
+        for line in self.lines.iter().take(self.yielding.saturating_sub(1)) {
+            if more <= above {
+                break;
+            }
+            more -= rows_of(line, narrow) - 1;
+            out += 1;
+        }
+        self.lines.drain(..out);
+        let out = u16::try_from(out).unwrap_or(u16::MAX);
+        self.cursor = self
+            .cursor
+            .map(|(row, column)| (row.saturating_sub(out), column));
+    }
 }
 
 /// The live area. The terminal's cursor is at its beginning whenever nothing is being drawn.
@@ -52,6 +82,8 @@ pub struct Inline<W> {
     shown: Vec<Line<'static>>,
     /// The width it was drawn for.
     width: u16,
+    /// Rows of history that are on the screen for sure. There may be more.
+    above: usize,
 }
 
 impl<W: Write> Inline<W> {
@@ -61,6 +93,7 @@ impl<W: Write> Inline<W> {
             out,
             shown: Vec::new(),
             width,
+            above: 0,
         }
     }
 
@@ -69,8 +102,17 @@ impl<W: Write> Inline<W> {
     /// # Errors
     ///
     /// The terminal is gone.
-    pub fn draw(&mut self, finished: &[Line<'_>], live: Live, width: u16) -> io::Result<()> {
+    pub fn draw(
+        &mut self,
+        finished: &[Line<'_>],
+        mut live: Live,
+        size: (u16, u16),
+    ) -> io::Result<()> {
+        let (width, rows) = size;
+        let above = self.above + finished.len();
+        live.give_way(above, width);
         let mut lines = live.lines;
+        self.above = above.min(usize::from(rows).saturating_sub(lines.len()));
         if let Some((row, column)) = live.cursor
             && let Some(line) = lines.get_mut(usize::from(row))
         {
@@ -110,7 +152,7 @@ impl<W: Write> Inline<W> {
         let mut from = history.len();
         for line in history.iter().rev() {
             // A line that was made for a wider window takes several rows.
-            let taken = line.width().div_ceil(usize::from(columns).max(1)).max(1);
+            let taken = rows_of(line, columns);
             if taken > room {
                 break;
             }
@@ -127,7 +169,8 @@ impl<W: Write> Inline<W> {
         bytes.push_str(END);
         self.out.write_all(bytes.as_bytes())?;
         self.shown.clear();
-        self.draw(history.get(from..).unwrap_or_default(), live, columns)
+        self.above = 0;
+        self.draw(history.get(from..).unwrap_or_default(), live, size)
     }
 
     /// Removes the live area and shows the terminal's own cursor where it began.
@@ -142,16 +185,24 @@ impl<W: Write> Inline<W> {
         self.out.flush()
     }
 
-    /// Takes the live area away for a moment: a terminal that is being resized would break its lines anew each
-    /// time, and may lose the place of the cursor over that.
+    /// Takes the live area away for a moment: a terminal that is being resized, now to this size, would break its lines
+    /// anew each time, and may lose the place of the cursor over that.
     ///
     /// # Errors
     ///
     /// The terminal is gone.
-    pub fn hide(&mut self) -> io::Result<()> {
+    pub fn hide(&mut self, size: (u16, u16)) -> io::Result<()> {
         if self.shown.is_empty() {
             return Ok(());
         }
+        let (columns, rows) = size;
+        let first = self.shown.first().map_or(1, |line| rows_of(line, columns));
+        if first > usize::from(rows) {
+            // Its beginning is out of reach. As long as its end is there, it comes back with the room for it.
+            return Ok(());
+        }
+        let left = self.above.saturating_sub(more_rows(&self.shown, columns));
+        self.above = left.min(usize::from(rows).saturating_sub(1));
         self.shown.clear();
         self.out
             .write_all(format!("{BEGIN}{CLEAR_BELOW}{END}").as_bytes())?;
@@ -161,6 +212,7 @@ impl<W: Write> Inline<W> {
     /// The terminal was somebody else's meanwhile and the cursor is at the beginning of a fresh line.
     pub fn forget(&mut self) {
         self.shown.clear();
+        self.above = 0;
     }
 
     /// Rewrites only the lines that changed.
@@ -200,6 +252,16 @@ fn rebuild(finished: &[Line<'_>], lines: &[Line<'_>], bytes: &mut String) {
         bytes.push_str(TO_PLACE);
     }
     bytes.push_str(WRAP);
+}
+
+/// Rows a line takes where so many columns are the most there are.
+fn rows_of(line: &Line<'_>, columns: u16) -> usize {
+    line.width().div_ceil(usize::from(columns).max(1)).max(1)
+}
+
+/// How many rows lines of one row take beyond that when they are broken.
+fn more_rows(lines: &[Line<'_>], columns: u16) -> usize {
+    lines.iter().map(|line| rows_of(line, columns) - 1).sum()
 }
 
 /// Moves the cursor down, as far as there are rows.

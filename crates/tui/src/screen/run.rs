@@ -29,8 +29,11 @@ use jobs::Jobs;
 const TICK: Duration = Duration::from_millis(100);
 /// How long an answer of the terminal is waited for before somebody else reads its keys.
 const LAST_ANSWER: Duration = Duration::from_millis(50);
-/// A window that is being resized is drawn when it rests.
-const REST: Duration = Duration::from_millis(40);
+/// A window that is being resized is drawn when it rests. Longer than tmux waits before it tells of another size: a
+/// picture for a size that is gone already would be broken.
+const REST: Duration = Duration::from_millis(300);
+/// Columns and rows of the smallest window in which anything is drawn.
+const SMALLEST: (u16, u16) = (8, 3);
 
 /// How a run of the screen ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -218,9 +221,10 @@ impl Screen {
     }
 
     /// When a picture is due. While the window changes, nothing is drawn: each picture would be for a size that is
-    /// gone.
+    /// gone. Neither is it where there is no room.
     fn due(&self) -> Option<Instant> {
-        self.frames.due().filter(|_| self.rests.is_none())
+        let room = self.size.0 >= SMALLEST.0 && self.size.1 >= SMALLEST.1;
+        self.frames.due().filter(|_| room && self.rests.is_none())
     }
 
     /// Waits for whatever comes first.
@@ -318,7 +322,7 @@ impl Screen {
     /// The window has another size. What is finished waits until it rests.
     fn resized(&mut self) -> io::Result<()> {
         if self.rests.is_none() {
-            self.surface.hide()?;
+            self.surface.hide(crossterm::terminal::size()?)?;
         }
         self.rests = Some(Instant::now() + REST);
         Ok(())

@@ -29,7 +29,7 @@ impl<W: Write> Surface<W> {
         size: (u16, u16),
     ) -> io::Result<()> {
         match self {
-            Self::Inline(inline) => inline.draw(finished, live, size.0),
+            Self::Inline(inline) => inline.draw(finished, live, size),
             Self::Full(full) => full.draw(live, size),
         }
     }
@@ -53,7 +53,7 @@ impl<W: Write> Surface<W> {
     /// Leaves what is history, and nothing else.
     pub(super) fn finish(&mut self, finished: &[Line<'_>], size: (u16, u16)) -> io::Result<()> {
         if let Self::Inline(inline) = self {
-            inline.draw(finished, Live::default(), size.0)?;
+            inline.draw(finished, Live::default(), size)?;
         }
         self.clear()
     }
@@ -72,9 +72,9 @@ impl<W: Write> Surface<W> {
 
     /// The terminal is being resized. A whole screen is drawn anew afterwards, also for the size it had before: what
     /// did not fit meanwhile was cut off.
-    pub(super) fn hide(&mut self) -> io::Result<()> {
+    pub(super) fn hide(&mut self, size: (u16, u16)) -> io::Result<()> {
         match self {
-            Self::Inline(inline) => inline.hide(),
+            Self::Inline(inline) => inline.hide(size),
             Self::Full(full) => {
                 full.forget();
                 Ok(())

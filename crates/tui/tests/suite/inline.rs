@@ -74,6 +74,7 @@ fn live(lines: &[&str], cursor: (u16, u16)) -> Live {
             .iter()
             .map(|line| Line::from((*line).to_owned()))
             .collect(),
+        yielding: 0,
         cursor: Some(cursor),
     }
 }
@@ -84,7 +85,7 @@ fn finished_lines_scroll_away_above_a_live_area_that_stays() {
     let terminal = Terminal::new(6, 30);
     let mut inline = Inline::new(terminal.clone(), 30);
     inline
-        .draw(&[], live(&["> ", "status"], (0, 2)), 30)
+        .draw(&[], live(&["> ", "status"], (0, 2)), (30, 6))
         .unwrap();
     // Behind the prompt stands the cursor that is seen.
     assert_eq!(terminal.text(), [">  ", "status"]);
@@ -92,7 +93,7 @@ fn finished_lines_scroll_away_above_a_live_area_that_stays() {
     for number in 0..20 {
         let done = [Line::from(format!("line {number}"))];
         let area = live(&["working", "> draft", "status"], (1, 7));
-        inline.draw(&done, area, 30).unwrap();
+        inline.draw(&done, area, (30, 6)).unwrap();
     }
     let mut expected: Vec<String> = (0..20).map(|number| format!("line {number}")).collect();
     expected.extend(["working", "> draft ", "status"].map(str::to_owned));
@@ -122,7 +123,7 @@ fn only_what_changed_is_written() {
     let long = "a long line that stays as it is";
     let draw = |inline: &mut Inline<Counting>, text: &str| {
         inline
-            .draw(&[], live(&[&long[..29], text, "status"], (1, 3)), 30)
+            .draw(&[], live(&[&long[..29], text, "status"], (1, 3)), (30, 6))
             .unwrap();
     };
     draw(&mut inline, "> a");
@@ -158,7 +159,7 @@ fn a_picture_is_one_write_that_a_terminal_shows_as_a_whole() {
     for number in 0..5 {
         let done = [Line::from(format!("line {number}"))];
         let area = live(&["working", &format!("> draft {number}")], (1, 7));
-        inline.draw(&done, area, 30).unwrap();
+        inline.draw(&done, area, (30, 6)).unwrap();
     }
     let writes = writes.0.lock().unwrap();
     assert_eq!(writes.len(), 5, "{writes:?}");
@@ -178,20 +179,21 @@ fn the_last_column_is_kept() {
             .iter()
             .map(|line| Line::from((*line).to_owned()))
             .collect(),
+        yielding: 0,
         cursor: None,
     };
     inline
-        .draw(&[], area(["0123456789", "a", "ABCDEFGHIJ"]), 10)
+        .draw(&[], area(["0123456789", "a", "ABCDEFGHIJ"]), (10, 6))
         .unwrap();
     assert_eq!(terminal.text(), ["0123456789", "a", "ABCDEFGHIJ"]);
     // Only the lines that changed are written, and none of them loses its end.
     inline
-        .draw(&[], area(["9876543210", "b", "JIHGFEDCBA"]), 10)
+        .draw(&[], area(["9876543210", "b", "JIHGFEDCBA"]), (10, 6))
         .unwrap();
     assert_eq!(terminal.text(), ["9876543210", "b", "JIHGFEDCBA"]);
     let full = [Line::from("full width")];
     inline
-        .draw(&full, area(["日本日本日", "c", "x"]), 10)
+        .draw(&full, area(["日本日本日", "c", "x"]), (10, 6))
         .unwrap();
     assert_eq!(terminal.text(), ["full width", "日本日本日", "c", "x"]);
 }
@@ -207,18 +209,18 @@ fn a_terminal_that_shrank_before_we_knew_loses_nothing_and_doubles_nothing() {
     for round in 0..40 {
         let done = [Line::from(format!("line {round}"))];
         expected.push(format!("line {round}"));
-        inline.draw(&done, live(&tall, (0, 0)), 30).unwrap();
+        inline.draw(&done, live(&tall, (0, 0)), (30, 12)).unwrap();
         // Fewer rows than the live area has, and more again; each time it is drawn before we are told.
         let rows = [5, 12, 3, 9][round % 4];
         terminal.resize(rows, 30);
         let other = format!("changed {round}");
         let mut changed = tall.clone();
         changed[8] = &other;
-        inline.draw(&[], live(&changed, (0, 0)), 30).unwrap();
-        inline.hide().unwrap();
+        inline.draw(&[], live(&changed, (0, 0)), (30, 12)).unwrap();
+        inline.hide((30, rows)).unwrap();
     }
     terminal.resize(12, 30);
-    inline.draw(&[], live(&["> "], (0, 2)), 30).unwrap();
+    inline.draw(&[], live(&["> "], (0, 2)), (30, 12)).unwrap();
     let seen = terminal.text();
     let lines: Vec<&String> = seen
         .iter()
@@ -233,6 +235,40 @@ fn a_terminal_that_shrank_before_we_knew_loses_nothing_and_doubles_nothing() {
     );
 }
 
+// CL-20
+#[test]
+fn first_lines_give_way_where_a_narrower_window_would_push_them_into_the_history() {
+    let terminal = Terminal::new(12, 30);
+    let mut inline = Inline::new(terminal.clone(), 30);
+    let tail: Vec<String> = (0..4)
+        .map(|number| format!("{number} a line that is long"))
+        .collect();
+    let area = || {
+        let lines = tail.iter().map(String::as_str).chain(["> "]);
+        Live {
+            yielding: tail.len(),
+            ..live(&lines.collect::<Vec<_>>(), (4, 2))
+        }
+    };
+    let shown = |terminal: &Terminal| {
+        let seen = terminal.text();
+        seen.iter().filter(|line| line.contains("long")).count()
+    };
+    // At a third of the width each takes three rows, and nothing is above them.
+    inline.draw(&[], area(), (30, 12)).unwrap();
+    assert_eq!(shown(&terminal), 1);
+    assert_eq!(terminal.text(), ["3 a line that is long", ">  "]);
+    let done = [Line::from("done")];
+    for expected in [1, 1, 1, 2, 2, 3, 3, 4] {
+        inline.draw(&done, area(), (30, 12)).unwrap();
+        assert_eq!(shown(&terminal), expected);
+    }
+    // What they were broken into took rows away from the history.
+    inline.hide((15, 12)).unwrap();
+    inline.draw(&[], area(), (30, 12)).unwrap();
+    assert_eq!(shown(&terminal), 1);
+}
+
 #[test]
 fn everything_is_drawn_anew_with_the_end_of_the_history() {
     let terminal = Terminal::new(6, 20);
@@ -241,7 +277,7 @@ fn everything_is_drawn_anew_with_the_end_of_the_history() {
         .map(|number| Line::from(format!("line {number}")))
         .collect();
     inline
-        .draw(&history, live(&["> ", "status"], (0, 2)), 20)
+        .draw(&history, live(&["> ", "status"], (0, 2)), (20, 6))
         .unwrap();
     let before = terminal.text();
     // Somebody else wrote over it.
@@ -288,11 +324,12 @@ proptest! {
             }
             app.update(input, now);
             let finished = app.take_finished();
-            let live = app.live(now);
-            inline.draw(&finished, live.clone(), size.0).unwrap();
+            // What gives way depends on what was there before.
+            let live = Live { yielding: 0, ..app.live(now) };
+            inline.draw(&finished, live.clone(), size).unwrap();
             history.extend(finished);
             let fresh = Terminal::new(size.1, size.0);
-            Inline::new(fresh.clone(), size.0).draw(&history, live, size.0).unwrap();
+            Inline::new(fresh.clone(), size.0).draw(&history, live, size).unwrap();
             prop_assert_eq!(terminal.text(), fresh.text());
         }
     }

@@ -139,7 +139,7 @@ impl Storm {
     /// The program is told of it, as the loop of the screen is.
     fn notice(&mut self) {
         if std::mem::take(&mut self.told_later) && !self.resting {
-            self.inline.hide().unwrap();
+            self.inline.hide(self.size).unwrap();
             self.resting = true;
         }
     }
@@ -161,7 +161,7 @@ impl Storm {
             .update(Input::Resize(columns, rows), Duration::ZERO);
         let finished = self.app.take_finished();
         let live = self.app.live(Duration::ZERO);
-        self.inline.draw(&finished, live, columns).unwrap();
+        self.inline.draw(&finished, live, self.known).unwrap();
     }
 
     fn says(&mut self, text: &str) {

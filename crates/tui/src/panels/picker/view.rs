@@ -20,7 +20,9 @@ impl Picker {
         let mark = if self.takes == Takes::Many { 6 } else { 2 };
         let titled = self.columns.len() > 1 && frame.height > 5;
         let head = 2 + usize::from(titled);
-        let room = frame.height.saturating_sub(head + 1).max(1);
+        // Where there is one row, an entry is worth more than what the keys do.
+        let hinted = usize::from(frame.height > head + 1);
+        let room = frame.height.saturating_sub(head + hinted).max(1);
         let first = first_shown(self.at, room);
         let shown: Vec<(usize, &Item)> = (first..first + room)
             .map_while(|rank| Some((rank, self.items.get(*self.shown.get(rank)?)?)))
@@ -64,8 +66,9 @@ impl Picker {
                 Span::styled(row, style),
             ]));
         }
-        lines.truncate(frame.height.saturating_sub(1).max(2));
-        lines.push(frame.hint(&self.hint(frame.width)));
+        if lines.len() < frame.height {
+            lines.push(frame.hint(&self.hint(frame.width)));
+        }
         frame.view(lines, Some(cursor))
     }
 
