@@ -207,10 +207,11 @@ fn a_panic_gives_the_terminal_back() {
         let _guard = Guard::take(hold).unwrap();
         let live = Live {
             lines: vec!["the live area".into(), "its second line".into()],
+            yielding: 0,
             cursor: None,
         };
         Inline::new(std::io::stdout(), 80)
-            .draw(&[], live, 80)
+            .draw(&[], live, (80, 24))
             .unwrap();
         // The terminal may answer what it was asked; the word to go on is another.
         let mut typed = std::io::stdin().lock().bytes();
