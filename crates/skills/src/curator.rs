@@ -72,6 +72,8 @@ pub enum CuratorError {
     NotArchived { name: String },
     #[error("there is a skill {name} already")]
     Taken { name: String },
+    #[error("{} is in the way and holds no skill", path.display())]
+    InTheWay { path: PathBuf },
     #[error("there is no copy {name}")]
     NoBackup { name: String },
     #[error("the copy {name} cannot be used: {why}")]
@@ -100,6 +102,7 @@ impl CuratorError {
             Self::Ambiguous { .. } => "give the name with its category before it",
             Self::NotArchived { .. } => "hermes curator list-archived shows those",
             Self::Taken { .. } => "rename or put away the one that is there first",
+            Self::InTheWay { .. } => "move it somewhere else, then try again",
             Self::NoBackup { .. } => "hermes curator rollback --list shows the copies there are",
             Self::BadBackup { .. } => "choose another copy; nothing was changed",
             Self::Pinned { .. } => "hermes curator unpin releases it",

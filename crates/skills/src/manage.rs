@@ -45,6 +45,8 @@ pub enum ManageError {
     Category { category: String },
     #[error("there is a skill {name} already, in {}", directory.display())]
     Exists { name: String, directory: PathBuf },
+    #[error("{} is in the way and holds no skill", directory.display())]
+    InTheWay { directory: PathBuf },
     #[error("the text is not a skill: {why}")]
     Text { why: String },
     #[error("other programs could not read the skill: {why}")]
@@ -102,6 +104,9 @@ impl ManageError {
                 "give one directory name, without slashes, and none in which nobody looks for skills, such as venv"
             }
             Self::Exists { .. } => "change that one, or choose another name",
+            Self::InTheWay { .. } => {
+                "choose another name, or tell the user, who can move it somewhere else"
+            }
             Self::Text { .. } => {
                 "begin with --- and the fields name and description, end them with ---, then write the instructions"
             }

@@ -31,6 +31,8 @@ pub enum UndoError {
     Changed { path: PathBuf },
     #[error("other files lie beside {}", path.display())]
     NotAlone { path: PathBuf },
+    #[error("the skill that {} was a part of is not there", path.display())]
+    NoSkill { path: PathBuf },
     #[error("{} cannot be changed", path.display())]
     Io {
         path: PathBuf,
@@ -56,6 +58,9 @@ impl UndoError {
             }
             Self::NotAlone { .. } => {
                 "take back what was added to the skill first, or put it away: hermes curator archive NAME"
+            }
+            Self::NoSkill { .. } => {
+                "bring the skill back first: hermes learning log lists the change that put it away"
             }
             Self::Io { .. } => "check who owns the directory, and whether the disk is full",
             Self::File(error) => error.hint(),
@@ -102,13 +107,13 @@ impl Undo {
                 path: self.path.clone(),
             });
         }
-        // Files without their `SKILL.md` would belong to nothing.
-        if self.then.is_none() && self.is_skill() && self.has_company()? {
-            return Err(UndoError::NotAlone {
-                path: self.path.clone(),
-            });
+        // Files without their `SKILL.md` would belong to nothing and be in the way of a skill.
+        let path = self.path.clone();
+        match (self.removes(), self.is_skill()) {
+            (true, true) if self.has_company()? => Err(UndoError::NotAlone { path }),
+            (false, false) if !self.has_skill() => Err(UndoError::NoSkill { path }),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Whether the file is the one that makes a directory a skill.
@@ -129,6 +134,16 @@ impl Undo {
         Ok(entries.count() > 1)
     }
 
+    fn has_skill(&self) -> bool {
+        self.above().any(|above| above.join(SKILL_FILE).is_file())
+    }
+
+    /// The directories the file lies in, up to the one of skills.
+    fn above(&self) -> impl Iterator<Item = &Path> {
+        let above = self.path.ancestors().skip(1);
+        above.take_while(move |above| *above != self.root)
+    }
+
     /// Puts the file back, unless somebody was faster.
     pub fn carry_out(&self) -> Result<(), UndoError> {
         self.check(text_of(&self.path)?.as_deref())?;
@@ -145,8 +160,7 @@ impl Undo {
 
     /// Directories that hold nothing any more go too.
     fn remove_empty(&self) {
-        let above = self.path.ancestors().skip(1);
-        for directory in above.take_while(|above| *above != self.root) {
+        for directory in self.above() {
             if fs::remove_dir(directory).is_err() {
                 break;
             }

@@ -116,6 +116,7 @@ impl From<CuratorError> for Complaint {
             | CuratorError::NotArchived { .. }
             | CuratorError::NoBackup { .. } => FailureKind::NotFound,
             CuratorError::Taken { .. }
+            | CuratorError::InTheWay { .. }
             | CuratorError::Pinned { .. }
             | CuratorError::Foreign { .. } => FailureKind::Refused,
             CuratorError::BadBackup { .. } => FailureKind::Damaged,

@@ -11,7 +11,7 @@ use serde_json::Value as Json;
 
 use super::{Curator, CuratorError};
 use crate::catalog::CatalogEntry;
-use crate::library::Library;
+use crate::library::{Library, SKILL_FILE};
 use crate::usage::{UsageError, UsageRecord, UsageState};
 
 pub(crate) const ARCHIVE: &str = ".archive";
@@ -117,7 +117,7 @@ impl Curator {
         };
         let mut found: Vec<Archived> = entries
             .filter_map(Result::ok)
-            .filter(|entry| entry.path().join("SKILL.md").is_file())
+            .filter(|entry| entry.path().join(SKILL_FILE).is_file())
             .map(|entry| {
                 let called = entry.file_name().to_string_lossy().into_owned();
                 let (name, record) = known_as(&called, &records);
@@ -155,10 +155,13 @@ impl Curator {
             true => own.join(from),
             false => own.join(name),
         };
-        if back.exists() {
+        if back.join(SKILL_FILE).exists() {
             return Err(CuratorError::Taken {
                 name: name.to_owned(),
             });
+        }
+        if back.exists() {
+            return Err(CuratorError::InTheWay { path: back });
         }
         if let Some(above) = back.parent() {
             create_directory(above)?;

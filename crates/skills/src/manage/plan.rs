@@ -159,12 +159,16 @@ impl Ground<'_> {
         let catalog = self.library.catalog();
         let mut all = catalog.entries.iter().chain(self.new_ones());
         let known = all.find(|entry| entry.name == name);
-        let taken = known.map(|entry| entry.directory.clone());
-        if let Some(directory) = taken.or_else(|| directory.exists().then(|| directory.clone())) {
+        let known = known.map(|entry| entry.directory.clone());
+        let unlisted = directory.join(SKILL_FILE).exists();
+        if let Some(directory) = known.or_else(|| unlisted.then(|| directory.clone())) {
             return Err(ManageError::Exists {
                 name: name.to_owned(),
                 directory,
             });
+        }
+        if directory.exists() {
+            return Err(ManageError::InTheWay { directory });
         }
         Ok(Plan {
             name: name.to_owned(),

@@ -45,6 +45,32 @@ fn a_changed_a_new_and_a_removed_file_go_back() {
 
 // LN-36
 #[test]
+fn a_file_of_a_skill_that_is_not_there_waits_for_it() {
+    let shelf = Shelf::new();
+    let own = shelf.skills();
+    let text = shelf.skill("office/report", "Counts", "");
+    let removed = own.join("office/report/references/deep/a.md");
+    let undo = plan(&own, &removed, Some("text"), None).unwrap().unwrap();
+    let away = own.join(".archive/report/SKILL.md");
+    fs::create_dir_all(away.parent().unwrap()).unwrap();
+    fs::rename(&text, &away).unwrap();
+    fs::remove_dir(text.parent().unwrap()).unwrap();
+    for refused in [
+        plan(&own, &removed, Some("text"), None).unwrap_err(),
+        undo.carry_out().unwrap_err(),
+    ] {
+        assert!(matches!(refused, UndoError::NoSkill { .. }), "{refused}");
+        assert!(refused.hint().contains("bring the skill back first"));
+    }
+    assert!(!own.join("office/report").exists(), "nothing is half there");
+    fs::create_dir(text.parent().unwrap()).unwrap();
+    fs::rename(&away, &text).unwrap();
+    undo.carry_out().unwrap();
+    assert_eq!(fs::read_to_string(&removed).unwrap(), "text");
+}
+
+// LN-36
+#[test]
 fn what_was_changed_since_or_lies_elsewhere_is_left_alone() {
     let shelf = Shelf::new();
     let own = shelf.skills();

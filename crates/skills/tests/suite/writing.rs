@@ -241,6 +241,9 @@ fn names_texts_and_places_have_their_rules() {
     create(&library, "report", None).unwrap();
     let again = create(&library, "report", Some("office")).unwrap_err();
     assert!(matches!(again, ManageError::Exists { .. }));
+    shelf.write("skills/half/references/a.md", "text");
+    let blocked = create(&library, "half", None).unwrap_err();
+    assert!(matches!(blocked, ManageError::InTheWay { .. }), "{blocked}");
     let long = format!("{}{}", text("report"), "x".repeat(100_000));
     let wide = text("report").replace("About report", &"d".repeat(1_025));
     for (bad, what) in [

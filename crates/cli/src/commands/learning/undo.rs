@@ -135,7 +135,8 @@ impl From<UndoError> for Complaint {
             UndoError::Outside { .. }
             | UndoError::Linked { .. }
             | UndoError::Changed { .. }
-            | UndoError::NotAlone { .. } => FailureKind::Refused,
+            | UndoError::NotAlone { .. }
+            | UndoError::NoSkill { .. } => FailureKind::Refused,
             UndoError::Io { .. } | UndoError::File(_) => FailureKind::Unavailable,
         };
         let hint = error.hint();
