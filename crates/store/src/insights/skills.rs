@@ -9,7 +9,7 @@ use crate::error::StoreError;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkillUse {
     pub skill: String,
-    /// How often it was read.
+    /// How often it was read. What failed counts for neither.
     pub loads: u64,
     /// How often it was written or changed.
     pub edits: u64,
@@ -24,7 +24,11 @@ impl SkillUse {
     }
 }
 
-/// Most used first. What a call was about stands in its arguments, a JSON text of its own.
+/// How the result of a call begins that did nothing, once the blanks are gone that the reference writes.
+const NOTHING_DONE: &str = r#"{"success":false"#;
+
+/// Most used first. What a call was about stands in its arguments, a JSON text of its own; whether it came to
+/// anything, in the next message that answers it. Ids of calls may come again.
 pub(super) fn skills(
     connection: &Connection,
     period: &Period,
@@ -37,7 +41,11 @@ pub(super) fn skills(
            FROM chosen c CROSS JOIN messages m ON m.session_id = c.id, \
              json_each(CASE WHEN json_valid(m.tool_calls) THEN m.tool_calls ELSE '[]' END) call \
            WHERE m.tool_calls IS NOT NULL AND call.type = 'object' \
-             AND instr(m.tool_calls, '\"skill_') > 0) \
+             AND instr(m.tool_calls, '\"skill_') > 0 \
+             AND NOT coalesce((SELECT instr(coalesce(r.parts, ''), '\"failed\":true') > 0 \
+                 OR instr(replace(substr(r.content, 1, 20), ' ', ''), '{NOTHING_DONE}') = 1 \
+               FROM messages r WHERE r.session_id = c.id AND r.id > m.id AND r.role = 'tool' \
+                 AND r.tool_call_id = json_extract(call.value, '$.id') ORDER BY r.id LIMIT 1), 0)) \
          SELECT skill, count(*) FILTER (WHERE tool = 'skill_view'), \
            count(*) FILTER (WHERE tool = 'skill_manage'), max(at) \
          FROM called WHERE tool IN ('skill_view', 'skill_manage') AND typeof(skill) = 'text' AND skill <> '' \

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hermes_core::{CostStatus, SessionId, Usage};
-use hermes_store::{Insights, ModelCall, Period, Spent, TopRecord};
+use hermes_core::{CostStatus, Role, SessionId, Usage};
+use hermes_store::{Insights, ModelCall, NewRecord, Period, Spent, TopRecord};
 use jiff::tz::TimeZone;
 use serde_json::{Value as Json, json};
 
@@ -58,6 +58,25 @@ fn golden_tokens(row: &Json, prefix: &str) -> Json {
     ])
 }
 
+/// What the reference counts for each model.
+fn golden_models(golden: &Json) -> Vec<Json> {
+    golden["models"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            json!([
+                row["model"],
+                row["sessions"],
+                row["api_calls"],
+                row["tool_calls"],
+                golden_tokens(row, ""),
+                row["reasoning_tokens"]
+            ])
+        })
+        .collect()
+}
+
 // CL-26
 #[test]
 fn totals_of_the_reference_come_out_again() {
@@ -106,22 +125,7 @@ fn totals_of_the_reference_come_out_again() {
                 ])
             })
             .collect();
-        let wanted: Vec<_> = golden["models"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|row| {
-                json!([
-                    row["model"],
-                    row["sessions"],
-                    row["api_calls"],
-                    row["tool_calls"],
-                    golden_tokens(row, ""),
-                    row["reasoning_tokens"]
-                ])
-            })
-            .collect();
-        assert_eq!(models, wanted, "{name}");
+        assert_eq!(models, golden_models(&golden), "{name}");
     }
 }
 
@@ -397,6 +401,51 @@ fn rows_of_broken_programs_do_not_end_the_report() {
     );
     assert_eq!(found.models[0].model, "vendor/");
     assert_eq!(found.activity.active_days, 0);
+}
+
+// CL-26
+#[test]
+fn a_call_about_a_skill_that_did_nothing_is_no_use_of_it() {
+    let fixture = Fixture::new();
+    let session = fixture.session("s");
+    // Ids of calls come again.
+    for (tool, skill, result) in [
+        (
+            "skill_view",
+            "bake",
+            r#"{"success":true,"content":"success\":false"}"#,
+        ),
+        ("skill_view", "nosuch", r#"{"success":false,"error":"x"}"#),
+        (
+            "skill_view",
+            "nosuch",
+            r#"{"success": false, "error": "x"}"#,
+        ),
+        (
+            "skill_manage",
+            "bake",
+            r#"{"success":false,"error":"x"} A remark."#,
+        ),
+        ("skill_manage", "bake", r#"{"success":true}"#),
+    ] {
+        let mut call = NewRecord::text(Role::Assistant, "");
+        let arguments = json!({"name": skill}).to_string();
+        call.tool_calls = Some(json!([{"id": "c", "type": "function",
+            "function": {"name": tool, "arguments": arguments}}]));
+        let mut answer = NewRecord::text(Role::Tool, result);
+        answer.tool_call_id = Some("c".to_owned());
+        answer.tool_name = Some(tool.to_owned());
+        let records = vec![call, answer];
+        fixture.store.append(&session, records).wait().unwrap();
+    }
+    let found = insights(&fixture, 0.0, None).skills;
+    let [bake] = &found[..] else {
+        panic!("{found:?}");
+    };
+    assert_eq!(
+        (bake.skill.as_str(), bake.loads, bake.edits),
+        ("bake", 1, 1)
+    );
 }
 
 #[test]
