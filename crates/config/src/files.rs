@@ -126,6 +126,22 @@ pub fn replace_secret(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace_with(path, bytes, |mode| mode & PRIVATE_FILE)
 }
 
+/// Where a file lies, or would: links are followed, also to a file that is not there yet.
+pub fn destination(path: &Path) -> io::Result<PathBuf> {
+    let mut at = path.to_owned();
+    loop {
+        match fs::canonicalize(&at) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // Links in a circle end here.
+            found => return found,
+        }
+        match fs::read_link(&at) {
+            Ok(link) => at = directory_of(&at).join(link),
+            Err(_) => return Ok(at),
+        }
+    }
+}
+
 /// Keeps the bytes a file has beside it, under a name with the time that nothing else has.
 pub fn keep_copy(path: &Path, now: SystemTime, bytes: &[u8]) -> Result<PathBuf, FileError> {
     let seconds = now
@@ -154,15 +170,7 @@ pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
 
 fn replace_with(path: &Path, bytes: &[u8], keep: impl Fn(u32) -> u32) -> Result<(), FileError> {
     let failed = |source| FileError::writing(path, source);
-    let target = match fs::canonicalize(path) {
-        Ok(target) => target,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
-            // A link to a file that is not there yet.
-            Ok(link) => directory_of(path).join(link),
-            Err(_) => path.to_owned(),
-        },
-        Err(error) => return Err(failed(error)),
-    };
+    let target = destination(path).map_err(failed)?;
     let mode = match fs::metadata(&target) {
         Ok(found) => keep(found.permissions().mode() & 0o7777),
         Err(_) => PRIVATE_FILE,

@@ -39,8 +39,8 @@ pub use environment::{
     Environment, PROVIDER_KEYS, ProviderKey, Role, VARIABLES, Variable, is_known_name,
 };
 pub use files::{
-    FileError, FileLock, create_directory, keep_copy, lock_file, read as read_file,
-    replace as replace_file, replace_secret as replace_secret_file,
+    FileError, FileLock, create_directory, destination as file_destination, keep_copy, lock_file,
+    read as read_file, replace as replace_file, replace_secret as replace_secret_file,
 };
 pub use home::{ChosenBy, Home, HomeError, ProfileName, ProfileNameError, extract_profile_flag};
 pub use load::{LoadError, Loaded, Request, load};

@@ -79,7 +79,7 @@ impl MemoryError {
             Self::Busy { .. } | Self::Contested { .. } => "try again in a moment".to_owned(),
             Self::File(error) => error.hint().to_owned(),
             Self::Write { .. } => {
-                "check the owner of the file and the space left; it was left as it was".to_owned()
+                "check where the file leads if it is a link, its owner and the space left; it was left as it was".to_owned()
             }
             Self::Journal(error) => error
                 .hint()

@@ -144,11 +144,7 @@ impl Held<'_> {
         self.clear_unfinished();
         let failed = |source| self.file.failed(source);
         // A link stays a link; what it leads to is replaced.
-        let target = match fs::canonicalize(&self.file.path) {
-            Ok(target) => target,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => self.file.path.clone(),
-            Err(error) => return Err(failed(error)),
-        };
+        let target = hermes_config::file_destination(&self.file.path).map_err(failed)?;
         let mode =
             fs::metadata(&target).map_or(PRIVATE, |found| found.permissions().mode() & 0o7777);
         let temporary = target.with_file_name(self.unfinished());

@@ -1,6 +1,7 @@
 //! Files that something else edits.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use hermes_memory::{MemoryError, Operation, Target};
 
@@ -55,6 +56,33 @@ fn bytes_that_are_no_text_are_left_alone() {
         Err(MemoryError::Drifted { .. })
     ));
     assert_eq!(fs::read(fixture.path("MEMORY.md")).unwrap(), b"caf\xe9");
+}
+
+// LN-8
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_stays_a_link() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path("synced")).unwrap();
+    symlink("second", fixture.path("MEMORY.md")).unwrap();
+    symlink("synced/notes.md", fixture.path("second")).unwrap();
+    fixture.add("likes tea");
+    for link in ["MEMORY.md", "second"] {
+        assert!(fixture.path(link).is_symlink(), "{link}");
+    }
+    assert_eq!(fixture.text(), "likes tea");
+    fixture.add("uses tabs");
+    let written = fs::read_to_string(fixture.path("synced/notes.md"));
+    assert_eq!(written.unwrap(), "likes tea\n§\nuses tabs");
+
+    // Nothing is put in the place of a link that leads nowhere.
+    let lost = Fixture::new();
+    fs::create_dir_all(lost.path("")).unwrap();
+    symlink("unmounted/notes.md", lost.path("MEMORY.md")).unwrap();
+    let error = lost.change(&[Operation::add("likes tea")]).unwrap_err();
+    assert!(matches!(error, MemoryError::Write { .. }), "{error}");
+    assert!(error.hint().contains("if it is a link"), "{}", error.hint());
+    let left = fs::read_link(lost.path("MEMORY.md")).unwrap();
+    assert_eq!(left.to_str(), Some("unmounted/notes.md"));
 }
 
 // LN-8
