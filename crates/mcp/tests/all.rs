@@ -32,6 +32,7 @@ mod suite {
     mod questions;
     mod reload;
     mod results;
+    mod resuming;
     mod schemas;
     mod serving;
     mod supervision;

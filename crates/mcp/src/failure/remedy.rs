@@ -49,6 +49,25 @@ impl Failure {
         }
     }
 
+    /// Whether the same request may be answered a moment later.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Interrupted { .. } => true,
+            Self::Status { status, .. } => *status >= 500 || *status == 429,
+            Self::SessionExpired
+            | Self::RejectedBeforeExecution { .. }
+            | Self::SessionLost { .. }
+            | Self::TransportDied { .. }
+            | Self::Auth { .. }
+            | Self::Rpc { .. }
+            | Self::NeedsVisit { .. }
+            | Self::Timeout { .. }
+            | Self::Cancelled
+            | Self::Unusable { .. }
+            | Self::Protocol { .. } => false,
+        }
+    }
+
     /// Whether it says something bad about the server.
     pub(crate) fn is_strike(&self) -> bool {
         match self {

@@ -3,6 +3,7 @@
 mod client;
 mod hearing;
 mod landing;
+mod resume;
 mod silence;
 mod trust;
 
@@ -82,6 +83,7 @@ impl HttpRoute {
             hearing: Arc::new(Hearing::new(self.late.clone())),
             landing: Arc::default(),
             timeouts: timeouts(&policy),
+            pause: policy.backoff_first,
             answers: Silence::new(
                 policy.http_read_timeout.max(policy.call_timeout + SLACK),
                 ears.callers.asking(),

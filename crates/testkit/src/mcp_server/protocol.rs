@@ -17,6 +17,7 @@ use super::line::Reset;
 use super::state::{Mode, Seen, Server};
 
 const SESSION: &str = "mcp-session-id";
+const LAST_EVENT: &str = "last-event-id";
 /// The id of a question of ours.
 const QUESTION: &str = "question";
 
@@ -69,6 +70,14 @@ pub(super) async fn streamable(
         .get(SESSION)
         .and_then(|value| value.to_str().ok())
         .map(str::to_owned);
+    let last = headers
+        .get(LAST_EVENT)
+        .and_then(|value| value.to_str().ok());
+    if last.is_some()
+        && let Some(Mode::Status { status, body }) = server.count("resume")
+    {
+        return refusal(status, body);
+    }
     if let Some(id) = &session
         && !server.knows(id)
     {
@@ -76,7 +85,10 @@ pub(super) async fn streamable(
     }
     match (method, message, session) {
         (Method::POST, Some(message), session) => post(&server, message, session, &reset).await,
-        (Method::GET, _, Some(id)) => events(server.listen(&id), None),
+        (Method::GET, _, Some(id)) => match last {
+            Some(last) => rest(&server, last),
+            None => events(server.listen(&id), None),
+        },
         (Method::DELETE, _, Some(id)) => {
             tokio::time::sleep(server.profile.slow_goodbye).await;
             server.close(&id);
@@ -105,6 +117,14 @@ async fn post(
     if let (Some(Mode::Ask { question }), Some(id)) = (&armed, message.get("id")) {
         return asked(server, question, id);
     }
+    let is_first = method == "initialize" && session.is_none();
+    let on_time = !matches!(
+        armed,
+        Some(Mode::Status { .. } | Mode::Reset | Mode::Garbage)
+    );
+    if server.profile.resumable && message.get("id").is_some() && on_time && !is_first {
+        return resumable(server, method, message, armed);
+    }
     let answer = match answered(server, &method, &message, armed).await {
         Answer::None => return StatusCode::ACCEPTED.into_response(),
         Answer::Reset => {
@@ -121,7 +141,6 @@ async fn post(
     } else {
         axum::Json(answer).into_response()
     };
-    let is_first = method == "initialize" && session.is_none();
     if is_first
         && server.profile.sessions
         && let Ok(value) = server.open().parse()
@@ -129,6 +148,42 @@ async fn post(
         response.headers_mut().insert(SESSION, value);
     }
     response
+}
+
+/// Answers on a stream whose first event has an id and nothing else.
+fn resumable(server: &Arc<Server>, method: String, message: Json, armed: Option<Mode>) -> Response {
+    let id = server.begin();
+    let first = format!("id: {id}\ndata: \n\n");
+    let (sender, receiver) = mpsc::channel(1);
+    let own = Arc::clone(server);
+    tokio::runtime::Handle::current().spawn(async move {
+        let is_lost = matches!(armed, Some(Mode::Lose));
+        let is_cut = is_lost || matches!(armed, Some(Mode::Cut));
+        let armed = armed.filter(|_| !is_cut);
+        let Answer::Message(answer) = answered(&own, &method, &message, armed).await else {
+            return;
+        };
+        own.unsaid(&id, answer.clone());
+        if is_lost {
+            own.drop_sessions();
+        }
+        if !is_cut && sender.send(answer).await.is_ok() {
+            own.said(&id);
+        }
+    });
+    events(receiver, Some(first))
+}
+
+/// What was not said on a stream that broke off; nothing as long as that is not known.
+fn rest(server: &Server, last: &str) -> Response {
+    let Some(rest) = server.rest(last) else {
+        return (StatusCode::BAD_REQUEST, "unknown event").into_response();
+    };
+    let (sender, receiver) = mpsc::channel(1);
+    if let Some(answer) = rest {
+        let _ = sender.try_send(answer);
+    }
+    events(receiver, None)
 }
 
 /// Answers with what the user says to a question.
@@ -175,8 +230,7 @@ async fn answered(server: &Server, method: &str, message: &Json, armed: Option<M
             return error(json!({ "code": code, "message": message }));
         }
         Some(Mode::Status { status, body }) => {
-            let status = StatusCode::from_u16(status).unwrap_or(StatusCode::IM_A_TEAPOT);
-            return Answer::Whole((status, body).into_response());
+            return Answer::Whole(refusal(status, body));
         }
         Some(Mode::Hold { millis, then }) => {
             server.hold(Duration::from_millis(millis)).await;
@@ -184,9 +238,12 @@ async fn answered(server: &Server, method: &str, message: &Json, armed: Option<M
                 return error(json!({ "code": -32600, "message": text }));
             }
         }
-        Some(Mode::Cut) => {
+        Some(mode @ (Mode::Cut | Mode::Lose)) => {
             // What was asked is done all the same; only nobody hears of it.
             let _ = result(server, method, &params).await;
+            if matches!(mode, Mode::Lose) {
+                server.drop_sessions();
+            }
             return Answer::Whole(cut(server.profile.streams));
         }
         Some(Mode::Garbage) => {
@@ -205,6 +262,11 @@ async fn answered(server: &Server, method: &str, message: &Json, armed: Option<M
         Ok(result) => Answer::Message(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
         Err(failure) => error(failure),
     }
+}
+
+fn refusal(status: u16, body: String) -> Response {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::IM_A_TEAPOT);
+    (status, body).into_response()
 }
 
 /// An answer that breaks off in the middle of a message.

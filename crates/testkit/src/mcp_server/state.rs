@@ -16,6 +16,7 @@ use super::answer::{default_tools, notification};
 const QUEUE: usize = 64;
 
 static SESSIONS: AtomicU64 = AtomicU64::new(1);
+static EVENTS: AtomicU64 = AtomicU64::new(1);
 
 /// What kind of server it is.
 #[derive(Debug, Clone)]
@@ -30,6 +31,9 @@ pub struct Profile {
     pub sessions: bool,
     /// Answers with event streams instead of plain JSON.
     pub streams: bool,
+    /// Answers with event streams whose events have ids: who was cut off asks for the rest. That request counts as the
+    /// method `resume`.
+    pub resumable: bool,
     /// How long a session lives without requests.
     pub session_life: Option<Duration>,
     /// How long `initialize` takes from the second time on.
@@ -58,6 +62,7 @@ impl Default for Profile {
             prompts: true,
             sessions: true,
             streams: false,
+            resumable: false,
             session_life: None,
             slow_return: Duration::ZERO,
             slow_goodbye: Duration::ZERO,
@@ -103,6 +108,8 @@ pub enum Mode {
     },
     /// The answer breaks off.
     Cut,
+    /// The answer breaks off, and all sessions are forgotten.
+    Lose,
     /// The answer is of the right kind, but no message. What was asked is done all the same.
     Garbage,
     /// The connection is reset before there is an answer. What was asked is done all the same.
@@ -165,6 +172,8 @@ struct Inner {
     asking: Option<oneshot::Sender<Json>>,
     /// The event streams of sessions.
     streams: HashMap<String, mpsc::Sender<Json>>,
+    /// What is left to say on streams that can be asked for again, once that is known.
+    unsaid: HashMap<String, Option<Json>>,
     down: bool,
     tools: Vec<Json>,
     token: Option<String>,
@@ -185,6 +194,7 @@ impl Server {
                 sessions: HashMap::new(),
                 asking: None,
                 streams: HashMap::new(),
+                unsaid: HashMap::new(),
                 down: false,
                 tools: default_tools(),
             }),
@@ -229,6 +239,31 @@ impl Server {
         let mut inner = self.inner();
         inner.sessions.clear();
         inner.streams.clear();
+        inner.unsaid.clear();
+    }
+
+    /// Opens a stream that can be asked for again by the id of its first event.
+    pub(super) fn begin(&self) -> String {
+        let id = EVENTS.fetch_add(1, Ordering::Relaxed).to_string();
+        self.inner().unsaid.insert(id.clone(), None);
+        id
+    }
+
+    /// Keeps what was not said on such a stream, unless it is forgotten.
+    pub(super) fn unsaid(&self, id: &str, answer: Json) {
+        if let Some(unsaid) = self.inner().unsaid.get_mut(id) {
+            *unsaid = Some(answer);
+        }
+    }
+
+    /// All was said.
+    pub(super) fn said(&self, id: &str) {
+        self.inner().unsaid.remove(id);
+    }
+
+    /// What is left to say on a stream, if that is known already; nothing for one that nobody knows.
+    pub(super) fn rest(&self, id: &str) -> Option<Option<Json>> {
+        self.inner().unsaid.get(id).cloned()
     }
 
     pub(super) fn set_down(&self, down: bool) {

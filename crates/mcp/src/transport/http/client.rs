@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream::BoxStream;
@@ -10,7 +11,7 @@ use hermes_http::{AuthScheme, HttpClient, RequestBuilder, Response, Timeouts};
 use hermes_secrets::{Origin, OriginPattern, Secret, SecretName};
 use http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ProtocolVersion,
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ProtocolVersion, RequestId,
     ServerJsonRpcMessage,
 };
 use rmcp::transport::common::http_header::{EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE};
@@ -23,6 +24,7 @@ use url::Url;
 
 use super::hearing::Hearing;
 use super::landing::Landing;
+use super::resume::{self, Events, Question};
 use super::silence::Silence;
 use crate::failure::names_bad_session;
 use crate::server::is_ours;
@@ -45,6 +47,8 @@ pub(in crate::transport) struct Client {
     pub(super) hearing: Arc<Hearing>,
     pub(super) landing: Arc<Landing>,
     pub(super) timeouts: Timeouts,
+    /// Before a stream that could not be opened again is asked for once more.
+    pub(super) pause: Duration,
     /// On answers.
     pub(super) answers: Silence,
     /// On streams of what the server says by itself.
@@ -188,11 +192,20 @@ impl Client {
             .header(header::ACCEPT, EVENT_STREAM_MIME_TYPE)
     }
 
-    /// What comes on such a stream.
-    pub(in crate::transport) fn heard(
+    /// What comes on the stream that answers a request.
+    pub(super) fn answering(
         &self,
         answered: Answered,
-    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, WireError> {
+        request: RequestId,
+        limit: usize,
+    ) -> Result<Events, WireError> {
+        let body = answered.0.stream(usize::MAX)?.into_stream();
+        let body = self.answers.clone().within(body);
+        Ok(events(body, limit, Arc::clone(&self.marks), Some(request)))
+    }
+
+    /// What comes on such a stream.
+    pub(in crate::transport) fn heard(&self, answered: Answered) -> Result<Events, WireError> {
         let body = answered.0.stream(usize::MAX)?.into_stream();
         let body = self.news.clone().within(body);
         Ok(events(body, MOST_BYTES, Arc::clone(&self.marks), None))
@@ -243,7 +256,7 @@ impl Client {
             self.hearing.before(&message).await;
         }
         let request = self.posting(self.landing.url(&uri), &message);
-        let request = self.protocol(request, session_id.as_deref(), custom);
+        let request = self.protocol(request, session_id.as_deref(), custom.clone());
         let answered = match self.send(request, session_id.is_some()).await {
             Ok(answered) => answered,
             Err(WireError::Status { status, body }) => {
@@ -251,23 +264,53 @@ impl Client {
             }
             Err(error) => return Err(StreamableHttpError::Client(error)),
         };
-        if let JsonRpcMessage::Request(request) = &message
-            && matches!(request.request, ClientRequest::InitializeRequest(_))
-        {
-            self.landing.settle(&uri, answered.0.url());
+        let id = match &message {
+            JsonRpcMessage::Request(request) => request.id.clone(),
+            _ => return Ok(StreamableHttpPostResponse::Accepted),
+        };
+        let question = Question {
+            uri,
+            session_id,
+            headers: custom,
+            id,
+            limit,
+        };
+        if is_handshake(&message) {
+            self.landing.settle(&question.uri, answered.0.url());
         }
-        self.read(answered.0, &message, limit).await
+        match self.read(answered, &question).await? {
+            // Before the handshake is over there is no session in which more could be asked for.
+            StreamableHttpPostResponse::Sse(events, session_id) if !is_handshake(&message) => {
+                let events = resume::whole(self.clone(), question, events);
+                Ok(StreamableHttpPostResponse::Sse(events, session_id))
+            }
+            answer => Ok(answer),
+        }
+    }
+
+    /// Asks for a stream of events, behind one of them where it was open before.
+    pub(super) async fn listen(
+        &self,
+        uri: &str,
+        session_id: Option<&str>,
+        last: Option<&str>,
+        custom: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<Answered, WireError> {
+        let request = self.listening(self.landing.url(uri));
+        let mut request = self.protocol(request, session_id, custom);
+        if let Some(id) = last {
+            request = request.header(HeaderName::from_static(LAST_EVENT_ID), id);
+        }
+        self.send(request, session_id.is_some()).await
     }
 
     async fn read(
         &self,
-        response: Response,
-        message: &ClientJsonRpcMessage,
-        limit: usize,
+        answered: Answered,
+        question: &Question,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        let is_request = matches!(message, JsonRpcMessage::Request(_));
-        let accepted = [StatusCode::ACCEPTED, StatusCode::NO_CONTENT].contains(&response.status());
-        if accepted || !is_request {
+        let response = &answered.0;
+        if [StatusCode::ACCEPTED, StatusCode::NO_CONTENT].contains(&response.status()) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
         let text = |name: &str| {
@@ -281,21 +324,14 @@ impl Client {
         let found = text(header::CONTENT_TYPE.as_str());
         let kind = found.as_deref().unwrap_or_default().to_ascii_lowercase();
         if kind.starts_with(EVENT_STREAM_MIME_TYPE) {
-            let body = response
-                .stream(usize::MAX)
-                .map_err(|error| StreamableHttpError::Client(error.into()))?;
-            let id = match message {
-                JsonRpcMessage::Request(request) => Some(request.id.clone()),
-                _ => None,
-            };
-            let body = self.answers.clone().within(body.into_stream());
-            let stream = events(body, limit, Arc::clone(&self.marks), id);
-            return Ok(StreamableHttpPostResponse::Sse(stream, session_id));
+            let events = self.answering(answered, question.id.clone(), question.limit);
+            let events = events.map_err(StreamableHttpError::Client)?;
+            return Ok(StreamableHttpPostResponse::Sse(events, session_id));
         }
         if !kind.starts_with(JSON_MIME_TYPE) {
             return Err(StreamableHttpError::Client(WireError::NotMcp { found }));
         }
-        let body = self.answers.bound(response.bytes(MOST_BYTES)).await;
+        let body = self.answers.bound(answered.0.bytes(MOST_BYTES)).await;
         let body = body
             .and_then(|body| body.map_err(WireError::from))
             .map_err(StreamableHttpError::Client)?;
@@ -310,6 +346,13 @@ impl Client {
 
 const SESSION_ID: &str = "mcp-session-id";
 const PROTOCOL_VERSION: &str = "mcp-protocol-version";
+
+fn is_handshake(message: &ClientJsonRpcMessage) -> bool {
+    let JsonRpcMessage::Request(request) = message else {
+        return false;
+    };
+    matches!(request.request, ClientRequest::InitializeRequest(_))
+}
 
 /// A failed status whose body is an error of the protocol is that error, so that its code counts; unless it
 /// is about the session, where the status is what tells.
@@ -394,12 +437,8 @@ impl StreamableHttpClient for Client {
         _: Option<String>,
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
-        let request = self.listening(self.landing.url(&uri));
-        let mut request = self.protocol(request, session_id.as_deref(), custom_headers);
-        if let Some(id) = last_event_id {
-            request = request.header(HeaderName::from_static(LAST_EVENT_ID), id);
-        }
-        let sent = self.send(request, session_id.is_some()).await;
+        let (session_id, last) = (session_id.as_deref(), last_event_id.as_deref());
+        let sent = self.listen(&uri, session_id, last, custom_headers).await;
         self.hearing.settle();
         match sent {
             Ok(answered) => {

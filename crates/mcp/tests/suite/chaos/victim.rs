@@ -50,6 +50,7 @@ impl Victim {
         }
         let remote = Remote::start(Profile {
             streams: number.is_multiple_of(2),
+            resumable: number % 9 == 7,
             kept_requests: 0,
             ..Profile::default()
         })?;
@@ -67,7 +68,7 @@ impl Victim {
             status,
             body: body.to_owned(),
         };
-        match (self, random.below(11)) {
+        match (self, random.below(13)) {
             (Self::Program(state), 0..=2) => signal(state, Signal::SIGKILL),
             (Self::Program(state), 3) => std::fs::write(state.join("broken"), "")?,
             // It hangs as a whole: pings and farewells are not answered either.
@@ -107,7 +108,12 @@ impl Victim {
             (Self::Address(remote), 7) => remote.arm("*", status(200, "<html>soon</html>"), 2),
             (Self::Address(remote), 8) => remote.restart()?,
             (Self::Address(remote), 9) => remote.arm("*", Mode::Reset, 2),
-            (Self::Address(remote), _) => remote.arm("tools/call", Mode::Cut, 1),
+            (Self::Address(remote), 10) => remote.arm("tools/call", Mode::Cut, 1),
+            (Self::Address(remote), 11) => remote.arm("tools/call", Mode::Lose, 1),
+            (Self::Address(remote), _) => {
+                remote.arm("resume", status(400, "No valid session ID provided"), 1);
+                remote.arm("tools/call", Mode::Lose, 1);
+            }
         }
         Ok(())
     }
