@@ -1,5 +1,6 @@
 //! The same over streamable HTTP, on this machine and with a token.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,11 +8,12 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
+use axum::serve::{Listener, ListenerExt as _};
 use hermes_secrets::Secret;
 use http::{StatusCode, header};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 use super::ServeError;
@@ -58,12 +60,21 @@ pub(super) async fn serve(
     let router = Router::new()
         .route_service(ROUTE, service)
         .layer(from_fn_with_state(door, admit));
-    let serving =
-        axum::serve(listener, router).with_graceful_shutdown(stop.clone().cancelled_owned());
+    let serving = axum::serve(prompt(listener), router)
+        .with_graceful_shutdown(stop.clone().cancelled_owned());
     tokio::select! {
         ended = serving.into_future() => Ok(ended?),
         () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => Ok(()),
     }
+}
+
+/// Connections on which nothing waits for more to be sent: an answer is small, and its parts are written one by one.
+fn prompt(listener: TcpListener) -> impl Listener<Io = TcpStream, Addr = SocketAddr> {
+    listener.tap_io(|connection| {
+        if let Err(error) = connection.set_nodelay(true) {
+            tracing::debug!(%error, "answers on a connection may be slow");
+        }
+    })
 }
 
 /// Lets in whoever shows the token, as long as there is room.
@@ -83,4 +94,19 @@ async fn admit(State(door): State<Arc<Door>>, request: Request, next: Next) -> R
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     }
     next.run(request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn answers_do_not_wait_on_the_way() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut listener = prompt(listener);
+        let client = TcpStream::connect(address);
+        let (client, (accepted, _)) = tokio::join!(client, listener.accept());
+        assert!(client.is_ok() && accepted.nodelay().unwrap());
+    }
 }
