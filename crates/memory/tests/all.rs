@@ -18,6 +18,7 @@ mod suite {
     mod honcho_tools;
     mod outside;
     mod services;
+    mod turned_down;
     mod turns;
     mod undoing;
 }

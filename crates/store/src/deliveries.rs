@@ -117,15 +117,19 @@ impl Store {
         })
     }
 
-    /// The oldest row, marked as begun. It tells whether it was marked before.
-    pub fn begin_memory_delivery(&self, provider: &str) -> Pending<Option<MemoryDelivery>> {
+    /// The oldest row behind the one with this id, marked as begun. It tells whether it was marked before.
+    pub fn begin_memory_delivery(
+        &self,
+        provider: &str,
+        behind: i64,
+    ) -> Pending<Option<MemoryDelivery>> {
         let (provider, now) = (provider.to_owned(), self.now());
         self.write(move |connection| {
             let mut query = connection.prepare_cached(
                 "SELECT id, body, begun_at IS NOT NULL, attempts FROM memory_deliveries \
-                 WHERE provider = ? ORDER BY id LIMIT 1",
+                 WHERE provider = ? AND id > ? ORDER BY id LIMIT 1",
             )?;
-            let mut rows = query.query([&provider])?;
+            let mut rows = query.query((&provider, behind))?;
             let Some(row) = rows.next()? else {
                 return Ok(None);
             };

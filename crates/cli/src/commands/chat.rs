@@ -92,6 +92,19 @@ fn no_run(complaint: Complaint) -> Complaint {
     }
 }
 
+/// `hermes` without a command where nobody types: what is piped in is a question. False when there is none.
+pub(crate) fn piped(run: RunArgs, context: &Context, output: &mut Output) -> Outcome<bool> {
+    let text = question::piped("")?;
+    if text.trim().is_empty() {
+        return Ok(false);
+    }
+    let args = ChatArgs {
+        query: Some(text),
+        ..ChatArgs::of(run)
+    };
+    self::run(&args, context, output).map(|()| true)
+}
+
 /// `hermes chat`
 pub(crate) fn run(args: &ChatArgs, context: &Context, output: &mut Output) -> Outcome {
     match args.run.verbose {
@@ -235,9 +248,13 @@ fn converse(
     let media = question.media(conversation.house.store.blobs())?;
     let text = question.text.clone();
     runtime.block_on(async {
+        // A new conversation has lost nothing that it could be told of.
+        if conversation.recap.is_some() {
+            conversation.house.hands.recover().await;
+        }
         conversation.front().send(Op::UserMessage { text, media });
         let ending = Watch::new(shown, output).until_end(&conversation).await;
-        conversation.close().await;
+        tell(conversation.close().await.as_slice());
         ending
     })
 }

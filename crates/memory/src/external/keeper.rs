@@ -21,7 +21,7 @@ use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use self::ahead::Ahead;
 use self::courier::Parcel;
-use self::trouble::Trouble;
+use self::trouble::{Task, Trouble};
 use super::error::ProviderError;
 use super::fence::fenced;
 use super::provider::{Errand, Manner, Provider, Question, Scene};
@@ -98,8 +98,7 @@ impl Latest {
 
 #[derive(Default)]
 struct State {
-    recalling: Trouble,
-    sending: Trouble,
+    trouble: Trouble,
     ahead: Ahead,
     /// Conversations that began here.
     begun: Latest,
@@ -204,11 +203,9 @@ impl External {
             }
             _ => None,
         };
-        let mut state = self.state();
-        let untold = state.recalling.untold(self.name());
         Recollection {
             text: found.and_then(|found| fenced(self.name(), &found)),
-            notice: untold.or_else(|| state.sending.untold(self.name())),
+            notice: self.state().trouble.untold(self.name()),
         }
     }
 
@@ -246,7 +243,7 @@ impl External {
         let name = self.known_name();
         let found = tokio::time::timeout(limit, asked).await;
         let found = found.unwrap_or(Err(ProviderError::Slow { provider: name }));
-        self.judged(found, |state| &mut state.recalling).flatten()
+        self.judged(found, Task::Recall).flatten()
     }
 
     /// Asks for the next turn of a conversation, where the provider wants that.
@@ -345,23 +342,23 @@ impl External {
         store.memory_backlog(self.name()).await
     }
 
-    /// Sends what waits for a few seconds more, and ends.
-    pub async fn close(&self) {
+    /// Sends what waits for a few seconds more, and ends. Answers with what the user should know about that.
+    pub async fn close(&self) -> Option<String> {
         self.inner.closing.cancel();
         self.inner.bell.notify_one();
         self.inner.tasks.close();
         let ended = tokio::time::timeout(DRAIN, self.inner.tasks.wait()).await;
         self.inner.stop.cancel();
-        if ended.is_ok() {
-            return;
+        if ended.is_err() {
+            let stopped = tokio::time::timeout(LAST_STEPS, self.inner.tasks.wait()).await;
+            if stopped.is_err() {
+                tracing::warn!(
+                    "{} was still at work when the program ended",
+                    self.known_name()
+                );
+            }
         }
-        let stopped = tokio::time::timeout(LAST_STEPS, self.inner.tasks.wait()).await;
-        if stopped.is_err() {
-            tracing::warn!(
-                "{} was still at work when the program ended",
-                self.known_name()
-            );
-        }
+        self.state().trouble.untold_loss(self.name())
     }
 
     async fn queue(&self, scene: Scene, errand: Errand) {
@@ -413,7 +410,7 @@ impl External {
         let made = self.inner.provider.get_or_init(|| {
             (self.inner.options.make)().map_err(|error| {
                 let why = format!("{error}; {}", error.hint());
-                self.state().recalling.failed(why.clone(), None);
+                self.state().trouble.failed(Task::Recall, why.clone(), None);
                 why
             })
         });
@@ -434,25 +431,21 @@ impl External {
 
     fn is_resting(&self) -> bool {
         let now = self.inner.options.clock.now();
-        self.state().recalling.is_resting(now)
+        self.state().trouble.is_resting(now)
     }
 
     /// Takes note of how something went.
-    fn judged<T>(
-        &self,
-        outcome: Result<T, ProviderError>,
-        of: fn(&mut State) -> &mut Trouble,
-    ) -> Option<T> {
+    fn judged<T>(&self, outcome: Result<T, ProviderError>, task: Task) -> Option<T> {
         let now = self.inner.options.clock.now();
         match outcome {
             Ok(value) => {
-                of(&mut self.state()).worked();
+                self.state().trouble.worked(task);
                 Some(value)
             }
             Err(error) => {
                 tracing::warn!(%error, "{} failed", self.name());
                 let why = format!("{error}; {}", error.hint());
-                of(&mut self.state()).failed(why, Some(now));
+                self.state().trouble.failed(task, why, Some(now));
                 None
             }
         }

@@ -133,21 +133,23 @@ pub(crate) fn asked(text: &str, turn: u64) -> Question {
     }
 }
 
-fn mem0(service: &MemoryService) -> Vec<(&'static str, String)> {
+pub(crate) fn mem0(service: &MemoryService) -> Vec<(&'static str, String)> {
     vec![
         ("MEM0_HOST", service.url()),
         ("MEM0_API_KEY", "mem0-key-123".to_owned()),
     ]
 }
 
-fn borrowed<'a>(variables: &'a [(&'static str, String)]) -> Vec<(&'static str, &'a str)> {
+pub(crate) fn borrowed<'a>(
+    variables: &'a [(&'static str, String)],
+) -> Vec<(&'static str, &'a str)> {
     variables
         .iter()
         .map(|(name, value)| (*name, value.as_str()))
         .collect()
 }
 
-fn service() -> MemoryService {
+pub(crate) fn service() -> MemoryService {
     let service = MemoryService::start(Some(("x-api-key", "mem0-key-123"))).unwrap();
     service
         .on(

@@ -275,19 +275,21 @@ impl House {
         }
     }
 
-    /// Ends everything; what was acknowledged is on disk already.
-    pub(super) async fn close(self) {
+    /// Ends everything; what was acknowledged is on disk already. Answers with what the user should still know.
+    pub(super) async fn close(self) -> Option<String> {
         if !self.engine.shut_down(LAST_STEPS).await {
             tracing::warn!("a session was still at work when the program ended");
         }
-        if let Some(external) = &self.external {
-            external.close().await;
-        }
+        let last = match &self.external {
+            Some(external) => external.close().await,
+            None => None,
+        };
         self.filler.close().await;
         self.servers.close().await;
         self.hands.close().await;
         self.models.keys.close().await;
         drop(self.importing);
+        last
     }
 
     /// Gives work behind the last answer, such as a title, a moment to end.

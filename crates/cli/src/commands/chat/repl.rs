@@ -54,7 +54,7 @@ pub(super) fn run(
         conversation.house.settle(LAST_MOMENT).await;
         let farewell = farewell::of(&conversation, context).await;
         let wished = conversation.put_back.take();
-        conversation.close().await;
+        tell(conversation.close().await.as_slice());
         let fared = talked?;
         if let Some(farewell) = farewell? {
             farewell.print(output)?;

@@ -31,6 +31,7 @@ use super::house::Company;
 use crate::args::chat::RunArgs;
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
+use crate::models::tell;
 use crate::output::Output;
 use desk::Desk;
 use look::Look;
@@ -102,7 +103,7 @@ pub(super) fn run(
         }
         let farewell = farewell::of(&conversation, context).await;
         let wished = conversation.put_back.take();
-        conversation.close().await;
+        tell(conversation.close().await.as_slice());
         if let Some(farewell) = farewell? {
             farewell.print(output)?;
         }

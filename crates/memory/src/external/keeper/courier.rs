@@ -2,19 +2,23 @@
 
 use std::time::Duration;
 
+use hermes_store::MemoryDelivery;
 use serde::{Deserialize, Serialize};
 
 use super::super::error::ProviderError;
 use super::super::provider::{Delivery, Errand, Scene};
 use super::External;
+use super::trouble::Task;
 
 /// The wait after the first failure; each further one doubles it.
 const FIRST_WAIT: Duration = Duration::from_secs(2);
 const LONGEST_WAIT: Duration = Duration::from_secs(120);
 /// How soon to look again when another process is sending.
 const ELSEWHERE: Duration = Duration::from_millis(500);
-/// Attempts before something is given up that the service turns down.
+/// Attempts after which the others are sent although the service turns something down.
 const MOST_ATTEMPTS: u32 = 3;
+/// How much may be turned down in one round: more of it is not about what is sent.
+const MOST_ASIDE: usize = 10;
 /// How long one delivery may take.
 const LIMIT: Duration = Duration::from_secs(120);
 
@@ -36,6 +40,21 @@ enum Round {
     Elsewhere,
     /// It did not work; what waits stays.
     Failed,
+}
+
+/// Something that was tried, and how that went.
+struct Tried {
+    row: MemoryDelivery,
+    /// Nothing when only a newer version knows what it is.
+    errand: Option<Errand>,
+    outcome: Result<(), ProviderError>,
+}
+
+/// Something that is turned down again and again: for what it is, or because everything is.
+struct Aside {
+    id: i64,
+    errand: Errand,
+    why: String,
 }
 
 impl External {
@@ -74,47 +93,59 @@ impl External {
         let Some(_held) = lock else {
             return Round::Elsewhere;
         };
+        let mut aside: Vec<Aside> = Vec::new();
         loop {
             if !self.is_due().await {
                 return Round::Empty;
             }
             // Taken before the look: a wish that comes while nothing is found is about what came after it.
             let flush = std::mem::take(&mut self.state().flush);
-            let begun = self.inner.options.store.begin_memory_delivery(self.name());
-            let row = match begun.await {
-                Ok(Some(row)) => {
-                    self.state().flush |= flush;
-                    row
-                }
-                Ok(None) => return Round::Empty,
+            let store = &self.inner.options.store;
+            let behind = aside.last().map_or(0, |last| last.id);
+            let begun = store.begin_memory_delivery(self.name(), behind).await;
+            let all_sent = matches!(begun, Ok(None)) && aside.is_empty();
+            self.state().flush |= flush && !all_sent;
+            let row = match begun {
+                Ok(Some(row)) => row,
+                Ok(None) if all_sent => return Round::Empty,
+                Ok(None) => return Round::Failed,
                 Err(error) => {
-                    self.state().flush |= flush;
                     tracing::warn!(%error, "what waits for {} cannot be read", self.name());
                     return Round::Failed;
                 }
             };
-            let outcome = match serde_json::from_str::<Parcel>(&row.body) {
-                Ok(parcel) => {
-                    let delivery = Delivery {
-                        token: parcel.token,
-                        doubtful: row.begun,
-                        scene: parcel.scene,
-                        errand: parcel.errand,
-                    };
-                    tokio::select! {
-                        biased;
-                        () = self.inner.stop.cancelled() => return Round::Failed,
-                        outcome = self.hand_over(&delivery) => outcome,
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "what a newer version wrote is left out");
-                    Ok(())
-                }
+            let tried = tokio::select! {
+                biased;
+                () = self.inner.stop.cancelled() => return Round::Failed,
+                tried = self.tried(row) => tried,
             };
-            if !self.settled(row.id, row.attempts, outcome).await {
+            if !self.settled(tried, &mut aside).await {
                 return Round::Failed;
             }
+        }
+    }
+
+    async fn tried(&self, row: MemoryDelivery) -> Tried {
+        let (errand, outcome) = match serde_json::from_str::<Parcel>(&row.body) {
+            Ok(parcel) => {
+                let delivery = Delivery {
+                    token: parcel.token,
+                    doubtful: row.begun,
+                    scene: parcel.scene,
+                    errand: parcel.errand,
+                };
+                let outcome = self.hand_over(&delivery).await;
+                (Some(delivery.errand), outcome)
+            }
+            Err(error) => {
+                tracing::warn!(%error, "what a newer version wrote is left out");
+                (None, Ok(()))
+            }
+        };
+        Tried {
+            row,
+            errand,
+            outcome,
         }
     }
 
@@ -132,22 +163,56 @@ impl External {
     }
 
     /// Writes down how it went; `false` when sending should rest.
-    async fn settled(&self, id: i64, attempts: u32, outcome: Result<(), ProviderError>) -> bool {
+    async fn settled(&self, tried: Tried, aside: &mut Vec<Aside>) -> bool {
         let store = &self.inner.options.store;
+        let Tried {
+            row,
+            errand,
+            outcome,
+        } = tried;
         let (written, goes_on) = match &outcome {
-            Ok(()) => (store.end_memory_delivery(id).await, true),
-            Err(error) if !error.is_passing() && attempts + 1 >= MOST_ATTEMPTS => {
-                tracing::warn!(%error, "{} never took something; it is given up", self.name());
-                (store.end_memory_delivery(id).await, true)
+            Ok(()) => (store.end_memory_delivery(row.id).await, true),
+            Err(error) if error.leaves_doubt() => {
+                (store.doubt_memory_delivery(row.id).await, false)
             }
-            Err(error) if error.leaves_doubt() => (store.doubt_memory_delivery(id).await, false),
-            Err(_) => (store.put_memory_delivery_back(id).await, false),
+            Err(error) => {
+                let often = row.attempts + 1 >= MOST_ATTEMPTS && aside.len() < MOST_ASIDE;
+                let goes_on = !error.is_passing() && often;
+                (store.put_memory_delivery_back(row.id).await, goes_on)
+            }
         };
         if let Err(error) = &written {
             tracing::warn!(%error, "how sending to {} went is not on disk", self.name());
         }
-        self.judged(outcome, |state| &mut state.sending);
+        match (&outcome, errand) {
+            (Ok(()), Some(errand)) => self.give_up(aside, &errand).await,
+            (Err(error), Some(errand)) if goes_on => aside.push(Aside {
+                id: row.id,
+                errand,
+                why: error.to_string(),
+            }),
+            (Ok(()) | Err(_), _) => {}
+        }
+        // As long as something is turned down, all is not well.
+        if outcome.is_err() || aside.is_empty() {
+            self.judged(outcome, Task::Deliver);
+        }
         goes_on && written.is_ok()
+    }
+
+    /// Gives up what was turned down although the service takes its like. Anything else waits: it may be the address or
+    /// the service, which a person can mend.
+    async fn give_up(&self, aside: &mut Vec<Aside>, taken: &Errand) {
+        let bad: Vec<Aside> = aside
+            .extract_if(.., |one| alike(&one.errand, taken))
+            .collect();
+        for Aside { id, why, .. } in bad {
+            tracing::warn!(%why, "{} never took something; it is given up", self.name());
+            if let Err(error) = self.inner.options.store.end_memory_delivery(id).await {
+                tracing::warn!(%error, "what {} never took is still on disk", self.name());
+            }
+            self.state().trouble.gave_up(why);
+        }
     }
 
     /// Whether enough waits, or there is no later.
@@ -164,5 +229,24 @@ impl External {
         let mut state = self.state();
         state.flush |= waiting >= hold;
         state.flush
+    }
+}
+
+/// Whether a service that takes one of them has no reason to turn the other one down but what it says.
+fn alike(one: &Errand, other: &Errand) -> bool {
+    match (one, other) {
+        (Errand::Written { target, .. }, Errand::Written { target: of, .. })
+        | (Errand::Removed { target, .. }, Errand::Removed { target: of, .. }) => target == of,
+        (Errand::Turn { .. }, Errand::Turn { .. })
+        | (Errand::TakenBack { .. }, Errand::TakenBack { .. })
+        | (Errand::Ended, Errand::Ended) => true,
+        (
+            Errand::Turn { .. }
+            | Errand::Written { .. }
+            | Errand::Removed { .. }
+            | Errand::TakenBack { .. }
+            | Errand::Ended,
+            _,
+        ) => false,
     }
 }
