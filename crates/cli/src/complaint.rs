@@ -247,14 +247,14 @@ impl From<StagingError> for Complaint {
 
 impl From<ApproveError> for Complaint {
     fn from(error: ApproveError) -> Self {
-        match error {
-            ApproveError::Memory(error) => error.into(),
-            ApproveError::Staging(error) => error.into(),
-            ApproveError::Unreadable { .. } => {
-                let hint = error.hint();
-                Self::caused(FailureKind::BadInput, error).hint(hint)
-            }
-        }
+        let kind = match error {
+            ApproveError::Memory(error) => return error.into(),
+            ApproveError::Staging(error) => return error.into(),
+            ApproveError::Unreadable { .. } => FailureKind::BadInput,
+            ApproveError::Early(_) => FailureKind::Refused,
+        };
+        let hint = error.hint();
+        Self::caused(kind, error).hint(hint)
     }
 }
 

@@ -36,7 +36,7 @@ pub use external::{
     PROVIDERS, Provider, ProviderError, Question, Recollection, Rewriter, Scene, Setup, fenced,
     known, scrubbed,
 };
-pub use memory::{Changed, Contents, Memory, MemoryOptions, Reset, Tidied, Undone};
+pub use memory::{Changed, Contents, Footing, Memory, MemoryOptions, Reset, Tidied, Undone};
 pub use merge::Merge;
 pub use planted::{planted, shown};
 pub use settings::{Settings, TargetSettings};

@@ -56,6 +56,15 @@ pub struct Changed {
     pub contents: Contents,
 }
 
+/// What a change that could be made stands on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Footing {
+    /// The file as it is.
+    File,
+    /// Changes that wait, which have to be made first.
+    Waiting,
+}
+
 /// A change that was taken back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undone {
@@ -153,27 +162,35 @@ impl Memory {
         })
     }
 
-    /// Says what operations would come to, or why they would fail, and changes nothing.
+    /// Says whether operations could be carried out once changes that wait were made, or why not, and changes nothing.
+    /// One that waits and cannot be made leaves nothing.
     pub fn rehearse(
         &self,
         target: Target,
+        waiting: &[Vec<Operation>],
         operations: &[Operation],
-    ) -> Result<Changed, MemoryError> {
-        let mut effect = Effect::default();
-        let outcome = self.rewrite(&By::user(target), |sight| {
+    ) -> Result<Footing, MemoryError> {
+        let mut footing = Footing::File;
+        self.rewrite(&By::user(target), |sight| {
             sight.refuse_drift()?;
-            let contents = sight.contents;
-            let applied = apply(&contents.entries, operations, contents.limit)
-                .map_err(|refusal| refused(refusal, contents))?;
-            effect = applied.effect;
+            let limit = sight.contents.limit;
+            let now = &sight.contents.entries;
+            let mut entries = now.clone();
+            for change in waiting {
+                if let Ok(applied) = apply(&entries, change, limit) {
+                    entries = applied.entries;
+                }
+            }
+            let contents = sight.contents.clone().with(entries);
+            apply(&contents.entries, operations, limit)
+                .map_err(|refusal| refused(refusal, &contents))?;
+            footing = match apply(now, operations, limit) {
+                Ok(_) => Footing::File,
+                Err(_) => Footing::Waiting,
+            };
             Ok(Plan::Leave)
         })?;
-        Ok(Changed {
-            id: None,
-            effect,
-            gone: Vec::new(),
-            contents: outcome.contents,
-        })
+        Ok(footing)
     }
 
     /// The latest changes, newest first.

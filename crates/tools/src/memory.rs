@@ -17,13 +17,14 @@ use futures_core::future::BoxFuture;
 use hermes_core::{
     Handling, Origin, SessionId, Tool, ToolContext, ToolError, ToolOutcome, ToolSpec,
 };
-use hermes_memory::{Entries, External, Memory, MemoryError, Scene, Target, Why};
+use hermes_memory::{Entries, External, Footing, Memory, MemoryError, Scene, Target, Why};
 use hermes_secrets::{RedactorHandle, Scope};
 use serde_json::Value as Json;
 
 use crate::arguments::{refuse, text};
 use crate::staging::Staging;
 use approval::Permission;
+use pending::waiting;
 pub use pending::{ApproveError, StagedChange, approve_memory};
 use request::{Asked, Wish};
 
@@ -136,14 +137,11 @@ impl MemoryTool {
         };
         if self.services.approval.load(Ordering::Relaxed) {
             // What would fail anyway needs nobody's yes.
-            let tried = change.clone();
-            let tried = self
-                .blocking(move |memory| memory.rehearse(tried.target, &tried.operations))
-                .await?;
-            if let Err(error) = tried {
-                return Ok(told(self.failed(error, context).await?));
-            }
-            match self.permission(&change, context).await? {
+            let footing = match self.rehearsed(&change).await? {
+                Ok(footing) => footing,
+                Err(error) => return Ok(told(self.failed(error, context).await?)),
+            };
+            match self.permission(&change, footing, context).await? {
                 Permission::Given => {}
                 Permission::Refused(answer) | Permission::Waits(answer) => return Ok(told(answer)),
             }
@@ -170,6 +168,19 @@ impl MemoryTool {
             }
             Err(error) => Ok(told(self.failed(error, context).await?)),
         }
+    }
+
+    /// Whether a change can be made, with what waits from its conversation.
+    async fn rehearsed(
+        &self,
+        change: &StagedChange,
+    ) -> Result<Result<Footing, MemoryError>, ToolError> {
+        let (services, change) = (self.services.clone(), change.clone());
+        self.blocking(move |memory| {
+            let waiting = waiting(&services.staging, &change, None);
+            memory.rehearse(change.target, &waiting, &change.operations)
+        })
+        .await
     }
 
     async fn read(&self, target: Target) -> ToolOutcome {

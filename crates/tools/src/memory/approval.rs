@@ -4,7 +4,7 @@ use hermes_core::{
     Answer, AnsweredBy, Decider, Origin, Question, QuestionId, QuestionKind, Reach, ToolContext,
     ToolError,
 };
-use hermes_memory::{Action, Operation, preview};
+use hermes_memory::{Action, Footing, Operation, preview};
 use serde_json::{Value as Json, json};
 
 use super::{Mark, MemoryTool, StagedChange};
@@ -29,8 +29,13 @@ impl MemoryTool {
     pub(super) async fn permission(
         &self,
         change: &StagedChange,
+        footing: Footing,
         context: &ToolContext,
     ) -> Result<Permission, ToolError> {
+        // What it builds on has to be made before it.
+        if footing == Footing::Waiting {
+            return self.let_wait(change, context);
+        }
         let sessions = &self.services.sessions;
         // What was allowed for a session is what its person can follow, not what is done behind it.
         let in_front = context.origin == Origin::Conversation;

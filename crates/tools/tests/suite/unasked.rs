@@ -181,6 +181,75 @@ async fn a_change_of_memory_waits_where_nobody_may_be_asked() {
     assert!(services.staging.list(Subsystem::Memory).is_empty());
 }
 
+// LN-10
+#[tokio::test]
+async fn a_change_of_memory_that_builds_on_what_waits_waits_too() {
+    let place = Place::new();
+    let services = place.memory();
+    let tool = |may_ask| {
+        let caller = MemoryCaller {
+            may_ask,
+            surface: SURFACE.to_owned(),
+            user: None,
+        };
+        MemoryTool::new(services.clone(), caller)
+    };
+    let mut waiting = Vec::new();
+    for (may_ask, call) in [
+        (false, json!({"action": "add", "content": "Drinks tea."})),
+        (
+            false,
+            json!({"action": "replace", "old_text": "tea", "content": "Drinks green tea."}),
+        ),
+        (
+            false,
+            json!({"operations": [
+                {"action": "remove", "old_text": "green"},
+                {"action": "add", "content": "Drinks coffee."},
+            ]}),
+        ),
+        // Nobody is asked about what cannot be made yet.
+        (
+            true,
+            json!({"action": "replace", "old_text": "coffee", "content": "Drinks water."}),
+        ),
+    ] {
+        let answer = place.call(&tool(may_ask), call).await;
+        waiting.push(place.waiting(Subsystem::Memory, &answer));
+    }
+    for (target, gone) in [("memory", "tea"), ("user", "water")] {
+        let call = json!({"target": target, "action": "remove", "old_text": gone});
+        let answer = place.call(&tool(false), call).await;
+        assert_eq!(answer["success"], false, "{answer}");
+        let known = answer["current_entries"].as_array().unwrap();
+        assert_eq!(known.len(), usize::from(target == "memory"), "{answer}");
+    }
+    assert_eq!(place.text("memories/MEMORY.md"), "");
+    blocking(move || {
+        let approve = |staged: &Staged| {
+            approve_memory(&services.memory, None, &services.staging, staged)
+                .map_err(|error| error.hint())
+        };
+        let early = approve(&waiting[3]).unwrap_err();
+        assert!(early.contains("approve what it builds on first"), "{early}");
+        for staged in &waiting {
+            approve(staged).unwrap();
+        }
+        // It builds on nothing: it is gone.
+        let staged = services.staging.stage(hermes_tools::ToStage {
+            subsystem: Subsystem::Memory,
+            action: "remove".to_owned(),
+            summary: String::new(),
+            origin: waiting[0].origin,
+            payload: waiting[1].payload.clone(),
+        });
+        let late = approve(&staged.unwrap()).unwrap_err();
+        assert!(late.contains("hermes memory list"), "{late}");
+    })
+    .await;
+    assert_eq!(place.text("memories/MEMORY.md"), "Drinks water.");
+}
+
 // LN-10, LN-30
 #[tokio::test]
 async fn a_change_of_a_skill_waits_where_nobody_may_be_asked() {
