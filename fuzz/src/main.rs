@@ -4,6 +4,7 @@
 //! can be had again: `hermes-fuzz TARGET --seed N --inputs 1`. A panic or a broken promise ends the run with
 //! the input.
 
+mod disguises;
 mod inputs;
 mod targets;
 

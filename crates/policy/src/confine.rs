@@ -134,15 +134,19 @@ impl Confinement {
 }
 
 impl Confinement {
-    /// The confinement that file tools keep to. What of our own home they may touch is a rule of theirs, so
-    /// it is not hidden altogether; where it lies in a place that is writable, changing it still needs a person: hooks
-    /// and journals in it are believed.
+    /// The confinement that file tools keep to. What of the home in use they may touch is a rule of theirs, so it is
+    /// not hidden altogether; where it lies in a place that is writable, changing it still needs a person: hooks and
+    /// journals in it are believed. The homes of other profiles, and the root in which all of them lie, are as hidden
+    /// as from commands.
     pub fn for_files(mode: Mode, surroundings: &Surroundings) -> Self {
+        let own = &surroundings.product_home;
         let mut made = Self::for_workspace(mode, surroundings, Network::Off);
-        for own in homes(&surroundings.product_home) {
-            made.hidden.retain(|place| place != own);
-            if made.writable.iter().any(|root| own.starts_with(root)) {
-                made.protected.push(own.to_owned());
+        made.hidden.retain(|place| place != own);
+        made.hidden.push(own.join(PROFILES));
+        made.exposed.push(own.clone());
+        for home in homes(own) {
+            if made.writable.iter().any(|root| home.starts_with(root)) {
+                made.protected.push(home.to_owned());
             }
         }
         made
@@ -438,9 +442,6 @@ mod tests {
         let skills = "/home/ada/.hermes/profiles/work/skills";
         assert!(made.exposed.contains(&skills.into()));
         assert!(!made.exposed.contains(&"/home/ada/.hermes/skills".into()));
-        // The file tools have rules of their own about homes.
-        let files = Confinement::for_files(Mode::WorkspaceWrite, &around);
-        assert!(!files.hidden.contains(&"/home/ada/.hermes".into()));
     }
 
     // EX-68: where the next session would write through a link, none is made.

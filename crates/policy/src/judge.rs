@@ -96,7 +96,7 @@ pub struct Judgement {
     /// Whether files may be other ones, or gone, after it.
     #[serde(skip)]
     pub changes_files: bool,
-    /// Whether functions or aliases of the shell may be other ones after it.
+    /// Whether functions, aliases or exported variables of the shell may be other ones after it.
     #[serde(skip)]
     pub defines: bool,
     /// How far the command is kept away from this machine.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::confine::{Confinement, Mode};
+use crate::confine::{Confinement, Mode, PROFILES};
 use crate::guards::{Guard, guards};
 use crate::paths::{each, surroundings};
 use crate::{FileRules, Names, PathRefusal};
@@ -44,7 +44,13 @@ impl Confinement {
         names: Names<'_>,
         rules: &FileRules,
     ) -> Result<Option<Leaving>, PathRefusal> {
-        self.may_read(names)?;
+        // Another profile's file may be changed where a person says so, without being shown.
+        each(names, |path, _| match self.deepest(path) {
+            Some((place, Access::Nothing)) if !is_home(place, rules) => {
+                Err(PathRefusal::Hidden(path.to_owned(), self.mode))
+            }
+            _ => Ok(()),
+        })?;
         let inside = self.access(names.real) == Access::Write;
         if self.mode == Mode::ReadOnly && !inside {
             return Err(PathRefusal::ReadOnly(names.real.to_owned()));
@@ -85,8 +91,13 @@ impl Confinement {
         places.any(|place| path.starts_with(place) && !inner(place))
     }
 
-    /// Of the places that contain a path the deepest one counts, and of equals the strictest.
     fn access(&self, path: &Path) -> Access {
+        self.deepest(path)
+            .map_or(Access::Read, |(_, access)| access)
+    }
+
+    /// Of the places that contain a path the deepest one counts, and of equals the strictest.
+    fn deepest(&self, path: &Path) -> Option<(&Path, Access)> {
         let hidden = self.hidden.iter().map(|place| (place, Access::Nothing));
         let exposed = self.exposed.iter().map(|place| (place, Access::Read));
         let protected = self.protected.iter().map(|place| (place, Access::Read));
@@ -95,8 +106,14 @@ impl Confinement {
         let containing = all.filter(|(place, _)| path.starts_with(place));
         containing
             .max_by_key(|(place, access)| (place.components().count(), *access))
-            .map_or(Access::Read, |(_, access)| access)
+            .map(|(place, access)| (place.as_path(), access))
     }
+}
+
+/// Whether a place is the home of a profile, or holds those of all.
+fn is_home(place: &Path, rules: &FileRules) -> bool {
+    let mut homes = rules.profiles.iter().chain([&rules.product_home]);
+    homes.any(|home| place == home || place == home.join(PROFILES))
 }
 
 #[cfg(test)]
@@ -187,6 +204,61 @@ mod tests {
         ] {
             let leaving = write(path).unwrap();
             assert!(matches!(leaving, Some(Leaving::Guarded(_))), "{path}");
+        }
+    }
+
+    // EX-68
+    #[test]
+    fn other_profiles_are_no_more_open_than_to_commands() {
+        let root = "/home/ada/.hermes";
+        for (own, closed) in [
+            (root.to_owned(), vec!["profiles/other/memories/MEMORY.md"]),
+            (
+                format!("{root}/profiles/work"),
+                vec![
+                    "memories/MEMORY.md",
+                    "cache/requests/1.json",
+                    "logs/agent.log",
+                    "profiles",
+                    "profiles/other/skills/s/SKILL.md",
+                ],
+            ),
+        ] {
+            let around = Surroundings {
+                workspace: "/home/ada/work".into(),
+                scratch: "/tmp/own".into(),
+                home: Some("/home/ada".into()),
+                product_home: own.clone().into(),
+                hidden: vec![format!("{own}/cache/shells").into()],
+                ..Surroundings::default()
+            };
+            let confined = Confinement::for_files(Mode::WorkspaceWrite, &around);
+            let rules = FileRules {
+                home: "/home/ada".into(),
+                product_home: own.clone().into(),
+                profiles: vec![root.into(), format!("{root}/profiles/other").into()],
+                ..FileRules::default()
+            };
+            for path in closed {
+                let path = Path::new(root).join(path);
+                let read = confined.may_read(names(&path));
+                assert!(
+                    matches!(read, Err(PathRefusal::Hidden(..))),
+                    "{own} {path:?}"
+                );
+                // Whether it may be written at all, other rules say; here a person is asked.
+                let write = confined.may_write(names(&path), &rules);
+                assert!(
+                    matches!(write, Ok(Some(Leaving::Outside { .. }))),
+                    "{write:?}"
+                );
+            }
+            for path in ["memories/MEMORY.md", "skills/s/SKILL.md", "SOUL.md"] {
+                let path = Path::new(&own).join(path);
+                assert_eq!(confined.may_read(names(&path)), Ok(()), "{path:?}");
+            }
+            let shells = Path::new(&own).join("cache/shells/x");
+            assert!(confined.may_write(names(&shells), &rules).is_err());
         }
     }
 

@@ -210,6 +210,13 @@ const CREDENTIAL_DIRECTORIES: [&str; 13] = [
     "Library/Keychains",
 ];
 
+const MACHINE_SECRETS: [&str; 4] = [
+    "/etc/gshadow",
+    "/etc/krb5.keytab",
+    "/etc/shadow",
+    "/etc/sudoers",
+];
+
 /// Names under our own home that hold secrets.
 pub(crate) const PRODUCT_SECRETS: [&str; 6] = [
     "auth.json",
@@ -247,6 +254,9 @@ pub(crate) fn file_name(path: &str) -> &str {
 /// Whether a path holds passwords, tokens or keys.
 pub(crate) fn is_credential(path: &str, around: &Surroundings) -> bool {
     let name = file_name(path);
+    if may_become_credential(path, around) {
+        return true;
+    }
     if let Some(below) = below_home(path, around) {
         let public =
             name.ends_with(".pub") || matches!(name, "known_hosts" | "config" | "authorized_keys");
@@ -276,10 +286,7 @@ pub(crate) fn is_credential(path: &str, around: &Surroundings) -> bool {
             return true;
         }
     }
-    let own = matches!(
-        path,
-        "/etc/shadow" | "/etc/gshadow" | "/etc/sudoers" | "/etc/krb5.keytab"
-    );
+    let own = MACHINE_SECRETS.contains(&path);
     let keys = is_under(path, "/etc/ssl/private")
         || path.starts_with("/etc/ssh/ssh_host_") && !name.ends_with(".pub");
     let process = path.starts_with("/proc/") && name == "environ";
@@ -296,6 +303,54 @@ pub(crate) fn is_credential(path: &str, around: &Surroundings) -> bool {
                 | "credentials.json"
                 | "service-account.json"
         )
+}
+
+/// Whether a pattern is made for a path that holds such things.
+fn may_become_credential(path: &str, around: &Surroundings) -> bool {
+    if !path.contains(['*', '?', '[']) {
+        return false;
+    }
+    let name = file_name(path);
+    let public = name.ends_with(".pub") || matches!(name, "known_hosts" | "config");
+    let below = below_home(path, around).filter(|_| !public);
+    let in_home = below.is_some_and(|below| {
+        let mut folders = CREDENTIAL_DIRECTORIES.iter().chain(&[".ssh"]);
+        folders.any(|folder| becomes(below, folder) == Some(Reach::Below))
+            || CREDENTIAL_FILES
+                .iter()
+                .any(|file| becomes(below, file) == Some(Reach::Itself))
+    });
+    let mut dotenv = DOTENV_NAMES.iter();
+    in_home
+        || dotenv.any(|dotenv| becomes(name, dotenv).is_some())
+        || MACHINE_SECRETS
+            .iter()
+            .any(|file| becomes(path, file) == Some(Reach::Itself))
+}
+
+/// What a pattern may come to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    Itself,
+    Below,
+}
+
+/// Whether a pattern can stand for a path or for what is below it, as the shell reads patterns, and says a letter of
+/// each part.
+fn becomes(pattern: &str, path: &str) -> Option<Reach> {
+    let mut parts = pattern.split('/');
+    for wanted in path.split('/') {
+        let part = parts.next()?;
+        let says = part.contains(|c: char| c.is_ascii_alphanumeric());
+        let hidden = wanted.starts_with('.') && !part.starts_with('.');
+        if part != wanted && (!says || hidden || !wildcard::matches(part, wanted)) {
+            return None;
+        }
+    }
+    Some(match parts.next() {
+        Some(_) => Reach::Below,
+        None => Reach::Itself,
+    })
 }
 
 fn wildcard_names(below: &str) -> bool {

@@ -22,6 +22,7 @@ mod touches;
 mod windows;
 
 pub(crate) use changes::changes_files;
+pub(crate) use ours::lifts;
 pub(crate) use running::hidden;
 pub(crate) use system::reads_password;
 

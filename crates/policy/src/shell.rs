@@ -51,6 +51,7 @@ pub(crate) use interpreters::FETCHERS;
 pub(crate) use invocation::{Input, Invocation, Place, Sign, Signal, Stream};
 pub(crate) use perhaps::Suspects;
 pub(crate) use read::comments;
+pub(crate) use repository::attached_pager;
 pub(crate) use resolve::{Resolved, resolve};
 pub use tree::Span;
 pub use wrappers::layers;

@@ -125,6 +125,40 @@ fn file_tools_keep_to_the_sandbox() {
     std::fs::remove_file(&file).unwrap();
 }
 
+// EX-68: other profiles, and the root around a profile, are as hidden from the file tools as from commands.
+#[test]
+fn file_tools_see_no_other_profile() {
+    const OTHER: &str = "profiles/other/memories/MEMORY.md";
+    const ROOT: &str = "cache/requests/1.json";
+    let read = |path: &str| ("read_file", json!({"path": format!("~/.hermes/{path}")}));
+    let search = json!({"pattern": "planted-word", "path": "~/.hermes"});
+    for in_profile in [false, true] {
+        let run = run_in(
+            |program, environment| {
+                for path in [OTHER, ROOT] {
+                    program.home.write(path, "planted-word\n").unwrap();
+                }
+                let root = program.home.path();
+                let profile = root.join("profiles/work");
+                std::fs::create_dir_all(&profile).unwrap();
+                std::fs::copy(root.join("config.yaml"), profile.join("config.yaml")).unwrap();
+                if in_profile {
+                    environment.push(("HERMES_HOME", profile.display().to_string()));
+                }
+                program
+            },
+            "",
+            &[read(OTHER), read(ROOT), ("search_files", search.clone())],
+            &["--yolo"],
+        );
+        let told: Vec<String> = run.results.iter().map(ToString::to_string).collect();
+        let is_hidden = |told: &str| told.contains("hidden by the sandbox");
+        assert!(is_hidden(&told[0]), "{told:?}");
+        assert_eq!(is_hidden(&told[1]), in_profile, "{told:?}");
+        assert!(!told[2].contains("profiles/other"), "{told:?}");
+    }
+}
+
 // EX-52, EX-54: two calls do not lift what one could not.
 #[test]
 fn what_an_earlier_command_defined_is_followed() {
@@ -135,13 +169,20 @@ fn what_an_earlier_command_defined_is_followed() {
         terminal("f echo fine"),
         terminal("printf 'g() { rm -rf \"$1\"; }\\n' > defs.sh && . ./defs.sh && echo read"),
         terminal("g /"),
+        terminal("export x='rm -rf /' y; echo handed"),
+        terminal("y=$x"),
+        terminal("$y"),
+        terminal("y='echo fine'"),
+        terminal("$y"),
     ];
     let run = run_in(|program, _| program, "", &calls, &["--yolo"]);
     let results = &run.results;
     assert_eq!(results[0]["output"], "defined", "{results:?}");
+    assert_eq!(results[6]["output"], "handed", "{results:?}");
+    assert_eq!(results[10]["output"], "fine", "{results:?}");
     assert_eq!(results[3]["output"], "fine", "{results:?}");
     assert_eq!(results[4]["output"], "read", "{results:?}");
-    for refused in [&results[1], &results[2], &results[5]] {
+    for refused in [&results[1], &results[2], &results[5], &results[8]] {
         assert_eq!(refused["status"], "blocked", "{results:?}");
         assert!(
             refused.to_string().contains("never runs such commands"),

@@ -39,7 +39,7 @@ pub(crate) fn changes_files(resolved: &Resolved) -> bool {
                 | Sign::DecodedText
                 | Sign::PipedText => true,
                 // What it runs is looked at itself.
-                Sign::ShellText | Sign::ForkBomb | Sign::InjectedCode => false,
+                Sign::ShellText | Sign::ForkBomb | Sign::InjectedCode | Sign::LiftedRails => false,
             }
     });
     unclear

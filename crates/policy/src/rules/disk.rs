@@ -1,8 +1,9 @@
 //! Disks and file systems.
 
+use super::touches::written;
 use super::{Looks, Rule, Severity};
 use crate::places;
-use crate::shell::{Invocation, Stream};
+use crate::shell::Invocation;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -22,6 +23,9 @@ pub(super) const RULES: &[Rule] = &[
             "diskutil eraseDisk JHFS+ X /dev/disk2",
             "mkswap /dev/sda1",
             "newfs /dev/ada0",
+            "nvme format /dev/nvme0n1",
+            "hdparm --security-erase x /dev/sda",
+            "sg_format --format /dev/sda",
         ],
         passes: &[
             "echo mkfs",
@@ -29,6 +33,8 @@ pub(super) const RULES: &[Rule] = &[
             "mkfs.ext4 disk.img",
             "wipefs /dev/sda",
             "which mkfs",
+            "nvme list",
+            "hdparm -I /dev/sda",
         ],
     },
     Rule {
@@ -44,11 +50,9 @@ pub(super) const RULES: &[Rule] = &[
         severity: Severity::Hard,
         reason: "writes straight onto a disk",
         looks: Looks::Program(|one, _| {
-            let redirected = one.streams.iter().any(|stream| match stream {
-                Stream::Out(field) => places::is_disk(&places::absolute(&field.text, &one.cwd)),
-                Stream::In(_) => false,
-            });
-            redirected || names_disk(one)
+            // What is taken out of its directory, or gets a new time, stays as it is.
+            let keeps = one.is(&["rm", "touch", "unlink"]);
+            !keeps && written(one).iter().any(|path| places::is_disk(path)) || names_disk(one)
         }),
         catches: &[
             "dd if=/dev/zero of=/dev/sda",
@@ -63,6 +67,17 @@ pub(super) const RULES: &[Rule] = &[
             "bmaptool copy img /dev/sdb",
             "xxd -r x.hex /dev/sda",
             "rsync img /dev/sda",
+            "sort -o /dev/sda x",
+            "curl -o /dev/sda u",
+            "wget -O /dev/sda u",
+            "openssl enc -in x -out /dev/sda",
+            "tar cf /dev/sda x",
+            "tar -cf /dev/sda x",
+            "find . -fprintf /dev/sda x",
+            "sed -n 'w/dev/sda' x",
+            "awk '{print > \"/dev/sda\"}' x",
+            "ln -sf x /dev/sda",
+            "scp h:img /dev/sda",
         ],
         passes: &[
             "dd if=/dev/sda of=backup.img",
@@ -73,6 +88,10 @@ pub(super) const RULES: &[Rule] = &[
             "qemu-img convert -O qcow2 /dev/sda x.qcow2",
             "qemu-img info /dev/sda",
             "xxd /dev/sda",
+            "tar xf /dev/sda",
+            "sort /dev/sda",
+            "curl -o sda u",
+            "ln -s /dev/sda disk",
         ],
     },
     Rule {
@@ -147,6 +166,12 @@ fn erases(one: &Invocation) -> bool {
             (one.short("Zzo") || zaps.iter().any(|option| one.has(option))) && target
         }
         "cryptsetup" => one.has("luksFormat") || one.has("luksformat"),
+        "nvme" => matches!(one.argument(0), "format" | "sanitize") && one.arguments().len() > 1,
+        "hdparm" => one
+            .arguments()
+            .iter()
+            .any(|field| field.text.starts_with("--security-erase")),
+        "sg_format" | "sg_sanitize" => target,
         "diskutil" => one
             .arguments()
             .iter()
@@ -169,23 +194,18 @@ fn on_a_file(one: &Invocation) -> bool {
     })
 }
 
+/// Whether a program that writes nothing but disks and images of them writes one.
 fn names_disk(one: &Invocation) -> bool {
     let disk = |text: &str| places::is_disk(&places::absolute(text, &one.cwd));
     match one.name.as_str() {
-        "dd" | "dcfldd" => one
+        "dcfldd" => one
             .arguments()
             .iter()
             .any(|field| field.text.strip_prefix("of=").is_some_and(disk)),
-        "tee" | "shred" | "truncate" | "wipe" | "scrub" => {
-            one.operands().any(|field| disk(&field.text))
-        }
+        "wipe" | "scrub" => one.operands().any(|field| disk(&field.text)),
         // What it saves from may be a disk; what it saves to may not.
         "ddrescue" => one
             .words(&["-b", "-c", "-e", "-i", "-m", "-o", "-r", "-s", "-T"])
-            .nth(1)
-            .is_some_and(disk),
-        "xxd" => one
-            .words(&["-l", "-s", "-c", "-g", "-o"])
             .nth(1)
             .is_some_and(disk),
         "qemu-img" => {
@@ -196,9 +216,7 @@ fn names_disk(one: &Invocation) -> bool {
             one.argument(0) == "copy"
                 && one.operands().last().is_some_and(|field| disk(&field.text))
         }
-        "cp" | "mv" | "install" | "pv" | "rsync" => {
-            one.operands().last().is_some_and(|field| disk(&field.text))
-        }
+        "pv" => one.operands().last().is_some_and(|field| disk(&field.text)),
         "badblocks" => one.short("w") && one.operands().any(|field| disk(&field.text)),
         _ => false,
     }

@@ -3,7 +3,7 @@
 //! Changing its settings would lift the rules, so what is listed here only looks; everything else is asked about,
 //! including commands that are not known yet.
 
-use crate::shell::Invocation;
+use crate::shell::{HOLE, Invocation};
 
 /// Options that stand anywhere before the verb and take the next word, unless it is an option.
 const WITH_VALUE: &[&str] = &[
@@ -26,6 +26,19 @@ const WITH_VALUE: &[&str] = &[
 
 /// Options that lift what the user has set up.
 const LIFTING: &[&str] = &["--yolo", "--ignore-user-config"];
+
+/// Variables that do the same when they are on.
+const LIFTING_ON: &[&str] = &[
+    "HERMES_ACCEPT_HOOKS",
+    "HERMES_ALLOW_PRIVATE_URLS",
+    "HERMES_IGNORE_USER_CONFIG",
+    "HERMES_SAFE_MODE",
+    "HERMES_YOLO_MODE",
+    "TIRITH_FAIL_OPEN",
+];
+
+/// Variables that do it when they are off.
+const LIFTING_OFF: &[&str] = &["HERMES_REDACT_SECRETS", "TIRITH_ENABLED"];
 
 /// Commands that never change anything, whatever follows.
 const HARMLESS: &[&str] = &[
@@ -124,6 +137,15 @@ pub(super) fn asked(one: &Invocation) -> Vec<Asked<'_>> {
         }
     }
     asked
+}
+
+/// Whether a variable with this value lifts what the user has set up.
+pub(crate) fn lifts(variable: &str, value: &str) -> bool {
+    let value = value.trim().to_ascii_lowercase();
+    let is_off = matches!(value.as_str(), "" | "0" | "false" | "no" | "off");
+    let is_open = value.contains(HOLE);
+    LIFTING_ON.contains(&variable) && !is_off
+        || LIFTING_OFF.contains(&variable) && (is_off || is_open)
 }
 
 /// Whether a command line of ours changes settings, secrets or state, or lifts what they say.

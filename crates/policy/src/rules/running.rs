@@ -2,7 +2,7 @@
 
 use super::scripts::{fetched_then_run, made_then_run};
 use super::{Looks, Rule, Severity};
-use crate::shell::{Field, Sign, Span, Stream, ssh_command};
+use crate::shell::{Field, Sign, Span, Stream, attached_pager, ssh_command};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
@@ -273,8 +273,18 @@ pub(super) const RULES: &[Rule] = &[
                     shell.is_some_and(|text| !SHELLS.contains(&program(text)))
                 }),
                 "git" => {
-                    starts(&["--upload-pack", "--receive-pack", "--open-files-in-pager"])
-                        || one.has("-O") && one.argument(0) == "grep"
+                    let named = starts(&["--upload-pack", "--receive-pack"]);
+                    named
+                        || match one.argument(0) {
+                            "grep" => {
+                                let pager = |field: &Field| attached_pager(&field.text).is_some();
+                                starts(&["-O", "--open-files-in-pager"])
+                                    || one.arguments().iter().any(pager)
+                            }
+                            "clone" => !one.values(&["-u"]).is_empty(),
+                            "push" | "send-pack" | "archive" | "fetch-pack" => starts(&["--exec"]),
+                            _ => false,
+                        }
                 }
                 "ssh" | "scp" | "sftp" | "sshfs" | "autossh" => {
                     let settings = one.values(&["-o"]);
@@ -298,6 +308,10 @@ pub(super) const RULES: &[Rule] = &[
             "make SHELL=./x",
             "ssh -o 'ProxyCommand ./x' h",
             "sftp -oProxyCommand=./x h",
+            "git clone -u ./x u d",
+            "git grep -O./x word",
+            "git grep --open=./x word",
+            "git push --exec=./x",
         ],
         passes: &[
             "rg --pretty x",
@@ -309,6 +323,9 @@ pub(super) const RULES: &[Rule] = &[
             "make SHELL=/bin/bash all",
             "ssh -o ProxyCommand=none h",
             "ssh h grep ProxyCommand= .ssh/config",
+            "git grep -n TODO",
+            "git push -u origin main",
+            "git clone --depth 1 u",
         ],
     },
     Rule {

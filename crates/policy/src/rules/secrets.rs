@@ -4,25 +4,77 @@ use crate::Surroundings;
 use crate::places;
 use crate::shell::Invocation;
 
+/// Options of such programs that take a value.
+const VALUED: &[&str] = &[
+    "-n",
+    "--namespace",
+    "--context",
+    "--profile",
+    "--region",
+    "--project",
+];
+
+/// Words behind which a program that keeps secrets prints one.
+const PRINT: &[(&str, &[&str])] = &[
+    ("aws", &["configure", "export-credentials"]),
+    ("aws", &["secretsmanager", "get-secret-value"]),
+    ("az", &["account", "get-access-token"]),
+    ("az", &["keyvault", "secret", "show"]),
+    ("bw", &["get"]),
+    ("doppler", &["secrets"]),
+    ("fly", &["auth", "token"]),
+    ("gcloud", &["auth", "print-access-token"]),
+    ("gcloud", &["auth", "print-identity-token"]),
+    ("gcloud", &["secrets", "versions", "access"]),
+    ("gh", &["auth", "token"]),
+    ("git", &["credential", "fill"]),
+    ("heroku", &["auth:token"]),
+    ("keyring", &["get"]),
+    ("lpass", &["show"]),
+    ("op", &["item", "get"]),
+    ("op", &["read"]),
+    ("pass", &["show"]),
+    ("secret-tool", &["lookup"]),
+    ("vault", &["kv", "get"]),
+    ("vault", &["read"]),
+];
+
 /// Whether a program that keeps secrets is told to print them.
 pub(super) fn shows_secret(one: &Invocation) -> bool {
-    let words: Vec<&str> = one.words(&[]).take(3).collect();
-    match (one.name.as_str(), words.as_slice()) {
+    let words: Vec<&str> = one.words(VALUED).take(3).collect();
+    let prints = |(name, verbs): &(&str, &[&str])| *name == one.name && words.starts_with(verbs);
+    let printed = match (one.name.as_str(), words.as_slice()) {
         ("gpg" | "gpg2", _) => {
             one.has("--export-secret-keys") || one.has("--export-secret-subkeys")
         }
-        ("gh", ["auth", "token", ..])
-        | ("git", ["credential", "fill", ..])
-        | ("aws", ["configure", "export-credentials", ..])
-        | ("gcloud", ["auth", "print-access-token" | "print-identity-token", ..])
-        | ("az", ["account", "get-access-token", ..])
-        | ("pass", ["show", ..])
-        | ("op", ["read", ..])
-        | ("secret-tool", ["lookup", ..]) => true,
         ("aws", ["configure", "get", key]) => key.contains("secret") || key.contains("token"),
-        ("kubectl", ["config", "view", ..]) => one.has("--raw"),
+        ("kubectl" | "oc", ["config", "view", ..]) => one.has("--raw"),
+        ("kubectl" | "oc", ["get", kind, ..]) => is_kind_of_secret(kind) && shows_values(one),
+        ("security", ["find-generic-password" | "find-internet-password", ..]) => one.short("wg"),
         _ => false,
-    }
+    };
+    printed || PRINT.iter().any(prints)
+}
+
+fn is_kind_of_secret(kind: &str) -> bool {
+    let kind = kind.split('/').next().unwrap_or_default();
+    matches!(kind, "secret" | "secrets")
+}
+
+/// Whether `kubectl get` prints more than a table.
+fn shows_values(one: &Invocation) -> bool {
+    let formats = one.values(&["-o", "--output"]);
+    let mut formats = formats.iter().map(|field| field.text.as_str());
+    formats.any(|format| !matches!(format, "name" | "wide"))
+}
+
+/// Whether a file with secrets is read as a script, which makes variables of them. Projects do that with theirs.
+pub(super) fn sources_secret(one: &Invocation, around: &Surroundings) -> bool {
+    let path = places::absolute(one.argument(0), &one.cwd);
+    let is_own = places::below_product(&path, around).is_some();
+    one.is(&["source", "."])
+        && places::is_credential(&path, around)
+        && (is_own || !places::is_dotenv(places::file_name(&path)))
 }
 
 /// Whether a whole home is copied or packed, with every key that is in it.

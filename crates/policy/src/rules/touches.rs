@@ -35,9 +35,19 @@ const OUTPUTS: &[(&[&str], &[&str])] = &[
     ),
     (&["aria2c"], &["-o", "--out", "-d", "--dir"]),
     (
-        &["sort", "gsort", "iconv", "gpg", "gpg2", "pandoc"],
+        &[
+            "sort", "gsort", "iconv", "gpg", "gpg2", "pandoc", "age", "strace", "ltrace", "yt-dlp",
+        ],
         &["-o", "--output"],
     ),
+    (
+        &["go", "zstd", "dot", "genisoimage", "mkisofs", "xorriso"],
+        &["-o"],
+    ),
+    (&["csplit"], &["-f", "--prefix"]),
+    (&["mysqldump"], &["-r", "--result-file"]),
+    (&["pg_dump", "pg_dumpall"], &["-f", "--file"]),
+    (&["tcpdump"], &["-w"]),
     (
         &["gcc", "g++", "cc", "c++", "clang", "clang++", "ld", "rustc"],
         &["-o"],
@@ -54,6 +64,9 @@ const OUTPUTS: &[(&[&str], &[&str])] = &[
 
 /// Options that name the directory of a copy.
 const TARGET: &[&str] = &["-t", "--target-directory"];
+
+/// Options of `split` that take a value.
+const SPLIT_VALUED: &[&str] = &["-a", "-b", "-C", "-l", "-n", "-t"];
 
 /// Paths a program writes, deletes or replaces.
 pub(super) fn written(one: &Invocation) -> Vec<String> {
@@ -141,6 +154,9 @@ fn written_operands(one: &Invocation) -> Vec<String> {
             places.map(str::to_owned).collect()
         }
         "patch" | "ex" | "ed" | "zip" => operands().take(1).collect(),
+        "ffmpeg" => operands().last().into_iter().collect(),
+        "split" | "gsplit" => word(SPLIT_VALUED, 1).into_iter().collect(),
+        "rename" | "prename" => operands().skip(1).collect(),
         // With these letters it only reads the key.
         "ssh-keygen" if !one.short("lyeiBF") => {
             let files = one.values(&["-f"]).into_iter();
@@ -164,13 +180,22 @@ fn written_operands(one: &Invocation) -> Vec<String> {
 
 /// Where an archive is unpacked to, or the file it is packed into.
 fn archived(one: &Invocation) -> Vec<String> {
-    let unpacks = one.short("x") || one.argument(0).contains('x') || one.long("--extract");
-    let options: &[&str] = match unpacks {
-        true => &["-C", "--directory"],
-        false if one.short("c") || one.long("--create") => &["-f", "--file"],
-        false => &[],
+    // The letters may stand without a dash; their values then follow in their order.
+    let bundle = one.argument(0);
+    let bundle = Some(bundle).filter(|text| !text.starts_with('-') && !text.contains(['.', '/']));
+    let bundle = bundle.unwrap_or_default();
+    let does = |letters: &str| one.short(letters) || bundle.contains(|c| letters.contains(c));
+    let unpacks = does("x") || one.long("--extract") || one.long("--get");
+    let packs = does("cru") || one.long("--create") || one.long("--append") || one.long("--update");
+    let (letter, options): (char, &[&str]) = match unpacks {
+        true => ('C', &["-C", "--directory"]),
+        false if packs => ('f', &["-f", "--file"]),
+        false => return Vec::new(),
     };
-    let places = one.values(options).into_iter().map(|field| {
+    let mut valued = bundle.chars().filter(|c| "bCfFgHIKLNTVX".contains(*c));
+    let behind = valued.position(|c| c == letter);
+    let behind = behind.and_then(|at| one.arguments().get(at + 1)).cloned();
+    let places = one.values(options).into_iter().chain(behind).map(|field| {
         // Unpacking over the root writes everywhere.
         match field.text.as_str() {
             "/" => "/etc".to_owned(),
@@ -182,27 +207,43 @@ fn archived(one: &Invocation) -> Vec<String> {
 
 /// Files that a script of sed writes: the command `w`, or that flag of `s`.
 fn sed_writes(script: &str) -> Vec<String> {
-    let script = script
-        .strip_prefix("--expression=")
-        .or_else(|| script.strip_prefix("-e"))
-        .unwrap_or(script);
-    let commands = script.split([';', '\n', '{']).filter_map(|command| {
-        let address = |c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!');
-        let command = command.trim_start_matches(address);
-        // An address can be a pattern as well.
-        let command = match command.strip_prefix('/') {
-            Some(rest) => rest.split_once('/')?.1.trim_start(),
-            None => command,
-        };
+    let files = sed_commands(script).filter_map(|command| {
         let flags = match command.strip_prefix('s') {
             Some(rest) => rest.splitn(4, rest.chars().next()?).nth(3)?,
             None => command,
         };
         let small = |c: char| matches!(c, 'g' | 'p' | 'i' | 'I' | '0'..='9');
-        let file = flags.trim_start_matches(small).strip_prefix("w ")?;
-        Some(file.trim().to_owned())
+        sed_file(flags.trim_start_matches(small), ['w', 'W']).map(str::to_owned)
     });
-    commands.collect()
+    files.collect()
+}
+
+/// Files that a script of sed puts in.
+fn sed_reads(script: &str) -> impl Iterator<Item = &str> {
+    sed_commands(script).filter_map(|command| sed_file(command, ['r', 'R']))
+}
+
+/// The file behind a command of sed.
+fn sed_file(command: &str, names: [char; 2]) -> Option<&str> {
+    let file = command.strip_prefix(names)?;
+    file.starts_with([' ', '/']).then(|| file.trim())
+}
+
+/// The commands of a script of sed, without the lines they are for.
+fn sed_commands(script: &str) -> impl Iterator<Item = &str> {
+    let script = script
+        .strip_prefix("--expression=")
+        .or_else(|| script.strip_prefix("-e"))
+        .unwrap_or(script);
+    script.split([';', '\n', '{']).filter_map(|command| {
+        let address = |c: char| c.is_ascii_digit() || matches!(c, ',' | '$' | ' ' | '!');
+        let command = command.trim_start_matches(address);
+        // An address can be a pattern as well.
+        match command.strip_prefix('/') {
+            Some(rest) => Some(rest.split_once('/')?.1.trim_start()),
+            None => Some(command),
+        }
+    })
 }
 
 /// Files that a program of awk writes: texts in quotes behind `>`.
@@ -239,6 +280,8 @@ const READERS: &[&str] = &[
     "ack",
     "awk",
     "gawk",
+    "mawk",
+    "nawk",
     "sed",
     "cut",
     "sort",
@@ -304,7 +347,8 @@ pub(super) fn reads(one: &Invocation) -> Vec<String> {
         let writes_last =
             one.is(&["rsync", "scp"]) || one.is(&["cp", "mv"]) && one.value(TARGET).is_none();
         let pattern_first = one.is(&[
-            "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "jq", "yq",
+            "grep", "egrep", "fgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "mawk", "nawk",
+            "jq", "yq",
         ]);
         let operands: Vec<&str> = one.operands().map(|field| field.text.as_str()).collect();
         let count = operands.len() - usize::from(writes_last && !operands.is_empty());
@@ -321,9 +365,15 @@ pub(super) fn reads(one: &Invocation) -> Vec<String> {
         );
     }
     let operands = one.operands().map(|field| field.text.as_str());
+    let arguments = || one.arguments().iter().map(|field| field.text.as_str());
     match one.name.as_str() {
         "git" if one.has("--no-index") => texts.extend(operands.skip(1)),
         "curl" | "wget" => texts.extend(operands.filter_map(local)),
+        "gpg" | "gpg2" if seals(one) => texts.extend(operands),
+        // The key it opens with stays here.
+        "age" | "rage" => texts.extend(one.words(&["-i", "-o", "-r", "-R"])),
+        "awk" | "gawk" | "mawk" | "nawk" => texts.extend(arguments().flat_map(awk_reads)),
+        "sed" | "gsed" => texts.extend(arguments().flat_map(sed_reads)),
         _ => {}
     }
     let secrets = match one.is(&["docker", "podman", "buildah"]) {
@@ -339,6 +389,21 @@ pub(super) fn reads(one: &Invocation) -> Vec<String> {
         .into_iter()
         .map(|text| places::absolute(text, &one.cwd))
         .collect()
+}
+
+/// Whether gpg makes a copy of what it is given that somebody else may open.
+fn seals(one: &Invocation) -> bool {
+    let long = ["--symmetric", "--encrypt", "--store", "--enarmor", "--sign"];
+    one.short("ces") || long.iter().any(|option| one.long(option))
+}
+
+/// Files that a program of awk reads line by line: texts in quotes behind `<`.
+fn awk_reads(program: &str) -> impl Iterator<Item = &str> {
+    let behind = program.split("getline").skip(1);
+    behind.filter_map(|text| {
+        let (_, file) = text.split_once('<')?;
+        file.trim_start().strip_prefix('"')?.split('"').next()
+    })
 }
 
 /// The path in the address of a file here.

@@ -201,8 +201,16 @@ impl Resolver<'_> {
                     rest = behind;
                     break;
                 }
-                "-o" | "+o" => rest = behind.get(1..).unwrap_or_default(),
-                text if text.starts_with(['-', '+']) => rest = behind,
+                "-o" | "+o" => {
+                    let option = behind.first().map_or("", |field| field.text.as_str());
+                    self.resolved.defines |= option == "allexport";
+                    rest = behind.get(1..).unwrap_or_default();
+                }
+                text if text.starts_with(['-', '+']) => {
+                    // From now on every variable is handed on.
+                    self.resolved.defines |= text.contains('a');
+                    rest = behind;
+                }
                 _ => break,
             }
         }
@@ -220,6 +228,8 @@ impl Resolver<'_> {
             .filter_map(|field| field.text.strip_prefix('-'))
             .collect();
         let has = |letter: char| options.contains(letter) && name != "export";
+        let exports = name == "export" || has('x');
+        self.resolved.defines |= exports;
         let inside = !self.calling.is_empty() && name != "export" && name != "readonly";
         for field in arguments
             .iter()
@@ -238,16 +248,24 @@ impl Resolver<'_> {
             }
             if has('n') {
                 self.scope.set_kind(base, Kind::Reference);
+                self.named(value.unwrap_or_default(), field.span);
             }
             if has('i') {
                 self.scope.set_kind(base, Kind::Integer);
             }
             match value {
+                // A list in quotes is evaluated like one without.
+                Some(list) if list.starts_with('(') && (has('a') || has('A')) => {
+                    self.evaluated(list, field.span);
+                    self.placed(list, field.span);
+                    self.store(base, false, vec![HOLE.to_string()]);
+                }
                 Some(value) if base == target => {
                     self.environment(base, value, field.span, false);
                     self.store(base, append, vec![value.to_owned()]);
                 }
                 Some(_) => self.store(base, false, vec![HOLE.to_string()]),
+                None if exports => self.exported(base, field.span),
                 None => {}
             }
             if has('r') || name == "readonly" {

@@ -1,8 +1,9 @@
 //! Programs that are told in an option, or behind their own words, what else to run.
 
-use super::field::Field;
+use super::field::{Field, HOLE};
 use super::invocation::{Input, Place, Sign};
 use super::resolve::{Given, Resolver};
+use super::tree::Span;
 use super::unwrap::{joined, wrapped};
 use super::wrappers;
 
@@ -27,6 +28,20 @@ const TEXTS: &[(&[&str], &[&str])] = &[
     (&["entr"], &["-s"]),
     (&["mysql", "mariadb"], &["--pager"]),
 ];
+
+/// The same for programs in which this is not all that they start.
+const ALSO_TEXTS: &[(&[&str], &[&str])] = &[
+    (&["ag", "bat", "batcat", "delta"], &["--pager"]),
+    (&["go"], &["-exec", "-toolexec", "-vettool"]),
+    (&["npm", "npx", "pnpm", "yarn"], &["--script-shell"]),
+    (&["scp", "sftp"], &["-S"]),
+    (&["tcpdump"], &["-z"]),
+    (&["wget"], &["--use-askpass"]),
+    (&["zip"], &["-TT", "--unzip-command"]),
+];
+
+/// Parts of the names of cargo's settings whose value is run.
+const CARGO_SETTINGS: [&str; 5] = ["runner", "linker", "rustc", "rustdoc", "browser"];
 
 const TERMINALS: [&str; 13] = [
     "xterm",
@@ -82,7 +97,18 @@ impl Resolver<'_> {
 
     /// Looks through what options say of programs that are known for something else.
     fn carried(&mut self, name: &str, argv: &[Field], given: &Given) {
+        let own = ALSO_TEXTS.iter().filter(|(names, _)| names.contains(&name));
+        for (_, options) in own {
+            self.texts(&option_values(argv, options));
+        }
         match name {
+            "cargo" => self.cargo_settings(argv),
+            // Words to choose from are expanded.
+            "compgen" | "complete" => {
+                for words in option_values(argv, &["-W"]) {
+                    self.evaluated(&words.text, words.span);
+                }
+            }
             "ssh" | "scp" | "sftp" | "sshfs" | "autossh" => {
                 for setting in option_values(argv, &["-o"]) {
                     if let Some(text) = ssh_command(&setting.text) {
@@ -127,6 +153,15 @@ impl Resolver<'_> {
     pub(super) fn texts(&mut self, values: &[Field]) {
         for field in values {
             self.text(&field.text, field.span, Input::Nothing);
+        }
+    }
+
+    /// A text that names a program for later. Where a part of it is open, as in `$HOST-gcc`, it is only looked at for
+    /// what must never run.
+    pub(super) fn later(&mut self, text: &str, span: Span) {
+        match text.contains(HOLE) {
+            true => self.mentioned(|this| drop(this.text(text, span, Input::Nothing))),
+            false => drop(self.text(text, span, Input::Nothing)),
         }
     }
 
@@ -245,6 +280,25 @@ impl Resolver<'_> {
         }
     }
 
+    /// `cargo --config 'target.x.runner="text"'`, also with a list of words or in a table.
+    fn cargo_settings(&mut self, argv: &[Field]) {
+        for field in option_values(argv, &["--config"]) {
+            for (at, sign) in field.text.match_indices('=') {
+                let (key, value) = field.text.split_at(at);
+                let key = key.trim_end_matches([' ', '"', '\'']);
+                let key = key.rsplit(['.', '{', ',', ' ']).next().unwrap_or_default();
+                let key = key.trim_start_matches(['"', '\'']);
+                if CARGO_SETTINGS.iter().any(|name| key.starts_with(name)) {
+                    let value = value.get(sign.len()..).unwrap_or_default();
+                    if !self.spend(value.len()) {
+                        return;
+                    }
+                    self.text(&of_toml(value.trim_start()), field.span, Input::Nothing);
+                }
+            }
+        }
+    }
+
     /// `hg --config alias.x='!text'` and other settings that are run.
     fn mercurial(&mut self, argv: &[Field]) {
         for field in option_values(argv, &["--config"]) {
@@ -280,6 +334,24 @@ impl Resolver<'_> {
         }
         self.texts(&option_values(argv, &["--command", "--execute"]));
     }
+}
+
+/// A text of TOML, or a list of them as words for a shell.
+fn of_toml(value: &str) -> String {
+    let quote = match value.chars().next() {
+        Some('[') => return value.replace(['[', ']', ',', '}'], " "),
+        Some(quote @ ('"' | '\'')) => quote,
+        _ => return value.to_owned(),
+    };
+    let inside = value.trim_start_matches(quote);
+    let closes = |at: &usize| {
+        !inside
+            .get(..*at)
+            .is_some_and(|before| before.ends_with('\\'))
+    };
+    let mut quotes = inside.match_indices(quote).map(|(at, _)| at);
+    let end = quotes.find(closes).unwrap_or(inside.len());
+    inside.get(..end).unwrap_or_default().replace("\\\"", "\"")
 }
 
 const WATCH_LONG: &[&str] = &[

@@ -1,15 +1,24 @@
-//! What earlier commands left in a session's shell: functions and aliases, which give words another meaning.
+//! What earlier commands left in a session's shell: functions, aliases and variables, which give words another
+//! meaning.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::read::read;
+use super::field::HOLE;
+use super::read::{is_name, read};
+use super::scope::{Kind, Scope};
 use super::tree::{Body, Parsed, Part, Stage, Word};
 
 /// The longest state that is looked at.
 const LONGEST: usize = 4 << 20;
 
-/// The functions and aliases of a session's shell.
+/// The most variables that may have come since the shell began.
+const MOST_VARIABLES: usize = 4_096;
+
+/// Variables that a shell keeps itself, and those of a single command.
+const KEPT_BY_SHELL: [&str; 4] = ["PWD", "OLDPWD", "SHLVL", "_"];
+
+/// The functions, aliases and variables of a session's shell.
 ///
 /// What the user's start files define is theirs: such a function is a program like any other. What commands of
 /// the session define is followed when it is called.
@@ -20,7 +29,19 @@ pub struct Definitions {
     /// Functions made since. Without a text when it cannot be told for sure.
     made: HashMap<String, Option<String>>,
     aliases: HashMap<String, String>,
+    /// Variables the shell started with, by how they are printed.
+    own_variables: HashMap<String, u64>,
+    /// Variables that came or changed since.
+    variables: HashMap<String, Variable>,
     unreadable: bool,
+}
+
+/// A variable that programs get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Variable {
+    /// Nothing where it cannot be told for sure.
+    value: Option<String>,
+    kind: Kind,
 }
 
 impl Definitions {
@@ -34,6 +55,9 @@ impl Definitions {
         Self {
             own: own.collect(),
             aliases: all.aliases,
+            own_variables: printed_variables(state)
+                .map(|printed| (printed.name.to_owned(), hash(printed.line)))
+                .collect(),
             ..Self::default()
         }
     }
@@ -62,11 +86,19 @@ impl Definitions {
             made.insert(name, text.filter(|_| !twice));
         }
         let aliases = aliases(rest);
+        let variables: HashMap<String, Variable> = printed_variables(state)
+            .filter(|printed| !KEPT_BY_SHELL.contains(&printed.name))
+            .filter(|printed| self.own_variables.get(printed.name) != Some(&hash(printed.line)))
+            .take(MOST_VARIABLES + 1)
+            .map(|printed| (printed.name.to_owned(), printed.read()))
+            .collect();
         Self {
             own: self.own.clone(),
             made,
-            unreadable: aliases.is_none(),
+            unreadable: aliases.is_none() || variables.len() > MOST_VARIABLES,
             aliases: aliases.unwrap_or_default(),
+            own_variables: self.own_variables.clone(),
+            variables,
         }
     }
 
@@ -76,6 +108,21 @@ impl Definitions {
 
     pub(super) fn is_own(&self, name: &str) -> bool {
         self.own.contains_key(name)
+    }
+
+    /// Gives a scope the variables that came or changed.
+    pub(super) fn fill(&self, scope: &mut Scope) {
+        for (name, variable) in &self.variables {
+            let value = variable.value.clone().unwrap_or(HOLE.to_string());
+            scope.set(name, vec![value]);
+            scope.set_kind(name, variable.kind);
+        }
+    }
+
+    /// Whether programs get a variable of this name: what becomes of it is there for the next command.
+    pub(super) fn is_exported(&self, name: &str) -> bool {
+        let known = self.own_variables.contains_key(name) || self.variables.contains_key(name);
+        known && !KEPT_BY_SHELL.contains(&name)
     }
 
     pub(super) fn is_unreadable(&self) -> bool {
@@ -122,6 +169,95 @@ fn functions(state: &str) -> (Vec<(String, Option<String>)>, &str) {
         found.push((name, None));
     }
     (found, state.get(rest..).unwrap_or_default())
+}
+
+/// A variable as `export -p` prints it.
+struct Printed<'a> {
+    name: &'a str,
+    /// Everything about it.
+    line: &'a str,
+    options: &'a str,
+    /// As a shell reads it.
+    value: &'a str,
+}
+
+impl Printed<'_> {
+    fn read(&self) -> Variable {
+        let (parsed, trouble) = read(self.value, None);
+        let stage = stages(&parsed).next().filter(|_| trouble.is_none());
+        let words = stage.and_then(|stage| match &stage.body {
+            Body::Simple { words, .. } => Some(words.as_slice()),
+            _ => None,
+        });
+        let value = match words {
+            Some([word]) => plain(word),
+            _ => None,
+        };
+        let kind = match self.options {
+            options if options.contains('n') => Kind::Reference,
+            options if options.contains('i') => Kind::Integer,
+            _ => Kind::Plain,
+        };
+        Variable { value, kind }
+    }
+}
+
+/// The variables at the beginning of a state. What looks like one inside the value of another is none: a value
+/// goes on to the end of its quotes.
+fn printed_variables(state: &str) -> impl Iterator<Item = Printed<'_>> {
+    let start = match state.starts_with(DECLARED) {
+        true => 0,
+        false => state
+            .find(&format!("\n{DECLARED}"))
+            .map_or(state.len(), |at| at + 1),
+    };
+    let mut rest = state.get(start..).unwrap_or_default();
+    std::iter::from_fn(move || {
+        loop {
+            let behind = rest.strip_prefix(DECLARED)?;
+            let (options, behind) = behind.split_once(' ')?;
+            let length = behind
+                .bytes()
+                .take_while(|byte| *byte != b'=' && *byte != b'\n')
+                .count();
+            let (name, behind) = behind.split_at_checked(length)?;
+            let value = behind.strip_prefix('=');
+            let size = value.map_or(Some(0), quoted_length)?;
+            let value = value.map(|value| value.get(..size).unwrap_or_default());
+            let used = rest.len() - behind.len() + value.map_or(0, |value| value.len() + 1);
+            let line = rest.get(..used)?;
+            rest = rest.get(used..)?.strip_prefix('\n').unwrap_or_default();
+            if let Some(value) = value.filter(|_| is_name(name)) {
+                return Some(Printed {
+                    name,
+                    line,
+                    options,
+                    value,
+                });
+            }
+        }
+    })
+}
+
+/// How a line about a variable begins; letters for its kind follow.
+const DECLARED: &str = "declare -";
+
+/// How long a value with its quotes is.
+fn quoted_length(text: &str) -> Option<usize> {
+    let (open, close) = match text.as_bytes() {
+        [b'$', b'\'', ..] => (2, b'\''),
+        [b'"', ..] => (1, b'"'),
+        _ => return Some(text.find('\n').unwrap_or(text.len())),
+    };
+    let mut bytes = text.bytes().enumerate().skip(open);
+    while let Some((at, byte)) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            _ if byte == close => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
 }
 
 fn heading(line: &str) -> Option<&str> {
@@ -240,6 +376,68 @@ mod tests {
         );
     }
 
+    fn with_variables(lines: &str) -> Definitions {
+        Definitions::first(START).now(&format!("{lines}{START}"))
+    }
+
+    // EX-52, EX-54
+    #[test]
+    fn a_variable_stands_for_what_an_earlier_command_gave_it() {
+        let runs = with_variables(
+            "declare -x HOME=\"/\"\ndeclare -x a=\"rm -rf /\"\ndeclare -x b=$'rm\\t-rf\\n/'\ndeclare -x c=\"x\ny () \n{ \ndeclare -x d=\\\"ls\\\"\n\"\ndeclare -x d=\"reboot\"\ndeclare -ix e=\"1\"\n",
+        );
+        for (command, verdict) in [
+            ("$a", Verdict::Deny),
+            ("sudo $a", Verdict::Deny),
+            ("$b", Verdict::Deny),
+            ("$d", Verdict::Deny),
+            ("eval \"$a\"", Verdict::Deny),
+            ("rm -rf $HOME", Verdict::Deny),
+            ("rm -rf ~/usr", Verdict::Deny),
+            ("e='x[$(rm -rf /)]'", Verdict::Deny),
+            ("a=ls; $a", Verdict::Allow),
+            ("echo \"$a\"", Verdict::Allow),
+        ] {
+            let judged = judge_in(command, &around(), &runs);
+            assert_eq!(judged.verdict, verdict, "{command}: {judged:?}");
+        }
+        let git = "declare -x GIT_CONFIG_COUNT=\"1\"\ndeclare -x GIT_CONFIG_KEY_0=\"core.pager\"\ndeclare -x GIT_CONFIG_VALUE_0=\"rm -rf /\"\n";
+        let judged = judge_in("git log", &around(), &with_variables(git));
+        assert_eq!(judged.verdict, Verdict::Deny, "{judged:?}");
+    }
+
+    #[test]
+    fn variables_the_user_brought_along_are_theirs_and_many_are_not_read() {
+        let start = format!("declare -x TOOL=\"rm -rf /\"\n{START}");
+        let own = Definitions::first(&start).now(&start);
+        assert_eq!(judge_in("$TOOL", &around(), &own).verdict, Verdict::Ask);
+        let many = (0..=MOST_VARIABLES).map(|number| format!("declare -x v{number}=\"x\"\n"));
+        let many = with_variables(&many.collect::<String>());
+        assert_eq!(judge_in("ls", &around(), &many).verdict, Verdict::Ask);
+        let long = format!("declare -x a=\"{}\"\n", "x".repeat(1 << 20));
+        let long = with_variables(&long);
+        assert_eq!(judge_in("$a", &around(), &long).verdict, Verdict::Ask);
+        assert_eq!(judge_in("ls", &around(), &long).verdict, Verdict::Allow);
+    }
+
+    #[test]
+    fn what_is_handed_on_is_read_again() {
+        let shell = with_variables("declare -x a=\"1\"\n");
+        let again = |command: &str| judge_in(command, &around(), &shell).defines;
+        for command in [
+            "a=2",
+            "read a",
+            "for a in 1 2; do :; done",
+            "export b=1",
+            "declare -x b=1",
+        ] {
+            assert!(again(command), "{command}");
+        }
+        for command in ["b=2", "cd /tmp", "(a=2)", "echo $a"] {
+            assert!(!again(command), "{command}");
+        }
+    }
+
     #[test]
     fn commands_that_may_define_something_are_known() {
         for command in [
@@ -250,10 +448,12 @@ mod tests {
             "eval \"$X\"",
             "unset -f f",
             "$X y",
+            "export A=1",
+            "set -a; A=1",
         ] {
             assert!(judge(command, &around()).defines, "{command}");
         }
-        for command in ["ls", "export A=1", "cd x && make", "echo 'alias a=b'"] {
+        for command in ["ls", "A=1", "cd x && make", "echo 'alias a=b'"] {
             assert!(!judge(command, &around()).defines, "{command}");
         }
     }

@@ -42,6 +42,14 @@ impl Resolver<'_> {
         }
     }
 
+    /// Elements that say their own place, as in `[index]=value`: it is calculated.
+    pub(super) fn placed(&mut self, list: &str, span: Span) {
+        let places = list.split('[').skip(1);
+        for (index, _) in places.filter_map(|rest| rest.split_once("]=")) {
+            self.arithmetic(index, span);
+        }
+    }
+
     /// A calculation: variables in it are calculated themselves, and it may change some.
     pub(super) fn arithmetic(&mut self, text: &str, span: Span) {
         self.evaluated(text, span);

@@ -87,11 +87,16 @@ impl Resolver<'_> {
         for part in parts {
             let before = chunks.len();
             match part {
-                Part::Text { text, quoted } => chunks.push(Chunk {
-                    text: text.clone(),
-                    quoted: *quoted,
-                    ..Chunk::default()
-                }),
+                Part::Text { text, quoted } => {
+                    if text.starts_with('~') {
+                        self.settle("HOME");
+                    }
+                    chunks.push(Chunk {
+                        text: text.clone(),
+                        quoted: *quoted,
+                        ..Chunk::default()
+                    });
+                }
                 Part::Variable { parameter, quoted } => {
                     self.variable_chunks(parameter, *quoted, span, carried, &mut chunks);
                 }
@@ -149,7 +154,7 @@ impl Resolver<'_> {
         let index = index.map(|parts| self.index_of(parts, span, carried));
         let operation = parameter.operation.as_ref();
         let operand = operation.map(|operation| self.text_of(&operation.operand, span, carried));
-        let name = self.meant(parameter);
+        let name = self.meant(parameter, span);
         let found = match &name {
             Some(name) => {
                 self.settle(kept_under(name));
@@ -194,13 +199,15 @@ impl Resolver<'_> {
     }
 
     /// The name of the variable that is read, where that is known.
-    fn meant(&mut self, parameter: &Parameter) -> Option<String> {
+    fn meant(&mut self, parameter: &Parameter, span: Span) -> Option<String> {
         if !parameter.indirect {
             return Some(parameter.name.clone());
         }
         self.settle(kept_under(&parameter.name));
         let other = known(&self.scope, &parameter.name, None)?;
-        other.into_iter().next()
+        let other = other.into_iter().next()?;
+        self.named(&other, span);
+        Some(other)
     }
 
     /// Characters that separate fields.
@@ -262,7 +269,10 @@ impl Resolver<'_> {
         };
         let (user, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         let home = match user {
-            "" => self.around.home.clone(),
+            "" => match self.scope.get("HOME") {
+                Some([home]) if !home.contains(HOLE) => home.clone(),
+                _ => self.around.home.clone(),
+            },
             "+" => self.cwd.to_string(),
             "-" => HOLE.to_string(),
             "root" => "/root".to_owned(),

@@ -208,7 +208,11 @@ impl Resolver<'_> {
         words: &[Word],
         input: Input,
     ) -> Option<String> {
-        let argv: Vec<Field> = words.iter().flat_map(|word| self.expand(word)).collect();
+        let argv: Vec<Field> = match is_condition(words) {
+            // There no word becomes several.
+            true => words.iter().map(|word| self.flatten(word)).collect(),
+            false => words.iter().flat_map(|word| self.expand(word)).collect(),
+        };
         let redirected = self.streams(&stage.redirects);
         let declares = argv
             .first()
@@ -360,6 +364,11 @@ impl Resolver<'_> {
             }
         }
     }
+}
+
+fn is_condition(words: &[Word]) -> bool {
+    let first = words.first().map(|word| word.parts.as_slice());
+    matches!(first, Some([Part::Text { text, .. }]) if text == "[[")
 }
 
 /// Whether an assignment reads nothing.

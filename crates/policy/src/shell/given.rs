@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use super::field::HOLE;
+use super::field::{Field, HOLE};
 use super::invocation::{Input, Sign, Stream};
 use super::resolve::Resolver;
 use super::scope::Kind;
 use super::tree::{Assignment, Flow, Redirect, Span, Target};
 use super::written::Written;
-use crate::places;
+use crate::rules::lifts;
+use crate::{places, wildcard};
 
 impl Resolver<'_> {
     pub(super) fn assign(&mut self, assignments: &[Assignment], alone: bool) {
@@ -21,7 +22,11 @@ impl Resolver<'_> {
                 [word] if !assignment.array => vec![self.flatten(word).text],
                 words => {
                     let fields = words.iter().flat_map(|word| self.expand(word));
-                    elements(fields.map(|field| field.text).collect())
+                    let fields: Vec<Field> = fields.collect();
+                    for field in &fields {
+                        self.placed(&field.text, field.span);
+                    }
+                    elements(fields.into_iter().map(|field| field.text).collect())
                 }
             };
             if let (Some(value), Some(span)) = (values.first(), span) {
@@ -94,6 +99,7 @@ impl Resolver<'_> {
             Kind::Reference => {
                 let named: Vec<String> = self.scope.every(name).flatten().cloned().collect();
                 for other in named.iter().chain(&values) {
+                    self.named(other, Span { start: 0, end: 0 });
                     if self.scope.kind(other) != Kind::Reference {
                         self.scope.set(other, vec![HOLE.to_string()]);
                     }
@@ -106,35 +112,30 @@ impl Resolver<'_> {
 
     /// Looks at a variable whose value is run, by the next program or by the shell itself.
     pub(super) fn environment(&mut self, name: &str, value: &str, span: Span, alone: bool) {
-        const COMMANDS: [&str; 19] = [
-            "PAGER",
-            "GIT_PAGER",
-            "MANPAGER",
-            "EDITOR",
-            "VISUAL",
-            "GIT_EDITOR",
-            "GIT_SSH_COMMAND",
-            "GIT_EXTERNAL_DIFF",
-            "LESSOPEN",
-            "LESSCLOSE",
-            "GIT_SSH",
-            "GIT_SEQUENCE_EDITOR",
-            "GIT_PROXY_COMMAND",
-            "GIT_ASKPASS",
-            "SSH_ASKPASS",
-            "SUDO_ASKPASS",
-            "SYSTEMD_PAGER",
-            "RSYNC_RSH",
-            "BROWSER",
-        ];
-        if name == "PROMPT_COMMAND" || COMMANDS.contains(&name) && !alone {
-            self.text(value, span, Input::Nothing);
+        if lifts(name, value) {
+            self.sign(Sign::LiftedRails, span);
+        }
+        if name == "PROMPT_COMMAND" || !alone && matches_any(COMMANDS, name) {
+            let text = value.trim_start_matches(['|', '!', ':']);
+            self.text(text, span, Input::Nothing);
+        } else if !alone && matches_any(BUILDERS, name) {
+            self.later(value, span);
+        } else if let Some((_, program)) = OPTIONS.iter().find(|(own, _)| *own == name) {
+            self.text(&format!("{program} {value}"), span, Input::Nothing);
         } else if matches!(
             name,
             "LD_PRELOAD" | "LD_AUDIT" | "BASH_ENV" | "DYLD_INSERT_LIBRARIES"
         ) || !alone && injects(name, value)
         {
             self.sign(Sign::InjectedCode, span);
+        }
+    }
+
+    /// Looks at a variable that is there already and from now on is handed to programs.
+    pub(super) fn exported(&mut self, name: &str, span: Span) {
+        let values: Vec<String> = self.scope.every(name).flatten().cloned().collect();
+        for value in values {
+            self.environment(name, &value, span, false);
         }
     }
 
@@ -186,6 +187,54 @@ pub(super) struct Redirected {
     pub(super) streams: Rc<[Stream]>,
     pub(super) here: Option<Input>,
     pub(super) written: Vec<Written>,
+}
+
+/// Variables whose value is run by programs that read them.
+const COMMANDS: &[&str] = &[
+    "*EDITOR",
+    "*PAGER",
+    "*_ASKPASS",
+    "*_RSH",
+    "BROWSER",
+    "FCEDIT",
+    "FZF_*COMMAND",
+    "GIT_EXTERNAL_DIFF",
+    "GIT_PROXY_COMMAND",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "HGMERGE",
+    "LESSCLOSE",
+    "LESSOPEN",
+    "NPM_CONFIG_SCRIPT_SHELL",
+    "RSYNC_CONNECT_PROG",
+    "SVN_SSH",
+    "VISUAL",
+    "npm_config_script_shell",
+];
+
+/// Variables that name programs for builds.
+const BUILDERS: &[&str] = &[
+    "CARGO_TARGET_*_LINKER",
+    "CARGO_TARGET_*_RUNNER",
+    "CC",
+    "CPP",
+    "CXX",
+    "LD",
+    "RUSTC",
+    "RUSTC_*WRAPPER",
+    "RUSTDOC",
+];
+
+/// Variables with more options for a program.
+const OPTIONS: &[(&str, &str)] = &[
+    ("GNUMAKEFLAGS", "make"),
+    ("MAKEFLAGS", "make"),
+    ("TAR_OPTIONS", "tar"),
+];
+
+fn matches_any(patterns: &[&str], name: &str) -> bool {
+    let mut patterns = patterns.iter();
+    patterns.any(|pattern| wildcard::matches(pattern, name))
 }
 
 /// Variables whose value is evaluated before it is shown.

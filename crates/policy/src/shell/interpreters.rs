@@ -205,19 +205,31 @@ impl Resolver<'_> {
                 let text = given.input.known().unwrap_or_default().to_owned();
                 (text, given.span)
             }
-            code::Source::None => return self.timed_code(argv, given),
+            code::Source::None => return self.module(language, argv, given),
         };
         self.code(&text, span, given);
     }
 
-    /// `python -m timeit 'text'`: a module whose arguments are program text.
-    fn timed_code(&mut self, argv: &[Field], given: &Given) {
-        let module = option_values(argv, &["-m"]);
-        if module.first().is_none_or(|module| module.text != "timeit") {
-            return;
-        }
-        self.sign(Sign::CodeText, given.span);
-        for field in argv.iter().skip(1) {
+    /// `python -m timeit 'text'`: a module whose arguments, or whose input, are program text.
+    fn module(&mut self, language: code::Language, argv: &[Field], given: &Given) {
+        let modules = option_values(argv, &["-m"]);
+        let texts = match modules.first().map_or("", |module| module.text.as_str()) {
+            "timeit" => argv.get(1..).unwrap_or_default().to_vec(),
+            // Most commands of the debugger only move on.
+            "pdb" => {
+                let texts = option_values(argv, &["-c", "--command"]).into_iter();
+                texts
+                    .filter(|text| text.text.contains(['!', '(']))
+                    .collect()
+            }
+            "asyncio" | "code" | "IPython" => {
+                let alone = argv.get(..1).unwrap_or_default();
+                return self.interpreter(language, alone, given);
+            }
+            _ => return,
+        };
+        for field in texts {
+            self.sign(Sign::CodeText, given.span);
             self.code(&field.text, field.span, given);
         }
     }

@@ -127,6 +127,8 @@ pub(crate) enum Sign {
     PipedText,
     /// A library or start file is slipped into a program.
     InjectedCode,
+    /// A variable lifts what the user has set up for us.
+    LiftedRails,
 }
 
 /// A sign and where it was seen.

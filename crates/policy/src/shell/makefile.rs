@@ -13,8 +13,14 @@ use crate::places;
 /// How deep variables of a makefile are followed into each other.
 const MAX_DEPTH: usize = 8;
 
+/// Variables that name a program which recipes start.
+const PROGRAMS: [&str; 18] = [
+    "AR", "AS", "CC", "CPP", "CXX", "FC", "GO", "INSTALL", "LD", "LEX", "MAKE", "NODE", "NPM",
+    "PYTHON", "RANLIB", "RM", "SHELL", "YACC",
+];
+
 impl Resolver<'_> {
-    /// `make --eval '$(shell …)'`, `make SHELL=program`, and rules that come with the command.
+    /// `make --eval '$(shell …)'`, `make CC=program`, and rules that come with the command.
     pub(super) fn make(&mut self, argv: &[Field], given: &Given) {
         let mut files = option_values(argv, &["-f", "--file", "--makefile"]);
         let is_input =
@@ -27,8 +33,13 @@ impl Resolver<'_> {
             self.text(&rules.text, rules.span, Input::Nothing);
         }
         for field in argv.iter().skip(1) {
-            if let Some(shell) = field.text.strip_prefix("SHELL=") {
-                self.text(shell, field.span, Input::Nothing);
+            match definition(&field.text) {
+                Some((name, text)) if PROGRAMS.contains(&name) => self.later(text, field.span),
+                // A recipe may hand it to a shell, or only print it.
+                Some((_, text)) => self.mentioned(|this| {
+                    this.text(text, field.span, Input::Nothing);
+                }),
+                None => {}
             }
             self.called_in_make(&field.text, field.span);
         }

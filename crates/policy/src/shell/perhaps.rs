@@ -169,7 +169,8 @@ impl Found {
             | Sign::FetchedText
             | Sign::DecodedText
             | Sign::PipedText
-            | Sign::InjectedCode => true,
+            | Sign::InjectedCode
+            | Sign::LiftedRails => true,
         });
         self.signals.extend(telling);
     }

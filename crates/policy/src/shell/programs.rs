@@ -5,10 +5,10 @@ use std::rc::Rc;
 use super::builtins::alias_of;
 use super::carriers::option_values;
 use super::field::Field;
-use super::invocation::{Input, Place};
+use super::invocation::{Input, Place, Sign};
 use super::resolve::{Given, Resolver};
 use super::tree::Span;
-use super::unwrap::wrapped;
+use super::unwrap::{joined, wrapped};
 use super::wrappers;
 use crate::places;
 
@@ -88,6 +88,29 @@ impl Resolver<'_> {
             if name == "trap" && field.text != "--" {
                 break;
             }
+        }
+    }
+
+    /// `history -s text` makes a text one that was typed, and `fc` runs such texts again.
+    pub(super) fn typed_before(&mut self, name: &str, argv: &[Field], given: &Given) {
+        let with = |letter: char| {
+            let is_option = |field: &Field| field.text.starts_with('-') && field.text != "--";
+            let options = argv.iter().skip(1).take_while(|field| is_option(field));
+            let mut numbered = options.enumerate();
+            numbered.find_map(|(at, field)| field.text.contains(letter).then_some(at + 2))
+        };
+        match (name, with('s'), with('l')) {
+            ("history", Some(behind), _) => {
+                let state = self.state();
+                self.text(&joined(argv, behind), given.span, Input::Nothing);
+                self.put(state);
+            }
+            // What it only lists does not run.
+            ("fc", _, None) => {
+                self.sign(Sign::UnknownText, given.span);
+                self.texts(&option_values(argv, &["-e"]));
+            }
+            _ => {}
         }
     }
 
@@ -182,9 +205,35 @@ impl Resolver<'_> {
         });
     }
 
+    /// `npm pkg set scripts.x='text'` and `npm config set script-shell program`.
+    fn project_settings(&mut self, argv: &[Field]) {
+        let words: Vec<&Field> = argv
+            .iter()
+            .skip(1)
+            .filter(|field| !field.text.starts_with('-'))
+            .collect();
+        let Some(set) = words.iter().position(|field| field.text == "set") else {
+            return;
+        };
+        let rest = words.get(set + 1..).unwrap_or_default();
+        let pairs = rest.windows(2).filter_map(|pair| match pair {
+            [key, value] => Some((key.text.as_str(), value.text.as_str(), value.span)),
+            _ => None,
+        });
+        let written = rest.iter().filter_map(|field| {
+            let (key, value) = field.text.split_once('=')?;
+            Some((key, value, field.span))
+        });
+        let is_run = |key: &str| key.starts_with("scripts") || key == "script-shell";
+        for (_, value, span) in written.chain(pairs).filter(|(key, _, _)| is_run(key)) {
+            self.later(value, span);
+        }
+    }
+
     /// `npx -c 'text'`, and programs of a project run by its own tool.
     pub(super) fn project_tool(&mut self, argv: &[Field], given: &Given) {
         self.project_scripts(given.span);
+        self.project_settings(argv);
         let told =
             |field: &Field| matches!(field.text.as_str(), "-c" | "--call" | "--run" | "--command");
         if let Some(at) = argv.iter().position(told) {

@@ -35,7 +35,7 @@ pub(crate) struct Resolved {
     pub(crate) suspects: Suspects,
     /// Whether it is one program without operators, redirections or substitutions.
     pub(crate) single: bool,
-    /// Whether functions or aliases may be other ones after it.
+    /// Whether functions, aliases or what programs get as variables may be other ones after it.
     pub(crate) defines: bool,
 }
 
@@ -55,7 +55,11 @@ pub(crate) fn resolve(command: &str, around: &Surroundings, definitions: &Defini
         resolver.sign(Sign::Unreadable, whole);
     }
     resolver.resolved.single = trouble.is_none() && is_single(&parsed.script);
+    let start = resolver.scope.clone();
     resolver.parsed(&parsed);
+    let changed = resolver.scope.differing(&start);
+    let mut changed = changed.iter();
+    resolver.resolved.defines |= changed.any(|name| definitions.is_exported(name));
     if resolver.exhausted {
         resolver.sign(Sign::TooComplex, whole);
     }
@@ -128,6 +132,7 @@ impl<'a> Resolver<'a> {
             .map_or("$PPID".to_owned(), |pid| pid.to_string());
         scope.set("PPID", vec![parent]);
         scope.set(ARGUMENTS, Vec::new());
+        definitions.fill(&mut scope);
         scope.enter(Rc::from(around.cwd.as_str()));
         Self {
             around,

@@ -53,6 +53,7 @@ impl Resolver<'_> {
             "find" | "gfind" => self.find(argv, given),
             "git" => self.git(argv, given),
             "trap" | "alias" => self.defined_text(name, argv),
+            "history" | "fc" => self.typed_before(name, argv, given),
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declare(argv),
             "xargs" | "gxargs" | "parallel" => return self.fed_arguments(name, argv, given),
             "set" => self.positional(argv),
