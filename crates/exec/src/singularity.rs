@@ -5,6 +5,7 @@
 //! the same settings share it, and the last one to leave stops it.
 
 mod instances;
+mod watcher;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -22,6 +23,8 @@ use crate::supervise::{Carrier, Carriers, Channel, Closed, Crew, Pulse, Role, Su
 use crate::{Backend, ExecError, Growing, Place, labels, turn};
 pub(crate) use instances::Instances;
 use instances::Record;
+use watcher::Watcher;
+pub(crate) use watcher::watch;
 
 pub(crate) const KIND: &str = "singularity";
 const PREFIX: &str = "hermes_";
@@ -90,6 +93,7 @@ pub(crate) fn backend(config: SingularityConfig, random: &dyn Random) -> Arc<dyn
         name: format!("{PREFIX}{named}"),
         config,
         used: Mutex::new(None),
+        watcher: tokio::sync::Mutex::new(None),
     };
     Arc::new(Supervised::new(carrier, random))
 }
@@ -100,6 +104,8 @@ struct Singularity {
     name: String,
     /// The program the instance was started or found with.
     used: Mutex<Option<Instances>>,
+    /// What stops it when we are killed.
+    watcher: tokio::sync::Mutex<Option<Watcher>>,
 }
 
 impl Singularity {
@@ -140,13 +146,38 @@ impl Singularity {
         // Building takes long and concerns nobody else.
         let image = self.image(&instances).await?;
         let making = self.arguments(&image)?;
-        let _turn = self.turn().await?;
-        self.stop_orphans(&instances).await?;
-        let config = labels::hash(&json!(making));
-        if !self.is_usable(&instances, &config).await? {
-            self.make(&instances, making, config).await?;
+        let mut watcher = instances.watcher(&self.name)?;
+        if let Err(error) = self.take_up(&instances, making, &mut watcher).await {
+            watcher.release().await;
+            return Err(error);
+        }
+        watcher.up().await;
+        if let Some(before) = self.watcher.lock().await.replace(watcher) {
+            before.release().await;
         }
         *self.used.lock().unwrap_or_else(PoisonError::into_inner) = Some(instances);
+        Ok(())
+    }
+
+    /// Uses the instance, made as these words say if there is none, and writes that down.
+    async fn take_up(
+        &self,
+        instances: &Instances,
+        making: Vec<String>,
+        watcher: &mut Watcher,
+    ) -> Result<(), ExecError> {
+        let _turn = self.turn().await?;
+        self.stop_orphans(instances).await?;
+        let made_as = labels::hash(&json!(making));
+        if !self.is_usable(instances, &made_as).await? {
+            self.note(instances, made_as)?;
+            let words = making.iter().chain([&self.name]).map(String::as_str);
+            let words: Vec<&str> = words.collect();
+            if let Err(error) = instances.start(&words, watcher).await {
+                instances.forget(&self.name)?;
+                return Err(error);
+            }
+        }
         self.tenant.arrive();
         self.tenant.renew(&self.name, 0).await;
         Ok(())
@@ -193,12 +224,8 @@ impl Singularity {
         )
     }
 
-    async fn make(
-        &self,
-        instances: &Instances,
-        mut words: Vec<String>,
-        made_as: String,
-    ) -> Result<(), ExecError> {
+    /// Writes down what is known about the instance that is about to be started.
+    fn note(&self, instances: &Instances, made_as: String) -> Result<(), ExecError> {
         let config = &self.config;
         instances.write(&Record {
             name: self.name.clone(),
@@ -209,14 +236,7 @@ impl Singularity {
             lifetime_seconds: config.lifetime.as_secs(),
             files: config.persistent.then(|| config.overlay()),
             created_at: config.clock.now().as_second(),
-        })?;
-        words.push(self.name.clone());
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let started = instances.start(&words).await;
-        if started.is_err() {
-            instances.forget(&self.name)?;
-        }
-        started
+        })
     }
 
     /// The words that start the instance, but for its name.
@@ -317,10 +337,18 @@ impl Singularity {
         let Some(instances) = used else {
             return Ok(());
         };
+        let left = self.let_go(&instances).await;
+        if let Some(watcher) = self.watcher.lock().await.take() {
+            watcher.release().await;
+        }
+        left
+    }
+
+    async fn let_go(&self, instances: &Instances) -> Result<(), ExecError> {
         let _turn = self.turn().await?;
         let (leases, name) = (self.tenant.leases(), &self.name);
         if self.is_free(0) {
-            return sandboxes::discard(&instances, leases, name, name).await;
+            return sandboxes::discard(instances, leases, name, name).await;
         }
         leases
             .release(name, Owner::this())

@@ -14,7 +14,7 @@ const TURN_STEP: Duration = Duration::from_millis(50);
 
 /// Waits until no other process finds or makes the sandbox of this folder; the turn ends when the file is dropped.
 pub(crate) async fn take(folder: &Path) -> Result<File, ExecError> {
-    let file = lock_file(folder).map_err(|source| ExecError::Io {
+    let file = file(folder).map_err(|source| ExecError::Io {
         what: format!("cannot write to {}", folder.display()),
         source,
     })?;
@@ -40,7 +40,8 @@ pub(crate) async fn take(folder: &Path) -> Result<File, ExecError> {
     }
 }
 
-fn lock_file(folder: &Path) -> std::io::Result<File> {
+/// The file that is locked by whose turn it is.
+pub(crate) fn file(folder: &Path) -> std::io::Result<File> {
     std::fs::create_dir_all(folder)?;
     File::options()
         .create(true)

@@ -26,9 +26,11 @@ use std::time::Duration;
 
 pub(crate) use client::{Handle, Order, Within};
 pub(crate) use connection::lost;
+pub(crate) use descriptors::let_go;
 pub(crate) use tree::{MARKER, Scope, Seen, signal_all};
 pub(crate) use wire::{RunKey, Stdio};
 
+use crate::singularity::watch;
 use serve::Kind;
 
 /// Longer would break the promise that nothing outlives us by more than five seconds.
@@ -37,6 +39,7 @@ const LONGEST_GRACE: Duration = Duration::from_secs(2);
 const SERVE: &str = "serve";
 const KEEP: &str = "keep";
 const NEST: &str = "nest";
+const WATCH: &str = "watch";
 const ON_TERMINAL: &str = "on-terminal";
 
 /// How the warden's process is started.
@@ -66,6 +69,13 @@ impl WardenProgram {
         self.line(NEST)
     }
 
+    /// The arguments of what stops an instance of Apptainer behind us.
+    pub(crate) fn watching(&self) -> Vec<String> {
+        let mut arguments = self.arguments.clone();
+        arguments.push(WATCH.to_owned());
+        arguments
+    }
+
     fn line(&self, role: &str) -> Vec<String> {
         let grace = self.grace.min(LONGEST_GRACE).as_millis();
         let mut line = vec![self.program.to_string_lossy().into_owned()];
@@ -89,13 +99,13 @@ pub fn warden_main(ours: &[String], arguments: impl IntoIterator<Item = String>)
             let grace = rest.first().and_then(|text| text.parse().ok()).unwrap_or(0);
             let mut launcher = ours.to_vec();
             launcher.push(ON_TERMINAL.to_owned());
-            std::io::stdin()
-                .as_fd()
-                .try_clone_to_owned()
+            let_go()
+                .and_then(|()| std::io::stdin().as_fd().try_clone_to_owned())
                 .and_then(|socket| {
                     serve::serve(kind, socket, Duration::from_millis(grace), &launcher)
                 })
         }
+        Some((role, rest)) if role == WATCH => watch(rest),
         Some((role, rest)) if role == ON_TERMINAL => Err(descriptors::become_program(rest)),
         _ => Err(std::io::ErrorKind::InvalidInput.into()),
     };

@@ -98,3 +98,42 @@ fn without_mounts_temporary_files_the_internet_and_the_tools_of_scripts_are_ther
     assert_eq!(ran["output"], "shut\n1|text\n\nmade", "{ran}");
     assert_eq!(ran["tool_calls_made"], 11, "{ran}");
 }
+
+// EX-68: whoever starts the program may have left anything open, as a shell does with `9</`.
+#[test]
+fn commands_do_not_get_what_was_open_when_the_program_was_started() {
+    let look = "readlink /proc/self/fd/* | grep -c left-open; cat /proc/self/fd/21/note";
+    let calls = [
+        json!({ "command": look }),
+        json!({ "command": look, "pty": true }),
+    ];
+    for mode in ["workspace-write", "full"] {
+        let mut scenario = Scenario::new();
+        for call in &calls {
+            scenario = scenario.reply(tool_call("terminal", call.clone()));
+        }
+        let server = ModelServer::start(scenario.reply(text("done"))).unwrap();
+        let program = with_model(&server.base_url());
+        let settings = program.home.read("config.yaml").unwrap();
+        let settings = format!("{settings}terminal: {{sandbox: {{mode: {mode}}}}}\n");
+        program.home.write_config(&settings).unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        let open = outside.path().join("left-open");
+        std::fs::create_dir(&open).unwrap();
+        std::fs::write(open.join("note"), "OUTSIDE").unwrap();
+        let command = program.home.command("bash");
+        let command = command
+            .args(["-c", "exec \"$HERMES\" -z go 21<\"$OPEN\""])
+            .env("HERMES", env!("CARGO_BIN_EXE_hermes"))
+            .env("OPEN", &open);
+        command.timeout(LIMIT).run().unwrap().ok();
+        let requests = server.requests();
+        let results = results_in(requests.last().unwrap().expect_json());
+        assert_eq!(results.len(), calls.len(), "{results:?}");
+        for ran in results {
+            let output = ran["output"].as_str().unwrap();
+            assert!(output.starts_with("0"), "{mode}: {ran}");
+            assert!(!output.contains("OUTSIDE"), "{mode}: {ran}");
+        }
+    }
+}

@@ -20,6 +20,7 @@ use super::places::{self, Access, Place};
 use super::seccomp::{self, Sockets};
 use super::{Helper, Mechanism, Rights, bridge, exact, mounts, ruleset};
 use crate::ExecError;
+use crate::warden::let_go;
 
 /// What the helper is told.
 #[derive(Debug, Serialize, Deserialize)]
@@ -108,6 +109,10 @@ impl Confine {
 /// The confinement cannot be had, or the command cannot be started.
 pub fn confine_main(arguments: &[OsString]) -> Result<ExitCode, ExecError> {
     let (order, command) = parse(arguments)?;
+    let_go().map_err(|source| ExecError::Io {
+        what: "letting go of open files".into(),
+        source,
+    })?;
     match order {
         Order::Confine(confine) => match confined(&confine, command)? {},
         Order::Inside(inside) => {

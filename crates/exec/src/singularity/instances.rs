@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 use tokio::time::timeout;
 
+use super::watcher::Watcher;
 use super::{KIND, SingularityConfig, unavailable};
 use crate::sandboxes::{Inventory, Sandbox};
 use crate::supervise::{Carriers, Channel, Crew, Programs, tail};
@@ -19,6 +20,8 @@ use crate::{ExecError, Exit};
 
 /// How long the program may take for anything but building images.
 const ANSWER: Duration = Duration::from_secs(120);
+/// The folder with what is known about instances of ours.
+const RECORDS: &str = "instances";
 /// No list is longer.
 const MAX_LIST: u64 = 4 << 20;
 /// No record is longer; what is, is not ours.
@@ -48,7 +51,8 @@ pub(crate) struct Instances {
     pub(super) program: PathBuf,
     carriers: Carriers,
     programs: Programs,
-    records: PathBuf,
+    /// Where leases and records are.
+    folder: PathBuf,
 }
 
 /// What the program prints about those that run.
@@ -77,7 +81,16 @@ impl Instances {
             program: program.clone(),
             programs: Programs::new(config.carriers.clone()),
             carriers: config.carriers.clone(),
-            records: config.sandboxes.join(KIND).join("instances"),
+            folder: config.sandboxes.join(KIND),
+        })
+    }
+
+    /// Starts what stops an instance when we are killed.
+    pub(super) fn watcher(&self, name: &str) -> Result<Watcher, ExecError> {
+        let started = Watcher::start(&self.carriers, &self.program, name, &self.folder);
+        started.map_err(|source| ExecError::Io {
+            what: "starting what looks after the instance".to_owned(),
+            source,
         })
     }
 
@@ -93,8 +106,12 @@ impl Instances {
     }
 
     /// Starts an instance. It outlives us, because others may use it too: so the warden, which ends what it started,
-    /// does not start it.
-    pub(super) async fn start(&self, words: &[&str]) -> Result<(), ExecError> {
+    /// does not start it, and the watcher stops it.
+    pub(super) async fn start(
+        &self,
+        words: &[&str],
+        watcher: &mut Watcher,
+    ) -> Result<(), ExecError> {
         let what = self.words(words).join(" ");
         let failed = |source| ExecError::Io {
             what: what.clone(),
@@ -109,7 +126,8 @@ impl Instances {
         command
             .args(words)
             .env_clear()
-            .envs(environment.iter().cloned());
+            .envs(environment.iter().cloned())
+            .envs([watcher.mark()]);
         if directory.is_dir() {
             command.current_dir(directory);
         }
@@ -120,6 +138,9 @@ impl Instances {
             .kill_on_drop(true)
             .spawn()
             .map_err(failed)?;
+        if let Some(pid) = child.id() {
+            watcher.starting(pid).await;
+        }
         let errors = child.stderr.take();
         let ended = async {
             let said = match errors {
@@ -175,7 +196,7 @@ impl Instances {
     }
 
     fn file(&self, name: &str) -> PathBuf {
-        self.records.join(format!("{name}.json"))
+        record_file(&self.folder, name)
     }
 
     /// What is written down about one.
@@ -185,7 +206,9 @@ impl Instances {
 
     /// Everything that is written down.
     pub(super) fn records(&self) -> Vec<Record> {
-        let entries = std::fs::read_dir(&self.records).into_iter().flatten();
+        let entries = std::fs::read_dir(self.folder.join(RECORDS))
+            .into_iter()
+            .flatten();
         let files = entries.take(MAX_RECORDS).flatten();
         files.filter_map(|entry| read(&entry.path())).collect()
     }
@@ -193,7 +216,7 @@ impl Instances {
     pub(super) fn write(&self, record: &Record) -> Result<(), ExecError> {
         let path = self.file(&record.name);
         let draft = path.with_extension("tmp");
-        let written = std::fs::create_dir_all(&self.records)
+        let written = std::fs::create_dir_all(self.folder.join(RECORDS))
             .and_then(|()| std::fs::write(&draft, serde_json::to_vec(record)?))
             .and_then(|()| std::fs::rename(&draft, &path));
         written.map_err(|source| ExecError::Io {
@@ -213,6 +236,11 @@ impl Instances {
             Ok(()) | Err(_) => Ok(()),
         }
     }
+}
+
+/// Where what is known about an instance is written down.
+pub(super) fn record_file(folder: &Path, name: &str) -> PathBuf {
+    folder.join(RECORDS).join(format!("{name}.json"))
 }
 
 fn refused(what: &str, said: &str) -> ExecError {

@@ -1,7 +1,8 @@
 //! The descriptors a run starts with.
 
+use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -15,6 +16,20 @@ use super::wire::Stdio;
 
 /// Far from the numbers that scripts use.
 const BADGE_FD: i32 = 64;
+
+/// Lets go of all but standard input, output and error: whatever else this program was started with would lead every
+/// command past its confinement. Must come before anything is opened.
+pub(crate) fn let_go() -> io::Result<()> {
+    let open: Vec<RawFd> = fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|number| *number > io::stderr().as_raw_fd())
+        .collect();
+    for number in open {
+        // The one that was just read through is closed already.
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
+}
 
 /// An open file with the name of the innermost run, for a child to inherit: it must be gone before the next one.
 pub(super) fn badge(runs: &str) -> io::Result<OwnedFd> {

@@ -1,5 +1,6 @@
 //! Apptainer, as a script that writes down its words and runs the rest here.
 
+use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,8 +15,8 @@ use hermes_exec::{
 };
 
 use super::away::{
-    FIVE_SECONDS, a_tree_ends, bytes_go_through, is_unavailable, launch, nothing_outlives_us, run,
-    start, time_until_gone, wait_for,
+    FIVE_SECONDS, a_tree_ends, begun, bytes_go_through, is_unavailable, launch,
+    nothing_outlives_us, run, start, time_until_gone, wait_for,
 };
 use super::local::carriers;
 
@@ -52,6 +53,10 @@ esac
 /// In the place of what builds an image.
 const BUILDS_FOR_EVER: &str =
     "build*) trap '' TERM; : >\"$RECORD.building\"; while :; do sleep 0.1; done; ";
+
+/// The same in the place of what starts an instance.
+const STARTS_FOR_EVER: &str =
+    "'instance start') trap '' TERM; : >\"$RECORD.starting\"; while :; do sleep 0.1; done; ";
 
 fn config(folder: &Path, no_build: &str) -> SingularityConfig {
     let program = folder.join("apptainer");
@@ -262,21 +267,13 @@ async fn a_tree_ends_when_it_is_told_to_and_when_we_are_killed() {
     backend.close().await.unwrap();
     let program = config.programs.last().unwrap();
     let record = folder.path().join("record");
-    let arguments = [
-        "singularity".as_ref(),
-        program.as_os_str(),
-        record.as_os_str(),
-        config.scratch.as_os_str(),
-        config.sandboxes.as_os_str(),
-    ];
+    let arguments = elsewhere(program, &record, &config);
     nothing_outlives_us(&arguments, &format!("{mark}-killed")).await;
-    // The instance itself is left for whoever comes next, who clears it away.
-    let left = running(folder.path());
-    assert_eq!(left.len(), 1);
+    let watched = folder.path().to_owned();
+    wait_for("the instance's end", move || running(&watched).is_empty()).await;
     let next = super::singularity::backend(config);
     run(&next, "true").await;
-    let now = running(folder.path());
-    assert!(now.len() == 1 && now != left, "{now:?}");
+    assert_eq!(running(folder.path()).len(), 1);
     next.close().await.unwrap();
 }
 
@@ -455,13 +452,7 @@ async fn an_image_is_built_no_longer_when_we_were_killed() {
     let record = folder.path().join("record");
     let program = config.programs.last().unwrap();
     std::fs::write(program, RECORDER.replace("build*) ", BUILDS_FOR_EVER)).unwrap();
-    let arguments = [
-        "singularity".as_ref(),
-        program.as_os_str(),
-        record.as_os_str(),
-        config.scratch.as_os_str(),
-        config.sandboxes.as_os_str(),
-    ];
+    let arguments = elsewhere(program, &record, &config);
     let runner = start(&arguments, "true");
     let building = record.with_extension("building");
     wait_for("the build", move || building.exists()).await;
@@ -471,11 +462,76 @@ async fn an_image_is_built_no_longer_when_we_were_killed() {
     assert!(took < FIVE_SECONDS, "{took:?}");
 }
 
+// EX-23, EX-29
+#[tokio::test(flavor = "multi_thread")]
+async fn an_instance_is_started_no_longer_when_we_were_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path(), "");
+    let record = folder.path().join("record");
+    let program = config.programs.last().unwrap();
+    std::fs::write(
+        program,
+        RECORDER.replace("'instance start')", STARTS_FOR_EVER),
+    )
+    .unwrap();
+    let arguments = elsewhere(program, &record, &config);
+    let runner = start(&arguments, "true");
+    let starting = record.with_extension("starting");
+    wait_for("the start", move || starting.exists()).await;
+    let named = program.display().to_string();
+    assert!(running_from(&named) >= 1);
+    let took = time_until_gone(runner, move || running_from(&named) == 0).await;
+    assert!(took < FIVE_SECONDS, "{took:?}");
+}
+
+// EX-23: whoever still uses the instance keeps it.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_instance_that_somebody_else_uses_goes_on_when_we_were_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config(folder.path(), "");
+    let record = folder.path().join("record");
+    let program = config.programs.last().unwrap();
+    let runner = begun(
+        &elsewhere(program, &record, &config),
+        "echo up; exec sleep 964",
+    );
+    let (somebody, leases) = (Somebody::new(), leases(folder.path()));
+    somebody.uses(&leases, &lease(&leases));
+    let watcher = format!("\0watch\0{}\0", program.display());
+    assert_eq!(processes(|line| line.contains(&watcher)), 1);
+    time_until_gone(runner, move || {
+        processes(|line| line.contains(&watcher)) == 0
+    })
+    .await;
+    assert_eq!(running(folder.path()).len(), 1);
+}
+
+/// What makes another process use the same instances.
+fn elsewhere<'a>(
+    program: &'a Path,
+    record: &'a Path,
+    config: &'a SingularityConfig,
+) -> [&'a OsStr; 5] {
+    [
+        "singularity".as_ref(),
+        program.as_os_str(),
+        record.as_os_str(),
+        config.scratch.as_os_str(),
+        config.sandboxes.as_os_str(),
+    ]
+}
+
 /// How many processes run this script.
 fn running_from(script: &str) -> usize {
+    let begin = format!("/bin/bash\0{script}\0");
+    processes(|line| line.starts_with(&begin))
+}
+
+/// How many processes have such a command line.
+fn processes(wanted: impl Fn(&str) -> bool) -> usize {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = all.map(|entry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default());
     lines
-        .filter(|line| String::from_utf8_lossy(line).starts_with(&format!("/bin/bash\0{script}\0")))
+        .filter(|line| wanted(&String::from_utf8_lossy(line)))
         .count()
 }
