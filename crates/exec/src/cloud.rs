@@ -260,7 +260,7 @@ impl<V: Vendor> Carrier for Cloud<V> {
         match closed.code {
             Some(126 | 127) => ExecError::Unavailable {
                 backend: V::KIND,
-                cause: format!("{image} has no shell that works: {}", closed.complaint),
+                cause: format!("{image} has no shell that works: {}", closed.why()),
                 next: "Use an image with /bin/sh, env, cat, mkfifo, dd, tr, fold and base64."
                     .to_owned(),
             },

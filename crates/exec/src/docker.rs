@@ -237,7 +237,8 @@ impl Carrier for Docker {
             Some(126 | 127) => unavailable(
                 format!(
                     "{} has no shell that works: {}",
-                    self.config.image, closed.complaint
+                    self.config.image,
+                    closed.why()
                 ),
                 "Use an image with /bin/sh, env, cat and mkfifo.".to_owned(),
             ),

@@ -41,3 +41,10 @@ pub enum ExecError {
         source: std::io::Error,
     },
 }
+
+impl ExecError {
+    /// Nothing is heard any more from where the command ran.
+    pub(crate) fn broke() -> Self {
+        Self::Gone("the connection to it broke".to_owned())
+    }
+}

@@ -33,6 +33,8 @@ pub enum Ended {
     TimedOut,
     /// Somebody stopped it.
     Interrupted,
+    /// It did not, as far as we know: where it runs cannot be reached any more, or is gone.
+    Lost,
 }
 
 /// What following needs to know.
@@ -62,6 +64,8 @@ struct Course {
     /// When this phase is over by itself.
     deadline: Instant,
     exit: Option<Exit>,
+    /// Whether nobody will ever say how it ended.
+    lost: bool,
     /// Whether more output may come.
     open: bool,
 }
@@ -72,8 +76,13 @@ impl Course {
             phase: Phase::Running,
             deadline: Instant::now() + timeout,
             exit: None,
+            lost: false,
             open: true,
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.exit.is_some() || self.lost
     }
 
     fn is_stopping(&self) -> bool {
@@ -99,9 +108,16 @@ impl Course {
         Ok(())
     }
 
-    /// It has ended; what it printed last is still to be read.
-    fn exited(&mut self, exit: Exit) {
-        self.exit = Some(exit);
+    /// It has ended or was lost; what it printed last is still to be read.
+    fn ended(&mut self, how: Result<Exit, ExecError>) -> Result<(), ExecError> {
+        match how {
+            Ok(exit) => self.exit = Some(exit),
+            Err(ExecError::Gone(why)) => {
+                tracing::warn!(why, "a command was lost");
+                self.lost = true;
+            }
+            Err(other) => return Err(other),
+        }
         if !self.is_stopping() {
             let now = Instant::now();
             self.phase = Phase::Draining {
@@ -109,6 +125,7 @@ impl Course {
             };
             self.deadline = now + SILENCE;
         }
+        Ok(())
     }
 
     /// Nothing came for a while behind the end. What was there to read nevertheless counts, until the last moment.
@@ -129,18 +146,21 @@ impl Course {
 /// What came of following.
 pub(crate) struct Followed {
     pub(crate) ended: Ended,
-    /// None when it could not be killed.
+    /// None when it could not be killed or was lost.
     pub(crate) exit: Option<Exit>,
     /// Whether what it left behind did not end in time and was made to.
     pub(crate) cut_off: bool,
 }
 
 impl Followed {
-    /// It ended by itself, and whatever it left behind was read or cut off.
-    fn done(exit: Option<Exit>, cut_off: Option<oneshot::Receiver<()>>) -> Self {
+    /// It ended by itself or was lost, and whatever it left behind was read or cut off.
+    fn done(course: &Course, cut_off: Option<oneshot::Receiver<()>>) -> Self {
         Self {
-            ended: Ended::Done,
-            exit,
+            ended: match course.lost {
+                true => Ended::Lost,
+                false => Ended::Done,
+            },
+            exit: course.exit,
             cut_off: cut_off.is_some_and(|mut told| told.try_recv().is_ok()),
         }
     }
@@ -155,7 +175,7 @@ impl Followed {
     }
 }
 
-/// Follows a process to its end. With any other end than `Ended::Done` nothing of it is left.
+/// Follows a process to its end. When it was stopped nothing of it is left.
 pub(crate) async fn follow(
     process: Process,
     how: Follow<'_>,
@@ -177,14 +197,14 @@ pub(crate) async fn follow(
         match course.phase {
             Phase::Draining { .. } if !course.open => {
                 unfinished.finished();
-                return Ok(Followed::done(course.exit, cut_off));
+                return Ok(Followed::done(&course, cut_off));
             }
-            Phase::Ending(why) if course.exit.is_some() && !course.open => {
+            Phase::Ending(why) if course.is_over() && !course.open => {
                 // Whatever closed the output but goes on.
                 control.end(Ending::Kill).await?;
                 return Ok(Followed::stopped(why, course.exit));
             }
-            Phase::Killed(why) if course.exit.is_some() => {
+            Phase::Killed(why) if course.is_over() => {
                 return Ok(Followed::stopped(why, course.exit));
             }
             Phase::Running | Phase::Draining { .. } | Phase::Ending(_) | Phase::Killed(_) => {}
@@ -194,7 +214,7 @@ pub(crate) async fn follow(
             // Who stops a command means what it left behind too.
             () = how.cancel.cancelled(), if !course.is_stopping() =>
                 course.ask_to_end(&*control, Ended::Interrupted, SHORT_GRACE).await?,
-            ended = &mut over, if course.exit.is_none() => course.exited(ended?),
+            ended = &mut over, if !course.is_over() => course.ended(ended)?,
             () = sleep_until(course.deadline) => match course.phase {
                 Phase::Running => course.ask_to_end(&*control, Ended::TimedOut, GRACE).await?,
                 Phase::Draining { last } => {

@@ -39,6 +39,8 @@ const STARTUP_LIMIT: Duration = Duration::from_secs(30);
 const STARTUP_OUTPUT: usize = 4 << 10;
 const TIMED_OUT: i32 = 124;
 const INTERRUPTED: i32 = 130;
+/// Nobody knows how it ended.
+const UNKNOWN: i32 = -1;
 /// What shells add to the number of a signal.
 const BY_SIGNAL: i32 = 128;
 /// The name a password is bound to.
@@ -363,6 +365,9 @@ impl Shell {
                 input: Vec::new(),
             };
             let followed = follow(process, how, &mut |bytes| output.push(bytes)).await?;
+            if followed.ended == Ended::Lost {
+                return Err(ExecError::broke());
+            }
             if followed.exit == Some(Exit::Code(0)) {
                 saved = saves;
                 break;
@@ -471,7 +476,7 @@ fn exit_code(ended: Ended, exit: Option<Exit>) -> i32 {
         (Ended::Interrupted, _) => INTERRUPTED,
         (Ended::Done, Some(Exit::Code(code))) => code,
         (Ended::Done, Some(Exit::Signal(signal))) => BY_SIGNAL + signal,
-        (Ended::Done, None) => -1,
+        (Ended::Done, None) | (Ended::Lost, _) => UNKNOWN,
     }
 }
 

@@ -319,11 +319,11 @@ async fn ending(
         Ok(code) = &mut exit => code,
         closed = &mut closed => match last_word(exit).await {
             Some(code) => code,
-            None => closed.code.ok_or(ExecError::Gone(closed.complaint))?,
+            None => own_code(&closed).ok_or(ExecError::Gone(closed.complaint))?,
         },
         () = gone.cancelled() => match timeout(LAST_WORDS, closed).await {
-            Ok(Closed { code: Some(code), .. }) => code,
-            Ok(_) | Err(_) => return Err(ExecError::Gone("the connection to it broke".to_owned())),
+            Ok(closed) => own_code(&closed).ok_or_else(ExecError::broke)?,
+            Err(_) => return Err(ExecError::broke()),
         },
     };
     // The word travels beside the output and may be faster than its end.
@@ -332,6 +332,12 @@ async fn ending(
         () = tokio::time::sleep(SETTLE) => {}
     }
     Ok(Exit::Code(code))
+}
+
+/// How a command ended of which the guard said nothing, by the end of its channel. From 128 on that tells of what
+/// carried the command: a shell that was killed with its container, or `ssh` (255) whose connection broke.
+fn own_code(closed: &Closed) -> Option<i32> {
+    closed.code.filter(|code| (0..128).contains(code))
 }
 
 /// What the guard still says about a command whose channel has ended, if there is a guard.

@@ -212,6 +212,15 @@ impl Sshd {
             .count()
     }
 
+    /// Breaks every connection off.
+    pub fn cut(&self) -> anyhow::Result<()> {
+        let all = process::descendants(self.pid());
+        Self::send(
+            all.iter().filter(|one| one.to_string().contains("sshd: ")),
+            Signal::SIGKILL,
+        )
+    }
+
     /// Stops everything that serves connections, as a network that is gone would look from here.
     pub fn hold(&self) -> anyhow::Result<()> {
         self.signal(Signal::SIGSTOP)
@@ -223,7 +232,14 @@ impl Sshd {
     }
 
     fn signal(&self, signal: Signal) -> anyhow::Result<()> {
-        for one in process::descendants(self.pid()) {
+        Self::send(&process::descendants(self.pid()), signal)
+    }
+
+    fn send<'a>(
+        to: impl IntoIterator<Item = &'a process::Process>,
+        signal: Signal,
+    ) -> anyhow::Result<()> {
+        for one in to {
             match kill(Pid::from_raw(one.pid), signal) {
                 Ok(()) | Err(Errno::ESRCH) => {}
                 Err(error) => return Err(error.into()),

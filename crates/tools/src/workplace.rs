@@ -65,6 +65,10 @@ pub struct Workplace {
 /// What results say of something that a person let out of the sandbox.
 pub(crate) const LET_OUT: &str = "outside the sandbox, as allowed";
 
+/// What results say of something nobody saw the end of.
+pub(crate) const LOST: &str = "the connection to where this ran broke, or the place is gone: how far it came is not known. \
+                               Look at what it changed before it runs again";
+
 /// What a person is told when there is nothing to go back to.
 pub(crate) fn no_checkpoint(error: &CheckpointError) -> String {
     format!("No checkpoint was taken before this change: {error}\n")

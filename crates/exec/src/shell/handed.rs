@@ -67,6 +67,7 @@ impl Shell {
                 what: format!("writing {}", file.display()),
                 limit: PUT_LIMIT,
             }),
+            (Ended::Lost, _) => Err(ExecError::broke()),
             (Ended::Done, _) => Err(ExecError::Io {
                 what: format!("writing {}", file.display()),
                 source: std::io::Error::other(said.finish().text.trim().to_owned()),

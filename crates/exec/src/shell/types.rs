@@ -87,7 +87,7 @@ impl Command {
 pub struct Finished {
     /// What it said, standard error included.
     pub output: Captured,
-    /// 124 when its time was up, 130 when it was stopped.
+    /// 124 when its time was up, 130 when it was stopped, -1 when nobody knows.
     pub exit_code: i32,
     /// Why it ended.
     pub ended: Ended,

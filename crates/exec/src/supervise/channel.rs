@@ -59,6 +59,17 @@ pub(crate) struct Closed {
     pub(crate) complaint: String,
 }
 
+impl Closed {
+    /// Why, as far as anybody said.
+    pub(crate) fn why(&self) -> String {
+        match (self.complaint.as_str(), self.code) {
+            ("", Some(code)) => format!("it ended with code {code} and said nothing"),
+            ("", None) => "it said nothing".to_owned(),
+            (said, _) => said.to_owned(),
+        }
+    }
+}
+
 /// The line that separates noise from what our script wrote.
 pub(super) struct Marker {
     pub(super) pid: Option<u32>,

@@ -139,7 +139,7 @@ impl Guard {
         self.send(Order::Watch { run, exit, noted }).await?;
         match timeout(START, counted).await {
             Ok(Ok(())) => Ok(receiver),
-            Ok(Err(_)) => Err(broke()),
+            Ok(Err(_)) => Err(ExecError::broke()),
             Err(_) => Err(super::too_late()),
         }
     }
@@ -198,7 +198,10 @@ impl Guard {
     }
 
     async fn send(&self, order: Order) -> Result<(), ExecError> {
-        self.orders.send(order).await.map_err(|_| broke())
+        self.orders
+            .send(order)
+            .await
+            .map_err(|_| ExecError::broke())
     }
 
     /// Tells the far side to end everything, waits for that as long as `patience`, then cuts the
@@ -318,10 +321,6 @@ impl<C: Carrier> Desk<C> {
             _ => tracing::debug!("the guard said something unknown"),
         }
     }
-}
-
-fn broke() -> ExecError {
-    ExecError::Gone("the connection to it broke".to_owned())
 }
 
 /// Reads one report, in several attempts if it must be.

@@ -313,8 +313,10 @@ async fn a_cell_that_dies_under_a_command_is_replaced_for_the_next() -> Result<(
     let confined = Confined::new(landlock(None))?;
     let shell = confined.local.shell();
     // Without namespaces the warden inside is there to be killed, by whoever it started.
-    let lost = confined.run(&shell, "kill -9 $PPID; sleep 30").await;
-    assert!(matches!(lost, Err(ExecError::Gone(_))), "{lost:?}");
+    let command = "echo begun; kill -9 $PPID; sleep 30";
+    let lost = confined.run(&shell, command).await?;
+    assert_eq!((lost.ended, lost.exit_code), (Ended::Lost, -1), "{lost:?}");
+    assert_eq!(lost.output.text.trim(), "begun");
     assert_eq!(confined.output(&shell, "echo again").await?, "again");
     Ok(())
 }

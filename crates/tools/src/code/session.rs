@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::frames::{self, Frame};
 use super::runner_argv;
+use crate::workplace::LOST;
 
 /// Most bytes kept of what a script prints.
 const MOST_OUTPUT: usize = 50_000;
@@ -29,8 +30,9 @@ const MOST_WAITING: usize = 256;
 const GRACE: Duration = Duration::from_secs(5);
 /// The same when a person stopped it.
 const SHORT_GRACE: Duration = Duration::from_millis(500);
-/// How long a runner that says nothing any more may take to end, and how one ends that was not there at all.
-const LAST_WORD: Duration = Duration::from_secs(1);
+/// How long a runner that says nothing any more may take to end, or the place it is in to be given up, and how one ends
+/// that was not there at all.
+const LAST_WORD: Duration = Duration::from_secs(5);
 const NOT_FOUND: i32 = 127;
 /// How long removing what a killed script leaves may take.
 const CLEARING: Duration = Duration::from_secs(2);
@@ -160,7 +162,7 @@ async fn talk(
         tokio::select! {
             Some((number, reply)) = running.next(), if !running.is_empty() => {
                 if frames::write(input, b'r', number, reply.to_string().as_bytes()).await.is_err() {
-                    return End::Failed("the script's runner went away".to_owned());
+                    break;
                 }
             }
             (from, frame) = &mut reading, if asked.len() < MOST_WAITING => {
@@ -182,6 +184,10 @@ async fn talk(
             "there is no python3 where commands run; use an image that has it, install it there, or do this with \
              terminal"
                 .to_owned()
+        }
+        Ok(Err(ExecError::Gone(why))) => {
+            tracing::warn!(why, "a script was lost");
+            LOST.to_owned()
         }
         Ok(Err(error)) => error.to_string(),
         Ok(Ok(_)) | Err(_) => "Python did not answer where commands run".to_owned(),

@@ -13,7 +13,7 @@ use super::unsent::Unsent;
 use super::{Asked, failed, unable};
 use crate::arguments::text;
 use crate::guard::{Action, Clearance, Cleared};
-use crate::workplace::{Confined, LET_OUT, Workplace, refused_by_sandbox};
+use crate::workplace::{Confined, LET_OUT, LOST, Workplace, refused_by_sandbox};
 
 /// Rows and columns of a terminal that nobody looks at.
 const TERMINAL: (u16, u16) = (30, 120);
@@ -214,6 +214,7 @@ fn marker(ended: Ended, limit: Duration) -> Option<String> {
         Ended::Done => None,
         Ended::TimedOut => Some(format!("[timed out after {} s]", limit.as_secs())),
         Ended::Interrupted => Some("[interrupted]".to_owned()),
+        Ended::Lost => Some("[lost: its outcome is not known]".to_owned()),
     }
 }
 
@@ -221,7 +222,7 @@ fn marker(ended: Ended, limit: Duration) -> Option<String> {
 fn refused(finished: &Finished, confined: &Confined) -> Option<String> {
     match finished.ended {
         Ended::Done => refused_by_sandbox(confined, &finished.output.text, finished.exit_code),
-        Ended::TimedOut | Ended::Interrupted => None,
+        Ended::TimedOut | Ended::Interrupted | Ended::Lost => None,
     }
 }
 
@@ -250,7 +251,8 @@ fn present(
     let rejected = password.was_rejected(place, &output);
     answer.insert("output".to_owned(), output.into());
     answer.insert("exit_code".to_owned(), finished.exit_code.into());
-    answer.insert("error".to_owned(), Json::Null);
+    let lost = finished.ended == Ended::Lost;
+    answer.insert("error".to_owned(), lost.then_some(LOST).into());
     let mut add = |name: &str, value: Json| answer.insert(name.to_owned(), value);
     if let Some(note) = exit_code_note(&asked.command, finished.exit_code) {
         add("exit_code_meaning", note.into());

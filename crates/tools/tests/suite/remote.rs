@@ -296,6 +296,74 @@ impl ToolHost for Generous {
     }
 }
 
+/// Breaks the connection off as soon as something was printed or asked.
+struct Cutting(Sshd);
+
+impl ToolHost for Cutting {
+    fn show<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+        Box::pin(async { self.0.cut().unwrap() })
+    }
+
+    fn tell<'a>(&'a self, _: &'a ToolContext, _: String) -> BoxFuture<'a, ()> {
+        Box::pin(async {})
+    }
+
+    fn consult<'a>(&'a self, _: &'a ToolContext, _: Consultation) -> BoxFuture<'a, Option<String>> {
+        Box::pin(async { None })
+    }
+
+    fn offered(&self) -> Vec<String> {
+        vec!["read_file".to_owned()]
+    }
+
+    fn call<'a>(&'a self, _: &'a str, _: Json, _: &'a ToolContext) -> BoxFuture<'a, ToolOutcome> {
+        Box::pin(async {
+            self.0.cut().unwrap();
+            std::future::pending().await
+        })
+    }
+}
+
+// EX-1, EX-32: how far it came nobody knows, and that is no exit code of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_runs_when_the_connection_breaks_is_told_as_lost() {
+    let server = Sshd::start().unwrap();
+    let backend = away::ssh(&server, &server.user().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let directory = folder.path().to_str().unwrap();
+    let place = Arc::new(away::workplace(&backend, directory, folder.path()));
+    let settings = CodeSettings {
+        in_project: true,
+        timeout: Duration::from_secs(120),
+        most_calls: 5,
+        passthrough: Vec::new(),
+        time_zone: None,
+        project_environment: None,
+    };
+    let mut context = context("one", Path::new("/"));
+    context.host = Arc::new(Cutting(server));
+    let command = json!({"command": "echo begun; sleep 500"});
+    let code =
+        json!({"code": "from hermes_tools import read_file\nprint('begun')\nread_file('x')"});
+    let script = ExecuteCode::new(place.clone(), settings);
+    let terminal = Terminal::new(place);
+    let calls: [(&dyn Tool, Json); 2] = [(&terminal, command), (&script, code)];
+    for (tool, asked) in calls {
+        let result = tool.call(asked, &context).await.unwrap();
+        let lost: Json = serde_json::from_str(&result.content).unwrap();
+        assert_eq!(lost["exit_code"], -1, "{lost}");
+        assert!(
+            lost["output"].as_str().unwrap().starts_with("begun"),
+            "{lost}"
+        );
+        let error = lost["error"].as_str().unwrap();
+        assert!(error.contains("how far it came is not known"), "{lost}");
+    }
+    let again = terminal.call(json!({"command": "true"}), &context).await;
+    let again: Json = serde_json::from_str(&again.unwrap().content).unwrap();
+    assert_eq!(again["exit_code"], 0, "{again}");
+}
+
 /// `seconds` is a number that no other test sleeps: on this machine all of them can be seen.
 async fn runs_scripts(backend: &Arc<dyn Backend>, directory: &str, seconds: u32) {
     let folder = tempfile::tempdir().unwrap();
