@@ -44,6 +44,9 @@ pub enum FilesError {
     /// It cannot be replaced by a file of the same owner.
     #[error("{} belongs to somebody else, and replacing it would make it ours", .0.display())]
     ForeignOwner(PathBuf),
+    /// What should be a directory above it is a file.
+    #[error("{} cannot be made: something above it is a file and no directory", .0.display())]
+    BelowFile(PathBuf),
     /// It may not be read or changed.
     #[error("no permission for {}", .0.display())]
     Denied(PathBuf),

@@ -325,6 +325,7 @@ fn refusal(about: &[&Path], reason: &str) -> FilesError {
         "exists" => FilesError::Exists(path),
         "directory" => FilesError::Directory(path),
         "plain" => FilesError::NotPlain(path),
+        "below" => FilesError::BelowFile(path),
         "denied" => FilesError::Denied(path),
         "changed" => FilesError::Changed(path),
         "linked" => FilesError::HardLinked(path),

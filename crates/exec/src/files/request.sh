@@ -113,9 +113,19 @@ beside() {
 # make DIRECTORY: with those above it, remembering each.
 make() {
     [ ! -d "${1:-/}" ] || return 0
+    [ ! -e "$1" ] || bad below || return 1
     make "${1%/*}" || return 1
-    (umask "$mask" && mkdir -- "$1") || [ -d "$1" ] || return 1
+    (umask "$mask" && mkdir -- "$1") || [ -d "$1" ] || bad denied || return 1
     made=$1$nl$made
+}
+
+# create FILE: an empty one. Only the words of the shell tell a full disk from a directory that cannot be written.
+create() {
+    said=$(LC_ALL=C; { : >"$1"; } 2>&1) && return 0
+    case $said in
+    *'No space left on device' | *'uota exceeded') bad full ;;
+    *) bad denied ;;
+    esac
 }
 
 # same PATH DIGEST: whether it is the plain file that the writer saw.
@@ -133,20 +143,20 @@ stage() {
     model=$4
     if [ "$3" = none ]; then
         if [ -e "$2" ] || [ -L "$2" ]; then bad exists || return 1; fi
-        make "${2%/*}" || bad denied || return 1
+        make "${2%/*}" || return 1
     else
         same "$2" "$3" || return 1
         [ "$1" = put ] || return 0
         model=$2
         [ "$(word 3 "$(look "$2")")" = 1 ] || bad linked || return 1
     fi
+    create "$draft" || return 1
     if [ "$several" = 1 ]; then
         tail -c "+$((taken + 1))" <"$blob" | head -c "$5" >"$draft" || bad full || return 1
         taken=$((taken + $5))
     else
         head -c "$5" >"$draft" || bad full || return 1
     fi
-    [ -f "$draft" ] || bad denied || return 1
     [ "$(digest "$draft")" = "$6" ] || bad short || return 1
     mode=$new_mode
     if [ -n "$model" ]; then

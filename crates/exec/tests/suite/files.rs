@@ -118,6 +118,9 @@ impl Case {
         assert_eq!(found.real, self.there.join("real/file"));
         assert_eq!(found.hops.len(), 2, "{:?}", found.hops);
         assert_eq!(found.hops[1], self.there.join("folder/file"));
+        // Whether something can be there is asked by whoever wants to write it.
+        let below = self.files.locate(&self.there, "folder/file/x").await;
+        assert_eq!(below.unwrap().real, self.there.join("real/file/x"));
         assert_eq!(found.stat.unwrap().stamp.size, 5);
         let new = self.files.locate(&self.there, "folder//a b/c");
         let new = new.await.unwrap();
@@ -252,10 +255,7 @@ impl Case {
         assert!(matches!(over, Err(FilesError::Exists(_))), "{over:?}");
         let below = self.create("new/deep/file/x/y", b"x", None);
         let below = self.files.apply(vec![below]).await;
-        assert!(
-            matches!(below, Err(FilesError::BelowFile(_))),
-            "{below:?}"
-        );
+        assert!(matches!(below, Err(FilesError::BelowFile(_))), "{below:?}");
         // Nobody makes a file there, not even root.
         let unwritable = self.create("/sys/hermes-test", b"x", None);
         let unwritable = self.files.apply(vec![unwritable]).await;

@@ -128,7 +128,7 @@ impl<'t> Batch<'t> {
     fn write(&mut self, path: &Path, bytes: &[u8], target: Target<'_>) -> Result<(), FilesError> {
         let (folder, before, model) = match target {
             Target::New { like } => {
-                let folder = self.make_directory(parent(path))?;
+                let folder = self.make_directory(path)?;
                 if folder.has(path) {
                     return Err(FilesError::Exists(path.to_owned()));
                 }
@@ -274,12 +274,15 @@ impl<'t> Batch<'t> {
     }
 
     /// A directory, made with those above it where there is none.
-    fn make_directory(&mut self, path: &Path) -> Result<Folder, FilesError> {
+    fn make_directory(&mut self, file: &Path) -> Result<Folder, FilesError> {
         let mut missing = Vec::new();
-        let mut at = path;
+        let mut at = parent(file);
         while let (false, Some(above)) = (at.exists(), at.parent()) {
             missing.push(at);
             at = above;
+        }
+        if at.exists() && !at.is_dir() {
+            return Err(FilesError::BelowFile(file.to_owned()));
         }
         let mut folder = self.folder(at)?;
         for directory in missing.into_iter().rev() {

@@ -57,7 +57,9 @@ fn existing(path: &Path) -> Result<PathBuf, FilesError> {
                 let rest = rest.iter().rev();
                 return Ok(rest.fold(found, |whole, part| whole.join(part)));
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
                 let (Some(name), Some(parent)) = (at.file_name(), at.parent()) else {
                     return Err(FilesError::Missing(path.to_owned()));
                 };
