@@ -12,7 +12,7 @@ const MOST_OF_REASON: usize = 400;
 
 /// Why what a call did failed, when its result says that it did: the call itself, a program's exit code, an error in the
 /// answer, or nothing but that. A code with which a command only answers, as `grep` does that found nothing, is no
-/// failure. Notes may stand behind it.
+/// failure, nor is that of a process the call only looked at. Notes may stand behind it.
 pub fn why_failed(content: &str) -> Option<String> {
     if let Some(reason) = content.strip_prefix(ERROR) {
         return Some(first_line(reason));
@@ -28,6 +28,9 @@ pub fn why_failed(content: &str) -> Option<String> {
     let text = |name: &str| answer.get(name)?.as_str().filter(|text| !text.is_empty());
     if let Some(error) = text("error") {
         return Some(first_line(error));
+    }
+    if text("completion_reason").is_some() {
+        return None;
     }
     let code = answer
         .get("exit_code")?
@@ -69,6 +72,7 @@ mod tests {
         for content in [
             r#"{"output":"exit 3","exit_code":0,"error":null}"#,
             r#"{"output":"","exit_code":1,"error":null,"exit_code_meaning":"nothing matched; this is not an error"}"#,
+            r#"{"status":"exited","exit_code":3,"completion_reason":"exited","output":""}"#,
             r#"{"error":""}"#,
             "Errors are listed here",
             "text",
