@@ -15,17 +15,28 @@ pub(super) fn apply(arguments: &[String], body: &mut ContainerCreateBody) -> Res
             Some((name, value)) if name.starts_with("--") => (name, Some(value.to_owned())),
             Some(_) | None => (word.as_str(), None),
         };
-        if name == "--privileged" {
-            body.host_config.get_or_insert_default().privileged =
-                Some(value.as_deref() != Some("false"));
+        if let Some(switch) = switch(name, body.host_config.get_or_insert_default()) {
+            *switch = Some(value.as_deref() != Some("false"));
             continue;
         }
-        let value = value
-            .or_else(|| words.next().cloned())
-            .ok_or_else(|| wrong(name, "needs a value"))?;
+        let Some(value) = value.or_else(|| words.next().cloned()) else {
+            // That it is not known says more than that a value is missing.
+            one(name, String::new(), &mut ContainerCreateBody::default())?;
+            return Err(wrong(name, "needs a value"));
+        };
         one(name, value, body)?;
     }
     Ok(())
+}
+
+/// What an argument without a value switches on.
+fn switch<'a>(name: &str, host: &'a mut HostConfig) -> Option<&'a mut Option<bool>> {
+    match name {
+        "--privileged" => Some(&mut host.privileged),
+        "--read-only" => Some(&mut host.readonly_rootfs),
+        "--init" => Some(&mut host.init),
+        _ => None,
+    }
 }
 
 /// Whether the arguments leave a container as far away from this machine as it was. What is not known to
@@ -47,12 +58,16 @@ pub(crate) fn keep_away(arguments: &[String]) -> bool {
         "-l",
         "--label",
     ];
+    const WITHOUT_A_VALUE: [&str; 2] = ["--read-only", "--init"];
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
         let (name, joined) = match word.split_once('=') {
             Some((name, _)) if name.starts_with("--") => (name, true),
             Some(_) | None => (word.as_str(), false),
         };
+        if WITHOUT_A_VALUE.contains(&name) {
+            continue;
+        }
         if !HARMLESS.contains(&name) {
             return false;
         }
@@ -180,7 +195,7 @@ fn bytes(value: &str) -> Option<i64> {
 fn wrong(name: &str, what: &str) -> ExecError {
     unavailable(
         format!("the argument {name} {what}"),
-        "Change terminal.docker_extra_args.".to_owned(),
+        "Change terminal.docker_extra_args; docs/backends.md lists what it takes.".to_owned(),
     )
 }
 
@@ -197,6 +212,7 @@ mod tests {
             "--volume=/run/docker.sock:/run/docker.sock",
             "--privileged",
             "--dns 1.1.1.1 --pid=host",
+            "--read-only -v /:/host",
             "--pid host",
             "--cap-add SYS_ADMIN",
             "--device /dev/sda",
@@ -211,7 +227,7 @@ mod tests {
         assert!(keep_away(&[]));
         // A value is no argument.
         assert!(keep_away(&words(
-            "--shm-size=2g -e --privileged --dns 1.1.1.1 -p 80:80"
+            "--shm-size=2g --init --read-only -e --privileged --dns 1.1.1.1 -p 80:80"
         )));
     }
 
@@ -219,11 +235,12 @@ mod tests {
     fn known_arguments_are_understood_in_both_spellings_and_others_refused() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mut body = ContainerCreateBody::default();
-        let text = "--shm-size=2g --ulimit nofile=10:20 -e A=b=c -p 127.0.0.1:80:8080 --gpus all --device /dev/a:/dev/b";
+        let text = "--read-only --shm-size=2g --init=false --ulimit nofile=10:20 -e A=b=c -p 127.0.0.1:80:8080 --gpus all --device /dev/a:/dev/b";
         apply(&words(text), &mut body).unwrap();
         assert_eq!(body.env, Some(vec!["A=b=c".to_owned()]));
         let host = body.host_config.clone().unwrap();
         assert_eq!(host.shm_size, Some(2 << 30));
+        assert_eq!((host.readonly_rootfs, host.init), (Some(true), Some(false)));
         assert_eq!(host.ulimits.unwrap()[0].hard, Some(20));
         let ports = host.port_bindings.unwrap();
         let binding = &ports["8080/tcp"].as_ref().unwrap()[0];
@@ -236,6 +253,10 @@ mod tests {
         for text in ["--rm=x", "--shm-size", "--ulimit nofile", "--shm-size 3q"] {
             let error = apply(&words(text), &mut body).unwrap_err().to_string();
             assert!(error.contains("docker_extra_args"), "{error}");
+        }
+        for text in ["--rm", "--rm --init", "--rm=x"] {
+            let error = apply(&words(text), &mut body).unwrap_err().to_string();
+            assert!(error.contains("--rm is not supported"), "{error}");
         }
     }
 }
