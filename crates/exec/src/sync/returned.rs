@@ -34,7 +34,7 @@ pub struct Returned {
 }
 
 /// What is written down about what came back.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// The place it came from.
     pub from: String,
@@ -94,15 +94,18 @@ pub(super) fn place(work: &Path, number: u64) -> PathBuf {
     work.join(format!("{PREFIX}{number:016x}"))
 }
 
-/// Writes the note for what is in a place, and lets go of the oldest others.
+/// Writes the note for what is in a place, and lets go of the oldest others. What waits already is not kept again: it
+/// stays over there, and comes back every time.
 pub(super) fn write_down(place: &Path, note: &Note) -> io::Result<()> {
-    if note.changes.is_empty() {
-        return Ok(());
-    }
-    std::fs::write(place.with_extension("json"), serde_json::to_vec(note)?)?;
-    let Some(work) = place.parent() else {
+    let Some(work) = place.parent().filter(|_| !note.changes.is_empty()) else {
         return Ok(());
     };
+    for before in returned(work)? {
+        if before.note == *note && holds_the_same(&before.folder, place, note)? {
+            return absent_is_fine(std::fs::remove_dir_all(place));
+        }
+    }
+    std::fs::write(place.with_extension("json"), serde_json::to_vec(note)?)?;
     let others = returned(work)?
         .into_iter()
         .filter(|one| one.folder != place);
@@ -110,6 +113,22 @@ pub(super) fn write_down(place: &Path, note: &Note) -> io::Result<()> {
         old.remove()?;
     }
     Ok(())
+}
+
+/// Whether what is different lies in both folders with the same content.
+fn holds_the_same(one: &Path, other: &Path, note: &Note) -> io::Result<bool> {
+    for name in note.changes.keys() {
+        let content = |folder: &Path| match std::fs::read(folder.join(name)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            // It was removed over there.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        if content(one)? != content(other)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn read(path: &Path) -> Option<Note> {
@@ -154,9 +173,15 @@ mod tests {
         for number in 0..(MOST as u64 + 5) {
             let place = place(work, number);
             std::fs::create_dir(&place).unwrap();
-            std::fs::write(place.join("file"), "x").unwrap();
+            std::fs::create_dir(place.join("skills")).unwrap();
+            std::fs::write(place.join("skills/new"), number.to_string()).unwrap();
             write_down(&place, &note).unwrap();
         }
+        let again = place(work, 98);
+        std::fs::create_dir_all(again.join("skills")).unwrap();
+        std::fs::write(again.join("skills/new"), (MOST + 4).to_string()).unwrap();
+        write_down(&again, &note).unwrap();
+        assert!(!again.exists());
         write_down(&place(work, 99), &Note::default()).unwrap();
         std::fs::write(work.join("0.tar"), "under way").unwrap();
         let all = returned(work).unwrap();
