@@ -94,6 +94,29 @@ fn what_was_lost_with_a_killed_program_is_told_to_who_comes_back_without_being_a
     assert_eq!(screen.wait_exit(LIMIT).unwrap().code, 0);
 }
 
+// EX-18
+#[test]
+fn what_was_lost_with_a_killed_program_is_told_to_a_single_question_as_well() {
+    let scenario = Scenario::new()
+        .reply(tool_call(
+            "terminal",
+            json!({"command": "sleep 61236", "background": true, "notify_on_complete": true}),
+        ))
+        .reply(text("It runs."))
+        .reply(Step::new(text("Lost, I see.")).when_body("nobody saw how it ended"))
+        .reply(Step::new(text("A title")).when_no_tools());
+    let server = ModelServer::start(scenario.lenient()).unwrap();
+    let program = program(&server, "");
+    let screen = Terminal::spawn(&program.command(&["chat", "--plain"]), 120, 60).unwrap();
+    screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+    screen.send("build\r").unwrap();
+    screen.wait_for_text("It runs.", LIMIT).unwrap();
+    kill(Pid::from_raw(screen.pid()), Signal::SIGKILL).unwrap();
+    screen.wait_exit(LIMIT).unwrap();
+    let again = program.command(&["-c", "-z", "look"]).timeout(LIMIT);
+    assert_eq!(again.run().unwrap().ok().stdout, "Lost, I see.\n");
+}
+
 // EX-14
 #[test]
 fn stop_ends_what_runs_in_the_background_and_yolo_switches_asking() {
