@@ -318,7 +318,8 @@ fn the_model_is_told_what_kind_of_trouble_a_server_has_and_nothing_the_server_sa
     let (_, status) = lab.mcp(&["status", "--json"]);
     let error = status[0]["servers"][0]["error"].as_str().unwrap();
     assert!(
-        error.starts_with("Unusable: \"") && error.contains("text/html"),
+        error.starts_with("it cannot be used as it is configured: \"")
+            && error.contains("text/html"),
         "{error}"
     );
 }

@@ -145,6 +145,8 @@ fn the_page_of_servers_names_variables_in_the_place_of_their_values() {
     .unwrap();
     let shown = screen.screen().text();
     assert!(!shown.contains("canary-4711"), "{shown}");
+    // What is wrong is said in words.
+    assert!(shown.contains("it could not be connected: \""), "{shown}");
     screen.send("/exit\r").unwrap();
     screen.wait_exit(LONG).unwrap();
 }

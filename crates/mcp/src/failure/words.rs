@@ -33,14 +33,11 @@ pub(super) fn far(said: Option<&str>) -> String {
 }
 
 impl Failure {
-    /// For people: the kind and what was seen, quoted, without secrets, on one line.
+    /// For people: in our own words, with what was seen, quoted, without secrets, on one line.
     pub(crate) fn told(&self, redactor: &Redactor) -> String {
-        let kind = self.kind();
+        let ours = self.in_our_words();
         match self {
-            Self::Timeout { after, .. } => format!("{kind}: {}", Self::timeout(*after)),
-            Self::SessionExpired | Self::Cancelled => {
-                format!("{kind}: {self}")
-            }
+            Self::Timeout { .. } | Self::SessionExpired | Self::Cancelled => ours,
             Self::RejectedBeforeExecution { .. }
             | Self::SessionLost { .. }
             | Self::TransportDied { .. }
@@ -50,7 +47,7 @@ impl Failure {
             | Self::NeedsVisit { .. }
             | Self::Status { .. }
             | Self::Unusable { .. }
-            | Self::Protocol { .. } => format!("{kind}: {}", quoted(redactor, &self.to_string())),
+            | Self::Protocol { .. } => format!("{ours}: {}", quoted(redactor, &self.to_string())),
         }
     }
 
@@ -117,9 +114,12 @@ mod tests {
             ),
         };
         let told = failure.told(&Redactor::default());
-        assert!(told.starts_with("McpError: \"no' [About"), "{told}");
+        assert!(
+            told.starts_with("it answered with error -32603: \"no' [About"),
+            "{told}"
+        );
         assert!(told.ends_with("the reason (code -32603)\""), "{told}");
-        assert!(told.chars().count() < 230, "{told}");
+        assert!(told.chars().count() < 250, "{told}");
         assert_eq!(told.matches('"').count(), 2);
         assert!(!told.contains("sk-proj-abc") && !told.contains(char::is_control));
         assert_eq!(failure.in_our_words(), "it answered with error -32603");

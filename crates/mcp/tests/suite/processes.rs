@@ -53,7 +53,8 @@ async fn a_handshake_that_hangs_ends_in_time_with_its_program() {
         .wait_for(PATIENCE * 4, |view| view.state == State::Parked)
         .await;
     assert_eq!(view.failed_attempts, 50, "{view:?}");
-    assert!(view.last_error.unwrap().contains("Timeout"));
+    let error = view.last_error.unwrap();
+    assert!(error.starts_with("no answer within"), "{error}");
     let starts = bench.lines("one", "starts");
     // On a busy machine a program may be ended before it has noted its start.
     assert!(starts.len() <= 50);
@@ -77,6 +78,8 @@ async fn a_shutdown_leaves_no_process_behind() {
 
 /// What the end of an agent may take, however it came.
 const FIVE_SECONDS: Duration = Duration::from_secs(5);
+/// What the end of an agent may take when its server does not go.
+const AT_ONCE: Duration = Duration::from_secs(1);
 /// On a machine that is busy with something else only the quickest round says anything.
 const ROUNDS: usize = 3;
 
@@ -88,12 +91,14 @@ struct Agent {
 }
 
 impl Agent {
-    fn start() -> Self {
+    fn start(faults: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut agent = Command::new(env!("CARGO_BIN_EXE_mcp-agent"))
             .arg("agent")
             .arg(folder.path())
             .arg(env!("CARGO_BIN_EXE_mcp-stdio"))
+            .arg(faults)
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -124,11 +129,25 @@ impl Agent {
         self.agent.kill().unwrap();
         let killed = Instant::now();
         self.agent.wait().unwrap();
+        self.gone();
+        killed.elapsed()
+    }
+
+    /// Ends the agent, and answers how long it took to end and how long its server was there after that.
+    fn leave(mut self) -> (Duration, Duration) {
+        let begun = Instant::now();
+        drop(self.agent.stdin.take());
+        assert!(self.agent.wait().unwrap().success());
+        let left = begun.elapsed();
+        self.gone();
+        (left, begun.elapsed() - left)
+    }
+
+    fn gone(&self) {
         hermes_testkit::eventually(PATIENCE, "everything has ended", || {
             alive(&self.pids).is_empty().then_some(())
         })
         .unwrap();
-        killed.elapsed()
     }
 }
 
@@ -143,17 +162,31 @@ fn within_five_seconds(round: impl Fn() -> Duration) {
     panic!("{took:?}");
 }
 
+// MCP-91
+#[test]
+fn a_program_that_ignores_being_asked_holds_nothing_up_and_is_ended_behind_it() {
+    let mut took = Vec::new();
+    for _ in 0..ROUNDS {
+        let (left, gone) = Agent::start("stubborn grandchild").leave();
+        took.push((left, gone));
+        if left < AT_ONCE && gone < FIVE_SECONDS {
+            return;
+        }
+    }
+    panic!("{took:?}");
+}
+
 // MCP-48
 #[test]
 fn a_killed_agent_leaves_no_server_behind() {
-    within_five_seconds(|| Agent::start().kill());
+    within_five_seconds(|| Agent::start("grandchild").kill());
 }
 
 // MCP-48
 #[test]
 fn an_agent_killed_together_with_what_starts_its_servers_leaves_none_either() {
     within_five_seconds(|| {
-        let agent = Agent::start();
+        let agent = Agent::start("grandchild");
         let mut wardens: Vec<Process> = descendants(agent.pid())
             .into_iter()
             .filter(|process| {
@@ -302,7 +335,8 @@ async fn a_missing_program_is_named() {
         .await;
     let error = view.last_error.unwrap();
     assert!(
-        error.contains("no-such-program-anywhere was not found"),
+        error.starts_with("it could not be connected: \"")
+            && error.contains("no-such-program-anywhere was not found"),
         "{error}"
     );
 }
