@@ -127,12 +127,12 @@ impl SessionAsker {
 impl Asker for SessionAsker {
     fn ask(&self, mut question: Question, cancel: CancellationToken) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
-            let nobody = Reply {
+            let nobody = |by| Reply {
                 answer: Answer::no(),
-                by: AnsweredBy::Runtime,
+                by,
             };
             let Some(board) = &self.board else {
-                return nobody;
+                return nobody(AnsweredBy::Runtime);
             };
             let id = QuestionId(self.next.fetch_add(1, Ordering::Relaxed));
             question.id = id;
@@ -140,14 +140,14 @@ impl Asker for SessionAsker {
             let mut posted = Posted::default();
             let reply = tokio::select! {
                 biased;
-                () = cancel.cancelled() => None,
+                () = cancel.cancelled() => Err(AnsweredBy::Stopped),
                 reply = tokio::time::timeout(deadline, self.put(question, board, &mut posted)) => {
-                    reply.ok().flatten()
+                    reply.ok().flatten().ok_or(AnsweredBy::Runtime)
                 }
             };
             self.waiting().remove(&id);
-            posted.outcome = reply.as_ref().map(|reply| outcome(&reply.answer));
-            reply.unwrap_or(nobody)
+            posted.outcome = reply.as_ref().ok().map(|reply| outcome(&reply.answer));
+            reply.unwrap_or_else(nobody)
         })
     }
 }

@@ -117,6 +117,8 @@ pub enum AnsweredBy {
     Rule(String),
     /// Nobody could be asked, or nobody answered in time.
     Runtime,
+    /// Nobody: what wanted to know was stopped before an answer came.
+    Stopped,
 }
 
 impl Answer {

@@ -126,6 +126,7 @@ fn refusal(server: &str, reply: &Reply) -> String {
         AnsweredBy::Rule(_) | AnsweredBy::Runtime => {
             format!("calls of MCP server {server} need a yes, and nobody gave one")
         }
+        AnsweredBy::Stopped => "this call was stopped before anybody answered".to_owned(),
     }
 }
 
@@ -134,6 +135,7 @@ fn name(by: &AnsweredBy) -> String {
         AnsweredBy::Person(name) | AnsweredBy::Program(name) => name.clone(),
         AnsweredBy::Rule(rule) => format!("rule: {rule}"),
         AnsweredBy::Runtime => "runtime".to_owned(),
+        AnsweredBy::Stopped => "stopped".to_owned(),
     }
 }
 

@@ -362,6 +362,9 @@ pub fn denial(by: &AnsweredBy, reason: Option<&str>) -> String {
         }
         AnsweredBy::Rule(rule) => format!("The rule `{rule}` refused the command"),
         AnsweredBy::Runtime => "Nobody answered in time, so the command was not run".to_owned(),
+        AnsweredBy::Stopped => {
+            "The call was stopped before anybody answered, so the command was not run".to_owned()
+        }
     };
     let why = reason
         .map(str::trim)

@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_core::future::BoxFuture;
 use hermes_core::{
     Answer, AnsweredBy, Effect, Handling, Question, QuestionId, QuestionKind, Tool, ToolContext,
-    ToolOutcome, ToolSpec,
+    ToolError, ToolOutcome, ToolSpec,
 };
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
@@ -139,6 +139,7 @@ impl Tool for Clarify {
             };
             let reply = context.asker.ask(question, context.cancel.clone()).await;
             let response = match (reply.answer, reply.by) {
+                (_, AnsweredBy::Stopped) => return Err(ToolError::Cancelled),
                 (Answer::Text(answer), _) => meant(&answer, &choices),
                 (_, AnsweredBy::Runtime) => {
                     return Err(refuse(

@@ -445,5 +445,6 @@ fn name(by: &AnsweredBy) -> String {
         AnsweredBy::Person(name) | AnsweredBy::Program(name) => name.clone(),
         AnsweredBy::Rule(rule) => format!("rule: {rule}"),
         AnsweredBy::Runtime => "runtime".to_owned(),
+        AnsweredBy::Stopped => "stopped".to_owned(),
     }
 }

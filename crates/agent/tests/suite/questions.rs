@@ -66,6 +66,7 @@ impl Tool for Asking {
             let reply = context.asker.ask(question, context.cancel.clone()).await;
             let by = match reply.by {
                 AnsweredBy::Runtime => "nobody",
+                AnsweredBy::Stopped => "nobody any more",
                 AnsweredBy::Program(_) => "a program",
                 AnsweredBy::Person(_) | AnsweredBy::Rule(_) => "a person",
             };
@@ -198,6 +199,9 @@ async fn a_stop_closes_the_question_and_a_late_answer_does_nothing() {
     session.send(Op::Interrupt);
     assert_eq!(finish(&session).await.why, TurnEnd::Interrupted);
     assert!(started.elapsed() < Duration::from_secs(2));
+    // Stopping is not letting the time pass.
+    let results = results(&fixture);
+    assert!(results[0].ends_with("by nobody any more"), "{results:?}");
     let answer = Answer::AllowOnce;
     session.send(Op::Answer { question, answer });
     assert_eq!(say(&session, "and now?").await.text, "next");

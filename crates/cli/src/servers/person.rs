@@ -64,10 +64,6 @@ impl AtTerminal {
 impl Asker for AtTerminal {
     fn ask(&self, question: Question, cancel: CancellationToken) -> BoxFuture<'_, Reply> {
         Box::pin(async move {
-            let nobody = Reply {
-                answer: Answer::no(),
-                by: AnsweredBy::Runtime,
-            };
             let typed = async {
                 let mut lines = self.lines().lock().await;
                 // Standard output is for answers.
@@ -76,15 +72,20 @@ impl Asker for AtTerminal {
             };
             let said = tokio::select! {
                 biased;
-                () = cancel.cancelled() => None,
-                said = tokio::time::timeout(question.deadline, typed) => said.ok().flatten(),
+                () = cancel.cancelled() => Err(AnsweredBy::Stopped),
+                said = tokio::time::timeout(question.deadline, typed) => {
+                    said.ok().flatten().ok_or(AnsweredBy::Runtime)
+                }
             };
             match said {
-                Some(answer) => Reply {
+                Ok(answer) => Reply {
                     answer,
                     by: AnsweredBy::Person("terminal".to_owned()),
                 },
-                None => nobody,
+                Err(by) => Reply {
+                    answer: Answer::no(),
+                    by,
+                },
             }
         })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hermes_testkit::eventually;
 use hermes_testkit::model_server::{ModelServer, Scenario, Step, text, tool_call};
 use hermes_testkit::pty::Terminal;
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::chat::with_model;
 use super::program::Program;
@@ -59,15 +59,23 @@ fn what_was_typed_before_a_question_is_no_answer_to_it() {
     assert!(asked.iter().any(|messages| is_y(&messages)), "{asked:?}");
 }
 
-// AG-8
+// AG-8, EX-56
 #[test]
 fn a_question_can_be_stopped() {
-    let (_server, _program, screen) = set_up();
+    let (_server, program, screen) = set_up();
     screen.send("go\r").unwrap();
     screen.wait_for_text("May I do this?", LIMIT).unwrap();
     screen.send("\u{3}").unwrap();
-    screen.wait_for_text("[stopped]", LIMIT).unwrap();
+    let seen = screen.wait_for_text("[stopped]", LIMIT).unwrap();
+    // Nobody let the time pass.
+    assert!(!seen.contains("in time"), "{seen}");
     leave(&screen);
+    let log = program.run(&["policy", "log", "--json"]).ok();
+    let log: Json = serde_json::from_str(&log.stdout).unwrap();
+    let last = &log["decisions"][0];
+    assert_eq!(last["decided_by"], "stopped", "{log}");
+    let reason = last["reason"].as_str().unwrap();
+    assert!(reason.starts_with("The call was stopped"), "{reason}");
 }
 
 // AG-7, EX-32: what a script may take is counted without the time in which a person is asked for it.

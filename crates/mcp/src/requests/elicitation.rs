@@ -222,6 +222,7 @@ fn refusal(reply: &Reply) -> ElicitResult {
         AnsweredBy::Person(_)
         | AnsweredBy::Rule(_)
         | AnsweredBy::Program(_)
-        | AnsweredBy::Runtime => ElicitationAction::Cancel,
+        | AnsweredBy::Runtime
+        | AnsweredBy::Stopped => ElicitationAction::Cancel,
     })
 }

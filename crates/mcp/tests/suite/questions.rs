@@ -260,6 +260,7 @@ async fn a_yes_for_an_untrusted_server_is_waited_for_as_the_settings_say() {
         (AnsweredBy::Person("me".to_owned()), "the user refused"),
         (AnsweredBy::Program("robot".to_owned()), program),
         (AnsweredBy::Runtime, "nobody gave one"),
+        (AnsweredBy::Stopped, "stopped before anybody answered"),
     ] {
         let answer = Answer::no();
         let says = Reply { answer, by };

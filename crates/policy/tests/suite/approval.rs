@@ -57,6 +57,7 @@ fn word(step: &Step) -> &'static str {
         Step::Refuse { by, .. } => match by {
             AnsweredBy::Rule(_) => "rule",
             AnsweredBy::Runtime => "runtime",
+            AnsweredBy::Stopped => "stopped",
             AnsweredBy::Person(_) => "person",
             AnsweredBy::Program(_) => "program",
         },
@@ -358,6 +359,7 @@ fn the_model_is_told_who_refused() {
     assert!(by_program.starts_with("A program"), "{by_program}");
     assert!(by_program.contains("(robot)"), "{by_program}");
     assert!(denial(&AnsweredBy::Runtime, None).starts_with("Nobody answered in time"));
+    assert!(denial(&AnsweredBy::Stopped, None).starts_with("The call was stopped before"));
     assert_eq!(Approvals::named("nonsense"), Approvals::Manual);
     assert_eq!(Approvals::named("false"), Approvals::Off);
 }
