@@ -13,6 +13,7 @@ use hermes_policy::FileRules;
 use hermes_secrets::RedactorHandle;
 use hermes_skills::Library;
 use hermes_store::Store;
+use hermes_tools::Person;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -86,6 +87,25 @@ pub trait ToolSource: Send + Sync {
     fn remarks(&self, facts: &SessionFacts<'_>) -> Vec<String> {
         let _ = facts;
         Vec::new()
+    }
+
+    /// Why a tool that is called by this name is not there, when it is one of those that come and go. Called for each
+    /// call that no tool answers. Must not block.
+    fn absent(&self, name: &str, audience: Audience<'_>) -> Option<String> {
+        let _ = (name, audience);
+        None
+    }
+
+    /// Asks the person behind a session for the keys that skills lack which were called for by name, where that may be
+    /// asked there. Called in a turn before they are read. Answers with what could not be kept, in words.
+    fn equip<'a>(
+        &'a self,
+        skills: &'a [String],
+        audience: Audience<'a>,
+        person: Person<'a>,
+    ) -> BoxFuture<'a, Vec<String>> {
+        let _ = (skills, audience, person);
+        Box::pin(async { Vec::new() })
     }
 }
 
@@ -209,6 +229,15 @@ impl SessionSpec {
     /// How much the model that answers now is given.
     pub(crate) fn extent(&self) -> Extent {
         Extent::of(self.course.route().is_embedded(), self.course.window())
+    }
+
+    /// Whom its tools are for.
+    pub(crate) fn audience(&self) -> Audience<'_> {
+        Audience {
+            surface: &self.surface,
+            toolsets: self.toolsets.as_deref(),
+            lasting: self.lasting,
+        }
     }
 
     /// Whether the model that answers now is given tools.

@@ -4,6 +4,7 @@
 mod coerce;
 mod json;
 
+use hermes_core::without_halves;
 use serde_json::Value as Json;
 
 /// How alike two names must be to be taken for the same.
@@ -20,17 +21,15 @@ pub(crate) enum Arguments {
     Broken,
 }
 
-/// The tool that is meant; `None` when no name comes near.
+/// How the names of tools of MCP servers begin.
+const OF_SERVERS: &str = "mcp__";
+
+/// The tool that is meant; `None` when no name comes near. What another server calls nearly the same is another
+/// thing, so the name of a server's tool may be spelled differently and nothing more.
 pub(crate) fn tool_name<'n>(asked: &str, names: impl Iterator<Item = &'n str>) -> Option<String> {
     let names: Vec<&str> = names.collect();
-    let known = |name: &str| {
-        names
-            .iter()
-            .find(|known| **known == name)
-            .map(|name| (*name).to_owned())
-    };
-    if let Some(exact) = known(asked) {
-        return Some(exact);
+    if names.contains(&asked) {
+        return Some(asked.to_owned());
     }
     let cut = asked
         .split(['"', '\'', '<', '>'])
@@ -38,27 +37,38 @@ pub(crate) fn tool_name<'n>(asked: &str, names: impl Iterator<Item = &'n str>) -
         .unwrap_or_default()
         .trim();
     let mut plain = snake(cut);
+    if let Some(found) = spelled(&plain, &names) {
+        return Some(found.to_owned());
+    }
+    if plain.starts_with(OF_SERVERS) {
+        return None;
+    }
+    let ours = names.iter().filter(|name| !name.starts_with(OF_SERVERS));
+    let ours: Vec<&str> = ours.copied().collect();
     for _ in 0..2 {
-        if let Some(found) = known(&plain) {
-            return Some(found);
-        }
-        let shorter = plain
+        let Some(shorter) = plain
             .strip_suffix("_tool")
             .or_else(|| plain.strip_suffix("tool"))
-            .map(|rest| rest.trim_end_matches('_').to_owned());
-        match shorter {
-            Some(shorter) => plain = shorter,
-            None => break,
+        else {
+            break;
+        };
+        plain = shorter.trim_end_matches('_').to_owned();
+        if let Some(found) = spelled(&plain, &ours) {
+            return Some(found.to_owned());
         }
     }
-    known(&plain).or_else(|| {
-        names
-            .iter()
-            .map(|name| (strsim::normalized_levenshtein(&plain, name), *name))
-            .filter(|(alike, _)| *alike >= ALIKE)
-            .max_by(|a, b| a.0.total_cmp(&b.0))
-            .map(|(_, name)| name.to_owned())
-    })
+    ours.iter()
+        .map(|name| (strsim::normalized_levenshtein(&plain, name), *name))
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, name)| name.to_owned())
+}
+
+/// The only one of these names that is spelled like this.
+fn spelled<'n>(plain: &str, names: &[&'n str]) -> Option<&'n str> {
+    let mut alike = names.iter().filter(|name| snake(name) == plain);
+    let found = alike.next()?;
+    alike.next().is_none().then_some(*found)
 }
 
 /// `ReadFile`, `read-file` and `read file` as `read_file`.
@@ -87,13 +97,9 @@ pub(crate) fn arguments(text: &str, schema: Option<&Json>) -> Arguments {
     if trimmed.is_empty() || trimmed == "null" {
         return Arguments::Good(Json::Object(serde_json::Map::new()));
     }
-    let value = match serde_json::from_str::<Json>(trimmed) {
-        Ok(value) => Some(value),
-        Err(_) => json::mend(trimmed),
-    };
-    match value {
-        Some(Json::String(inner)) => match serde_json::from_str::<Json>(&inner) {
-            Ok(object @ Json::Object(_)) => Arguments::Good(coerce::coerce(object, schema)),
+    match read(trimmed).or_else(|| json::mend(trimmed)) {
+        Some(Json::String(inner)) => match read(&inner) {
+            Some(object @ Json::Object(_)) => Arguments::Good(coerce::coerce(object, schema)),
             _ => Arguments::Broken,
         },
         Some(object @ Json::Object(_)) => Arguments::Good(coerce::coerce(object, schema)),
@@ -101,6 +107,11 @@ pub(crate) fn arguments(text: &str, schema: Option<&Json>) -> Arguments {
         None if trimmed.ends_with(['}', ']']) => Arguments::Broken,
         None => Arguments::Truncated,
     }
+}
+
+/// The JSON that a model wrote. Half a character does not cost the rest.
+pub(crate) fn read(text: &str) -> Option<Json> {
+    serde_json::from_str(&without_halves(text)).ok()
 }
 
 #[cfg(test)]
@@ -134,6 +145,34 @@ mod tests {
         }
     }
 
+    // MCP-55
+    #[test]
+    fn a_tool_of_a_server_is_never_taken_for_one_that_reads_alike() {
+        let names = [
+            "mcp__test_db__echo",
+            "mcp__ev__readFile",
+            "mcp__ev__x_Y",
+            "mcp__ev__x_y",
+            "terminal",
+        ];
+        for (asked, meant) in [
+            ("mcp__test_db__echo", Some("mcp__test_db__echo")),
+            ("mcp__Test-DB__echo", Some("mcp__test_db__echo")),
+            ("mcp__test_db__echo\">", Some("mcp__test_db__echo")),
+            ("mcp__ev__read_file", Some("mcp__ev__readFile")),
+            ("mcp__prod_db__echo", None),
+            ("mcp__test_db__echo_tool", None),
+            ("mcp__test_db__ech", None),
+            ("mcp_test_db_echo", None),
+            ("test_db__echo", None),
+            ("mcp__ev__X_y", None),
+            ("mcp__terminal", None),
+        ] {
+            let found = tool_name(asked, names.into_iter());
+            assert_eq!(found.as_deref(), meant, "{asked}");
+        }
+    }
+
     // AG-19
     #[test]
     fn arguments_are_mended_or_told_apart() {
@@ -148,6 +187,9 @@ mod tests {
         assert_eq!(good("{\"a\":[1,2}"), json!({"a": [1, 2]}));
         assert_eq!(good("{\"a\":1}}}"), json!({"a": 1}));
         assert_eq!(good("{\"a\":\"x\ny\"}"), json!({"a": "x\ny"}));
+        assert_eq!(good(r#"{"a":"x\ud83d"}"#), json!({"a": "x\u{fffd}"}));
+        assert_eq!(good(r#"{'a':'\ude00',}"#), json!({"a": "\u{fffd}"}));
+        assert_eq!(good(r#""{\"a\":\"\\ud83d\"}""#), json!({"a": "\u{fffd}"}));
         assert_eq!(good("\"{\\\"a\\\":1}\""), json!({"a": 1}));
         assert_eq!(
             good("{'a': True, 'b': None}"),

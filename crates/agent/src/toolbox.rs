@@ -98,6 +98,15 @@ impl Toolbox {
         })
     }
 
+    /// The name of the hidden tool that a call is about, if it is about one.
+    pub(crate) fn handed_on(call: &ToolCall) -> Option<&str> {
+        let inner = hidden::inner(&call.arguments);
+        inner
+            .ok()
+            .map(|(name, _)| name)
+            .filter(|_| call.name == hidden::CALL)
+    }
+
     pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
         self.specs.clone()
     }

@@ -6,6 +6,7 @@
 
 mod alone;
 mod answered;
+mod asked;
 mod call;
 mod compact;
 mod counted;
@@ -26,7 +27,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use hermes_core::{Event, InboxId, Media, Message, MessageId, TurnEnd, TurnId, Usage};
-use hermes_llm::Answer;
+use hermes_llm::{Answer, CallFailure};
 use hermes_store::{OwnTurn, Pending, StoreError};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -211,6 +212,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) said: Said,
     /// Whether anything was said in this turn already.
     pub(crate) spoke: bool,
+    /// Why the last answer broke off, if it did.
+    broke_off: Option<Box<CallFailure>>,
     /// What was typed, for an external memory.
     pub(crate) asked: Option<String>,
     /// What an external memory knows about it.
@@ -225,8 +228,6 @@ pub(crate) struct Tries {
     /// Calls that were taken off that count again.
     pub(crate) given_back: u32,
     pub(crate) continued: u32,
-    /// Whether the last answer ended because its connection broke.
-    pub(crate) broke_off: bool,
     pub(crate) cut_calls: u32,
     pub(crate) empty: u32,
     pub(crate) thinking_only: u32,

@@ -17,8 +17,11 @@ use futures_core::future::BoxFuture;
 use hermes_agent::{Audience, SessionFacts, ToolSource, toolsets};
 use hermes_config::{Config, KeyPath, Layer, Loaded};
 use hermes_core::Tool;
-use hermes_mcp::{Change, Fleet, Reload, Restated, Sampler, Server, Status, StatusWord};
+use hermes_mcp::{
+    Change, Fleet, Reload, Restated, Sampler, Server, Status, StatusWord, reads_like,
+};
 use hermes_store::Store;
+use hermes_tools::Person;
 use jiff::tz::TimeZone;
 
 use crate::complaint::Outcome;
@@ -185,6 +188,31 @@ impl Servers {
         }
     }
 
+    /// The servers that a session misses.
+    fn away(&self, fleet: &Fleet, chosen: &toolsets::Chosen) -> BTreeMap<String, Away> {
+        let statuses = fleet.status();
+        let status = |name: &str| statuses.iter().find(|status| status.name == name);
+        fleet
+            .unavailable()
+            .into_iter()
+            .filter(|one| chosen.has_server(&one.server))
+            // Tools that are remembered are offered: a call waits for the connection.
+            .filter(|one| {
+                one.partly || status(&one.server).is_none_or(|status| !is_on_its_way(status))
+            })
+            .map(|one| {
+                let away = Away {
+                    partly: one.partly,
+                    why: one_line(&one.why),
+                    again: status(&one.server)
+                        .and_then(|status| again(status, self.sampler.clock().zone()))
+                        .unwrap_or_default(),
+                };
+                (one.server, away)
+            })
+            .collect()
+    }
+
     fn fleet(&self) -> Option<Fleet> {
         self.wired().map(|wired| wired.wiring.fleet.clone())
     }
@@ -241,6 +269,15 @@ impl ToolSource for Servers {
         tools
     }
 
+    fn equip<'a>(
+        &'a self,
+        names: &'a [String],
+        audience: Audience<'a>,
+        person: Person<'a>,
+    ) -> BoxFuture<'a, Vec<String>> {
+        self.hands.equip(names, audience, person)
+    }
+
     fn remarks(&self, facts: &SessionFacts<'_>) -> Vec<String> {
         let mut remarks = self.hands.remarks(facts);
         let Some(fleet) = self.fleet() else {
@@ -252,25 +289,7 @@ impl ToolSource for Servers {
         let chosen = toolsets::chosen(&state.config, facts.surface, facts.toolsets);
         let statuses = fleet.status();
         let status = |name: &str| statuses.iter().find(|status| status.name == name);
-        let away: BTreeMap<String, Away> = fleet
-            .unavailable()
-            .into_iter()
-            .filter(|one| chosen.has_server(&one.server))
-            // Tools that are remembered are offered: a call waits for the connection.
-            .filter(|one| {
-                one.partly || status(&one.server).is_none_or(|status| !is_on_its_way(status))
-            })
-            .map(|one| {
-                let away = Away {
-                    partly: one.partly,
-                    why: one_line(&one.why),
-                    again: status(&one.server)
-                        .and_then(|status| again(status, self.sampler.clock().zone()))
-                        .unwrap_or_default(),
-                };
-                (one.server, away)
-            })
-            .collect();
+        let away = self.away(&fleet, &chosen);
         let standing = |name: &str| match status(name).filter(|_| chosen.has_server(name)) {
             None => Standing::NotWanted,
             Some(status) => standing(status),
@@ -283,6 +302,21 @@ impl ToolSource for Servers {
         }
         remarks.extend(state.told.tell(facts.session, away, standing));
         remarks
+    }
+
+    fn absent(&self, name: &str, audience: Audience<'_>) -> Option<String> {
+        let fleet = self.fleet()?;
+        let chosen = {
+            let state = self.state();
+            toolsets::chosen(&state.config, audience.surface, audience.toolsets)
+        };
+        let away = self.away(&fleet, &chosen).into_iter();
+        let (server, Away { why, again, .. }) = away
+            .filter(|(server, away)| !away.partly && reads_like(name, server))
+            .max_by_key(|(server, _)| server.len())?;
+        Some(format!(
+            "MCP server {server} is not connected, so the call was not made: {why}{again}"
+        ))
     }
 }
 

@@ -70,7 +70,7 @@ pub use fleet::{
 };
 pub use gate::{Gate, Logins};
 pub use memory::Memory;
-pub use names::{Names, Namespace, Remote, toolset};
+pub use names::{Names, Namespace, Remote, reads_like, toolset};
 pub use oauth::{
     BadOAuth, Browser, LoggedIn, OAuth, OAuthError, OAuthParts, OAuthSettings, Person, TokenFiles,
     file_stem,

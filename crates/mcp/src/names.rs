@@ -13,6 +13,8 @@ use crate::Utility;
 const LONGEST: usize = 64;
 /// Hex digits of the hash that tells names apart.
 const HASH_DIGITS: usize = 8;
+/// What is left of a name that a hash stands behind.
+const HEAD: usize = LONGEST - HASH_DIGITS - 1;
 
 /// Something that can be called at a server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +41,17 @@ impl Remote {
             Self::Utility(utility) => format!("{server}\0\0{}", utility.word()),
         }
     }
+}
+
+/// Whether a name reads like that of something that can be called at a server, in whatever case and with whatever
+/// signs it is written. Only for what is told: names may read like those of two servers.
+pub fn reads_like(wire: &str, server: &str) -> bool {
+    let begins = format!("mcp__{}__", clean(server));
+    // Names that are too long lose their end, with what it says of the server.
+    let begins = begins.get(..HEAD).unwrap_or(&begins);
+    let wire = clean(wire);
+    wire.get(..begins.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(begins))
 }
 
 /// The name of the toolset that holds the tools of a server; the server's own name is its alias.
@@ -162,8 +175,7 @@ fn hashed(whole: &str, identity: &str) -> String {
         .take(HASH_DIGITS)
         .collect();
     // Cleaned names are ASCII, so bytes are characters.
-    let room = LONGEST - HASH_DIGITS - 1;
-    let head = whole.get(..room).unwrap_or(whole);
+    let head = whole.get(..HEAD).unwrap_or(whole);
     format!("{head}_{hash}")
 }
 
@@ -196,6 +208,24 @@ mod tests {
         assert_eq!(names.get("mcp__my_server__read_file"), Some(&tool));
         assert_eq!(names.wire(&tool), Some("mcp__my_server__read_file"));
         assert_eq!(toolset("my-server"), "mcp-my-server");
+    }
+
+    // MCP-11
+    #[test]
+    fn a_name_tells_whose_it_may_be() {
+        let long = "n".repeat(60);
+        for (wire, server, reads) in [
+            ("mcp__my_server__x", "my-server", true),
+            ("mcp__My-Server__x", "my-server", true),
+            ("mcp__my_server", "my-server", false),
+            ("mcp__my_server2__x", "my-server", false),
+            ("mcp__your_server__x", "my-server", false),
+            ("my_server__x", "my-server", false),
+        ] {
+            assert_eq!(reads_like(wire, server), reads, "{wire}");
+        }
+        let names = Namespace::new([long.as_str()], []).name(&long, tools(&["x"]));
+        assert!(reads_like(wires(&names)[0], &long));
     }
 
     // MCP-55

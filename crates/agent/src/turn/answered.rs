@@ -2,17 +2,18 @@
 
 use std::borrow::Cow;
 
-use hermes_core::{
-    CallId, Event, FinishReason, Message, Part, Role, ToolCall, TurnEnd, WireProtocol,
-};
-use hermes_llm::{Answer, AskedCall};
+use hermes_core::{Event, FinishReason, Message, Part, Role, TurnEnd, WireProtocol};
+use hermes_llm::{Answer, CallFailure};
 use hermes_memory::scrubbed;
 use hermes_store::StoreError;
 
+use super::asked::{Asked, Named, Sorted};
+use super::call::GO_ON_FOR_THE_REST;
 use super::early::is_announcement;
 use super::{Entry, Step, Turn};
-use crate::batch::{Ready, present};
-use crate::repair::{self, Arguments};
+use crate::batch::present;
+use crate::explain;
+use crate::repair::Arguments;
 use crate::think;
 
 const MOST_CONTINUED: u32 = 3;
@@ -167,27 +168,32 @@ impl Turn<'_> {
         } else {
             MOST_CONTINUED
         };
-        if self.tries.continued >= most {
+        // How often a provider in trouble is asked is decided where it is asked.
+        let is_trouble = |failure: &CallFailure| failure.fault.is_trouble();
+        let counts = !self.broke_off.as_deref().is_some_and(is_trouble);
+        if counts && self.tries.continued >= most {
             let whole = Answer {
                 raw: None,
                 ..self.whole(answer)
             };
             self.keep_whole(whole.to_message(Vec::new())).await?;
-            if self.tries.broke_off {
-                let label = self.around.spec.course.route().label();
+            if let Some(failure) = &self.broke_off {
+                let (last, next) = explain::failure(failure);
                 return Ok(fail(
                     &format!(
-                        "{label}: the answer broke off again and again; what came of it is kept"
+                        "the answer broke off again and again, and what came of it is kept; at last {last}"
                     ),
-                    "check the network, and say `go on` to have the rest",
+                    &format!("{next}{GO_ON_FOR_THE_REST}"),
                 ));
             }
             let text = "The answer is longer than the model's limit and ends here.".to_owned();
             self.say(Event::Notice { text }).await;
             return Ok(Step::Finish(TurnEnd::Done));
         }
-        self.tries.continued += 1;
-        self.raise_output(self.tries.continued, answer.usage.output_tokens);
+        if counts {
+            self.tries.continued += 1;
+            self.raise_output(self.tries.continued, answer.usage.output_tokens);
+        }
         self.keep_piece(&answer).await?;
         self.aside.clear();
         self.aside.push(Message::text(Role::User, GO_ON).into());
@@ -305,7 +311,7 @@ impl Turn<'_> {
                 .push(Message::text(Role::User, VALID_JSON).into());
             return Ok(Step::CallModel);
         }
-        let all_unknown = asked.iter().all(|one| one.name.is_none());
+        let all_unknown = asked.iter().all(|one| one.tool == Named::Unknown);
         let Sorted {
             calls,
             ready,
@@ -330,119 +336,6 @@ impl Turn<'_> {
             }
         }
         Ok(Step::RunTools(ready))
-    }
-
-    /// A call with its name and its arguments repaired as far as they can be.
-    fn asked<'a>(&self, call: &'a AskedCall) -> Asked<'a> {
-        let name = repair::tool_name(&call.name, self.toolbox.names());
-        let schema = name
-            .as_deref()
-            .and_then(|name| self.toolbox.get(name))
-            .map(|tool| &tool.spec().parameters);
-        let arguments = repair::arguments(&call.arguments, schema);
-        Asked {
-            call,
-            name,
-            arguments,
-        }
-    }
-
-    /// What can run, and what cannot and why. The same call is not made twice.
-    fn sorted(&self, asked: Vec<Asked<'_>>, broken: bool) -> Sorted {
-        let mut sorted = Sorted::default();
-        for Asked {
-            call,
-            name,
-            arguments,
-        } in asked
-        {
-            let shown = name.clone().unwrap_or_else(|| call.name.clone());
-            let (value, fault) = match arguments {
-                Arguments::Good(value) => (value, None),
-                Arguments::Truncated | Arguments::Broken => (
-                    serde_json::json!({}),
-                    Some("the arguments are not valid JSON".to_owned()),
-                ),
-            };
-            let wanted = ToolCall {
-                id: call.id.clone(),
-                name: shown.clone(),
-                arguments: value,
-            };
-            let doubled = sorted
-                .calls
-                .iter()
-                .any(|known| known.name == wanted.name && known.arguments == wanted.arguments);
-            if doubled && fault.is_none() {
-                continue;
-            }
-            let known = name.is_some();
-            let fault = fault.or_else(|| match (known, self.toolbox.meant(&wanted)) {
-                (false, _) => Some(format!(
-                    "there is no tool named {}; the tools are: {}",
-                    call.name,
-                    self.toolbox.shown().collect::<Vec<_>>().join(", ")
-                )),
-                (true, Err(fault)) => Some(fault),
-                (true, Ok(_)) if broken => Some(
-                    "not run, because another call of the same answer was malformed".to_owned(),
-                ),
-                (true, Ok(meant)) => {
-                    sorted.ready.push(meant);
-                    None
-                }
-            });
-            if let Some(fault) = fault {
-                sorted.refused.push(Refused {
-                    call: call.id.clone(),
-                    name: shown,
-                    fault,
-                });
-            }
-            sorted.calls.push(wanted);
-        }
-        sorted
-    }
-}
-
-/// A call as the model wrote it, and what can be made of it.
-struct Asked<'a> {
-    call: &'a AskedCall,
-    /// The tool it means, when there is one.
-    name: Option<String>,
-    arguments: Arguments,
-}
-
-/// The calls of an answer.
-#[derive(Default)]
-struct Sorted {
-    /// All of them, as they are kept.
-    calls: Vec<ToolCall>,
-    /// Those that can run.
-    ready: Vec<Ready>,
-    refused: Vec<Refused>,
-}
-
-/// A call that is not run.
-struct Refused {
-    call: CallId,
-    name: String,
-    fault: String,
-}
-
-impl Refused {
-    /// What the model gets to read instead of a result.
-    fn into_message(self) -> Message {
-        Message {
-            role: Role::Tool,
-            parts: vec![Part::ToolResult {
-                call: self.call,
-                name: self.name,
-                content: format!("[TOOL_ERROR] {}", self.fault),
-                failed: true,
-            }],
-            raw: None,
-        }
     }
 }
 

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::batch::guard::Guard;
 use crate::compaction::summary::is_summary;
-use crate::engine::{Audience, SessionFacts};
+use crate::engine::SessionFacts;
 use crate::references::{self, References};
 use crate::toolbox::Toolbox;
 use crate::typed::{ABOUT_TOOLS, typed};
@@ -103,6 +103,7 @@ async fn load(around: Surroundings<'_>, own: OwnTurn) -> Result<Turn<'_>, StoreE
         counted: Counted::default(),
         said: Said::default(),
         spoke: false,
+        broke_off: None,
         asked: None,
         recalled: None,
         compacting: Compacting::default(),
@@ -195,11 +196,7 @@ impl Turn<'_> {
         if !spec.gives_tools() {
             return;
         }
-        let audience = Audience {
-            surface: &spec.surface,
-            toolsets: spec.toolsets.as_deref(),
-            lasting: spec.lasting,
-        };
+        let audience = spec.audience();
         tokio::select! {
             biased;
             () = self.around.cancel.cancelled() => {}

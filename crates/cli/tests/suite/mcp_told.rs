@@ -2,7 +2,7 @@
 
 use hermes_testkit::eventually;
 use hermes_testkit::mcp_server::{McpServer, Mode, Profile, tool};
-use hermes_testkit::model_server::{Scenario, Step, text};
+use hermes_testkit::model_server::{Scenario, Step, text, tool_call};
 use hermes_testkit::pty::Terminal;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -92,6 +92,48 @@ fn every_conversation_of_a_program_is_told_which_server_is_down() {
     assert!(told.contains("MCP servers changed: dead"), "{told}");
     assert!(!told.contains("again"), "{told}");
     talk.end();
+}
+
+// MCP-11, MCP-55
+#[test]
+fn a_call_to_a_server_that_is_down_reaches_no_other_one() {
+    let server = McpServer::start(Profile::default()).unwrap();
+    let call = |server: &str, text: &str| {
+        tool_call(&format!("mcp__{server}__echo"), json!({ "text": text }))
+    };
+    let hidden = json!({ "name": "mcp__prod_db__echo", "arguments": { "text": "e" } });
+    let scenario = Scenario::new()
+        // More of them than bad names are put up with.
+        .reply(call("prod_db", "a"))
+        .reply(call("prod_db", "b"))
+        .reply(call("Prod-DB", "c"))
+        .reply(call("prod_db", "d"))
+        .reply(call("Test-DB", "at the test"))
+        .reply(text("done"))
+        .reply(tool_call("tool_call", hidden))
+        .reply(text("done"));
+    let lab = Lab::new(scenario);
+    let url = server.url("/mcp");
+    lab.more(&format!(
+        "mcp_discovery_timeout: 60\nmcp_servers:\n  prod_db:\n    url: 'http://127.0.0.1:1/mcp'\n  test_db:\n    url: '{url}'\n"
+    ));
+    let go = || {
+        let command = lab.program.command(&["-z", "go"]);
+        command.timeout(LONG).run().unwrap().ok();
+        lab.results()
+    };
+    let away = |told: &String| {
+        let why = "MCP server prod_db is not connected, so the call was not made: it cannot";
+        assert!(told.contains(why), "{told}");
+        assert!(told.contains("; it is tried again at "), "{told}");
+    };
+    let results = go();
+    results[..4].iter().for_each(away);
+    assert!(results[4].contains("at the test"), "{results:?}");
+    assert_eq!(server.stats().calls, 1);
+    lab.more("tools: {tool_search: {enabled: 'on'}}\n");
+    go().last().into_iter().for_each(away);
+    assert_eq!(server.stats().calls, 1);
 }
 
 // MCP-77, MCP-92
