@@ -12,6 +12,7 @@ mod embed;
 mod failure;
 mod fault;
 mod form;
+mod halves;
 mod ids;
 mod message;
 mod model;
@@ -26,6 +27,7 @@ pub use embed::{Compared, EmbedError, Embedder};
 pub use failure::{Failure, FailureKind, causes};
 pub use fault::{caught, faults_are_caught};
 pub use form::{FieldKind, FieldOption, Form, FormField, TextFormat};
+pub use halves::{halves, without_halves};
 pub use ids::{BadId, CallId, InboxId, MessageId, QuestionId, SessionId, TurnId};
 pub use message::{Media, MediaReader, MediaSource, Message, Part, RawTurn, Role, WireProtocol};
 pub use model::{

@@ -14,6 +14,7 @@ mod naming;
 mod patch;
 pub mod responses;
 pub mod sse;
+mod whole;
 mod wordy;
 
 use hermes_core::{MediaReader, ModelEvent};

@@ -3,12 +3,10 @@
 //! The file is read and checked as a whole before anything is stored, line by line and within limits;
 //! then all of it is stored in one step.
 
-mod surrogate;
-
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use hermes_core::SessionId;
+use hermes_core::{SessionId, without_halves};
 use rusqlite::Connection;
 use serde_json::{Map, Value as Json};
 
@@ -216,20 +214,23 @@ struct Lines<'f, R> {
 impl<R: BufRead> Lines<'_, R> {
     fn next(&mut self) -> Result<Option<Map<String, Json>>, StoreError> {
         loop {
-            let Some(mut line) = self.read_line()? else {
+            let Some(line) = self.read_line()? else {
                 return Ok(None);
             };
             if let Ok(object) = serde_json::from_slice(trimmed(&line)) {
                 return Ok(Some(object));
             }
-            surrogate::replace_lone(&mut line);
             let text = trimmed(&line);
             if text.is_empty() {
                 continue;
             }
-            return serde_json::from_slice(text)
-                .map(Some)
-                .map_err(|error| self.bad_json(&error));
+            let read = match std::str::from_utf8(text) {
+                // Python writes text that was cut in the middle of a character.
+                Ok(text) => serde_json::from_str(&without_halves(text)),
+                // It says where the bytes are no text.
+                Err(_) => serde_json::from_slice(text),
+            };
+            return read.map(Some).map_err(|error| self.bad_json(&error));
         }
     }
 

@@ -58,7 +58,7 @@ fn one(value: Json, wanted: &Json) -> Json {
             }
         }
         if (allows(wanted, "array") || allows(wanted, "object"))
-            && let Ok(inner) = serde_json::from_str::<Json>(trimmed)
+            && let Some(inner) = super::read(trimmed)
             && fits(&inner, wanted)
         {
             return inner;

@@ -9,8 +9,7 @@ const MOST_SURPLUS: usize = 50;
 
 /// The value that was meant, if the text can be mended.
 pub(super) fn mend(text: &str) -> Option<Json> {
-    let rewritten = rewrite(text)?;
-    serde_json::from_str(&rewritten).ok()
+    super::read(&rewrite(text)?)
 }
 
 /// Writes the text anew, token by token; `None` when it stops inside a string.

@@ -12,6 +12,7 @@ use hermes_core::{
 use serde_json::{Value as Json, json};
 
 use super::ranking::Ranking;
+use crate::repair::read;
 
 /// Calls a hidden tool. Taken apart before the call is run, so it never runs itself.
 pub(crate) const CALL: &str = "tool_call";
@@ -63,8 +64,7 @@ pub(crate) fn inner(arguments: &Json) -> Result<(&str, Json), String> {
         None | Some(Json::Null) => json!({}),
         Some(object @ Json::Object(_)) => object.clone(),
         // Some models write an object as a text.
-        Some(Json::String(text)) => serde_json::from_str(text)
-            .ok()
+        Some(Json::String(text)) => read(text)
             .filter(Json::is_object)
             .ok_or("arguments is not a JSON object")?,
         Some(_) => return Err("arguments is not a JSON object".to_owned()),

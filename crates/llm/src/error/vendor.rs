@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hermes_core::without_halves;
 use hermes_http::StatusError;
 use http::HeaderMap;
 use jiff::Timestamp;
@@ -37,7 +38,7 @@ impl VendorError {
 
     /// The same, without what the headers say.
     pub(crate) fn from_excerpt(error: &StatusError) -> Self {
-        let found = match serde_json::from_str::<Json>(&error.excerpt) {
+        let found = match serde_json::from_str::<Json>(&without_halves(&error.excerpt)) {
             Ok(body) => Self::from_body(&body).unwrap_or_default(),
             Err(_) => Self::from_text(&error.excerpt),
         };
@@ -120,7 +121,7 @@ fn inner_message(raw: &Json) -> Option<String> {
     let parsed;
     let body = match raw {
         Json::String(text) => {
-            parsed = serde_json::from_str::<Json>(text).ok()?;
+            parsed = serde_json::from_str::<Json>(&without_halves(text)).ok()?;
             &parsed
         }
         other => other,
@@ -152,7 +153,7 @@ fn among_details(error: &Json) -> Option<Duration> {
 
 /// How long it is until the moment at which an allowance comes back; one that has passed is no wait.
 fn until_reset(error: &StatusError, now: Timestamp) -> Option<Duration> {
-    let body: Json = serde_json::from_str(&error.excerpt).ok()?;
+    let body: Json = serde_json::from_str(&without_halves(&error.excerpt)).ok()?;
     let error = body.get("error").unwrap_or(&body).as_object()?;
     let at = keys::moment(error, "resets_at")?;
     let wait = Duration::try_from(at.duration_since(now)).ok()?;

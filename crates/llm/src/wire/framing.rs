@@ -1,13 +1,21 @@
 //! From the bytes of a body to frames, by what the server says it sends.
 
+use hermes_core::without_halves;
 use serde_json::Value as Json;
 
 use super::converse::frames::EventStream;
 use super::sse::{MAX_FRAME_BYTES, SseParser};
+use super::whole::Whole;
 use super::{Frame, WireError};
 
+/// Cuts a body into frames whose JSON holds whole characters only.
+pub(crate) struct Framing {
+    cut: Cut,
+    whole: Whole,
+}
+
 /// How a body is cut into frames.
-pub(crate) enum Framing {
+enum Cut {
     /// Server-sent events.
     Events(SseParser),
     /// Amazon's binary frames.
@@ -27,30 +35,51 @@ pub(crate) enum Rest {
 impl Framing {
     pub(crate) fn of(content_type: &str) -> Self {
         let content_type = content_type.to_ascii_lowercase();
-        if content_type.starts_with("text/event-stream") {
-            Self::Events(SseParser::new())
+        let cut = if content_type.starts_with("text/event-stream") {
+            Cut::Events(SseParser::new())
         } else if content_type.starts_with("application/vnd.amazon.eventstream") {
-            Self::Binary(EventStream::new())
+            Cut::Binary(EventStream::new())
         } else if content_type.starts_with("application/x-ndjson") {
-            Self::Lines(Vec::new())
+            Cut::Lines(Vec::new())
         } else {
-            Self::Document(Vec::new())
+            Cut::Document(Vec::new())
+        };
+        Self {
+            cut,
+            whole: Whole::default(),
         }
     }
 
     pub(crate) fn is_stream(&self) -> bool {
-        !matches!(self, Self::Document(_))
+        !matches!(self.cut, Cut::Document(_))
     }
 
     /// The beginning of what came and is not what was announced.
     pub(crate) fn stray(&self) -> Option<&str> {
-        match self {
-            Self::Events(parser) => parser.stray(),
-            Self::Binary(_) | Self::Lines(_) | Self::Document(_) => None,
+        match &self.cut {
+            Cut::Events(parser) => parser.stray(),
+            Cut::Binary(_) | Cut::Lines(_) | Cut::Document(_) => None,
         }
     }
 
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, WireError> {
+        Ok(self.whole.push(self.cut.push(bytes)?))
+    }
+
+    pub(crate) fn finish(&mut self) -> Result<Rest, WireError> {
+        Ok(match self.cut.finish()? {
+            Rest::Frames(frames) => {
+                let mut frames = self.whole.push(frames);
+                frames.extend(self.whole.finish());
+                Rest::Frames(frames)
+            }
+            document @ Rest::Document(_) => document,
+        })
+    }
+}
+
+impl Cut {
+    fn push(&mut self, bytes: &[u8]) -> Result<Vec<Frame>, WireError> {
         match self {
             Self::Events(parser) => parser.push(bytes),
             Self::Binary(parser) => parser.push(bytes),
@@ -73,7 +102,7 @@ impl Framing {
         }
     }
 
-    pub(crate) fn finish(&mut self) -> Result<Rest, WireError> {
+    fn finish(&mut self) -> Result<Rest, WireError> {
         match self {
             Self::Events(parser) => Ok(Rest::Frames(parser.finish().into_iter().collect())),
             Self::Binary(_) => Ok(Rest::Frames(Vec::new())),
@@ -97,7 +126,7 @@ fn lines(bytes: &[u8]) -> Vec<Frame> {
 fn read_document(whole: &[u8]) -> Result<Rest, WireError> {
     // Bytes that are no text become replacement characters, as they do in events.
     let text = String::from_utf8_lossy(whole);
-    match serde_json::from_str(&text) {
+    match serde_json::from_str(&without_halves(&text)) {
         Ok(document) => Ok(Rest::Document(document)),
         Err(_) if whole.iter().all(u8::is_ascii_whitespace) => Err(WireError::Empty),
         Err(_) if looks_like_events(whole) => {

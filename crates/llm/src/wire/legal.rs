@@ -9,7 +9,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use hermes_core::{Media, Message, Part, RawTurn, Role, ToolCall, WireProtocol};
+use hermes_core::{
+    Media, Message, Part, RawTurn, Role, ToolCall, WireProtocol, without_halves,
+};
 use serde_json::{Map, Value as Json};
 
 use super::naming::tool_name;
@@ -342,7 +344,7 @@ enum Target {
 fn object(arguments: &Json) -> Cow<'_, Json> {
     match arguments {
         Json::Object(_) => Cow::Borrowed(arguments),
-        Json::String(text) => match serde_json::from_str(text) {
+        Json::String(text) => match serde_json::from_str(&without_halves(text)) {
             Ok(Json::Object(object)) => Cow::Owned(Json::Object(object)),
             Ok(_) | Err(_) => Cow::Owned(Json::Object(Map::new())),
         },

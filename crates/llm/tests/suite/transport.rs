@@ -2,7 +2,7 @@
 
 use hermes_core::{FinishReason, Usage, WireProtocol};
 use hermes_llm::classify::Reason;
-use hermes_llm::{Quirks, ReasoningReplay};
+use hermes_llm::{CallEnd, Quirks, ReasoningReplay};
 use hermes_testkit::model_server::{
     self as script, ModelServer, Scenario, Step, ToolCall, bytes, error, text, tool_call,
 };
@@ -15,6 +15,7 @@ use super::lab::{
 };
 
 mod broken;
+mod halves;
 
 /// How long nothing may come where nothing is to come in time.
 const SOON: Duration = Duration::from_millis(200);
@@ -437,7 +438,7 @@ async fn a_call_can_be_stopped_at_any_time() {
             }
         );
         match end {
-            hermes_llm::CallEnd::Stopped(answer) => assert_eq!(answer.text, heard.text()),
+            CallEnd::Stopped(answer) => assert_eq!(answer.text, heard.text()),
             other => panic!("{protocol:?}: {other:?}"),
         }
     }

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex::Captures;
+use hermes_core::without_halves;
 use regex::bytes::Regex;
 use rmcp::model::ServerJsonRpcMessage;
 use serde::de::IgnoredAny;
@@ -27,14 +27,6 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 static WORDS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#""(?:execution|tasks|taskId)""#).ok());
 
-/// What stands behind a backslash; a whole character of two escapes before half of one.
-static ESCAPES: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
-    regex::Regex::new(
-        r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
-    )
-    .ok()
-});
-
 /// Reads a message. Signs that are no text, as in one that was cut in the middle of a character, are replaced.
 pub(super) fn parse(message: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::Error> {
     let message = message.strip_prefix(BYTE_ORDER_MARK).unwrap_or(message);
@@ -44,7 +36,7 @@ pub(super) fn parse(message: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::
     };
     read.or_else(|error| {
         let text = String::from_utf8_lossy(message);
-        let whole = paired(&text);
+        let whole = without_halves(&text);
         if whole.as_bytes() == message {
             return Err(error);
         }
@@ -55,7 +47,7 @@ pub(super) fn parse(message: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::
 /// The text of a message for the library to read. In the place of an answer that it could not read stands one that
 /// says so.
 pub(super) fn prepared(message: String) -> String {
-    let message = match paired(&message) {
+    let message = match without_halves(&message) {
         Cow::Owned(mended) => mended,
         Cow::Borrowed(_) => message,
     };
@@ -68,22 +60,6 @@ pub(super) fn prepared(message: String) -> String {
         Some(message) => message.to_string(),
         None => message,
     }
-}
-
-/// The message with half characters replaced: what is written as two escapes is one character, and readers that keep
-/// text as text know no half of one.
-fn paired(message: &str) -> Cow<'_, str> {
-    let halves = message.contains(r"\ud") || message.contains(r"\uD");
-    let Some(escapes) = ESCAPES.as_ref().filter(|_| halves) else {
-        return Cow::Borrowed(message);
-    };
-    escapes.replace_all(message, |found: &Captures<'_>| {
-        let escape = &found[0];
-        match found.name("half") {
-            Some(_) => r"\ufffd".to_owned(),
-            None => escape.to_owned(),
-        }
-    })
 }
 
 /// The message with what would be lost in another place; nothing when nothing would be lost.

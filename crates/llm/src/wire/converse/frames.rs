@@ -5,6 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use hermes_core::without_halves;
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::VendorError;
@@ -82,8 +83,8 @@ fn read(whole: &[u8]) -> Result<Frame, WireError> {
     let size = reader.size()?;
     reader.take(4)?;
     let headers = Headers::read(reader.take(size)?)?;
-    let payload = std::str::from_utf8(reader.0).map_err(|_| broken("a payload is not text"))?;
-    match headers.frame(payload) {
+    // Bytes that are no text become replacement characters, as they do in events.
+    match headers.frame(&String::from_utf8_lossy(reader.0)) {
         Frame { event, data } if event.as_deref() == Some(CHUNK) => unpacked(&data),
         frame => Ok(frame),
     }
@@ -93,11 +94,11 @@ fn read(whole: &[u8]) -> Result<Frame, WireError> {
 fn unpacked(chunk: &str) -> Result<Frame, WireError> {
     let chunk: Json = serde_json::from_str(chunk).map_err(|_| broken("a chunk is not JSON"))?;
     let packed = chunk["bytes"].as_str().unwrap_or_default();
-    let bytes = STANDARD.decode(packed).ok();
-    let data = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    let bytes = STANDARD.decode(packed);
+    let bytes = bytes.map_err(|_| broken("a chunk holds no event"))?;
     Ok(Frame {
         event: None,
-        data: data.ok_or_else(|| broken("a chunk holds no text"))?,
+        data: String::from_utf8_lossy(&bytes).into_owned(),
     })
 }
 
@@ -165,7 +166,7 @@ impl<'a> Headers<'a> {
 
     /// The payload of a failure with its kind in it.
     fn failure(&self, kind: &str, payload: &str) -> Json {
-        let mut fields = match serde_json::from_str(payload) {
+        let mut fields = match serde_json::from_str(&without_halves(payload)) {
             Ok(Json::Object(fields)) => fields,
             Ok(_) | Err(_) => {
                 let message = self.error_message.unwrap_or(payload);

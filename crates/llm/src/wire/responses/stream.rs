@@ -3,7 +3,7 @@
 //! Items are announced, streamed in pieces and repeated whole when they are done. Servers leave out any
 //! of these; what was told from the pieces is not told again, and what is missing is told from the whole.
 
-use hermes_core::{CallId, ModelEvent};
+use hermes_core::{CallId, ModelEvent, without_halves};
 use serde_json::{Value as Json, json};
 
 use crate::wire::chat::arguments::derived;
@@ -386,7 +386,7 @@ fn has_refusal(item: &Json) -> bool {
 
 /// The input of a tool without a schema is free text; ours all take an object.
 fn custom_arguments(input: &str) -> String {
-    match serde_json::from_str(input) {
+    match serde_json::from_str(&without_halves(input)) {
         Ok(Json::Object(_)) => input.to_owned(),
         Ok(_) | Err(_) => json!({"input": input}).to_string(),
     }

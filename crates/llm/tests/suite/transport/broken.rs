@@ -62,7 +62,7 @@ async fn what_is_no_answer_is_named() {
 }
 
 /// A whole answer in one document.
-fn document(protocol: WireProtocol, text: &str) -> Json {
+pub(super) fn document(protocol: WireProtocol, text: &str) -> Json {
     match protocol {
         WireProtocol::ChatCompletions => json!({"id": "c", "choices": [
             {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}]}),
