@@ -163,7 +163,7 @@ impl Errand<'_> {
                 }
                 Ok(answer)
             }
-            CallEnd::Partial(_) => Err("the answer broke off".to_owned()),
+            CallEnd::Partial(_, failure) => Err(format!("the answer broke off: {failure}")),
             CallEnd::Stopped(_) => Err("it was stopped".to_owned()),
             CallEnd::TooLong(_) => Err("it does not fit the model".to_owned()),
             CallEnd::Failed(failure) => Err(failure.to_string()),

@@ -121,7 +121,7 @@ impl Helper<'_> {
             Err(_) => return Err(HelperFailure::TimedOut),
         };
         match end {
-            CallEnd::Answered(answer) | CallEnd::Partial(answer) => {
+            CallEnd::Answered(answer) | CallEnd::Partial(answer, _) => {
                 self.account(&answer, &route, started);
                 let (text, _) = crate::think::split(&answer.text);
                 let text = text.trim();

@@ -109,8 +109,9 @@ pub trait CallSink: Send {
 pub enum CallEnd {
     /// With an answer.
     Answered(Box<Answer>),
-    /// It broke off after text was shown; the text counts as an answer that ran into its limit.
-    Partial(Box<Answer>),
+    /// It broke off after text was shown, and this is why; the text counts as an answer that ran into its limit.
+    /// Where the provider has trouble or a limit, the next call begins with what is done about that.
+    Partial(Box<Answer>, Box<CallFailure>),
     /// The history must become shorter first.
     TooLong(Fault),
     /// The caller stopped it; this is what had come.
@@ -119,7 +120,7 @@ pub enum CallEnd {
     Failed(Box<CallFailure>),
 }
 
-/// Why a call failed for good.
+/// Why a call failed for good, or broke off.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{} at {}: {}", fault.reason.word(), route.label(), fault.message)]
 pub struct CallFailure {
@@ -129,6 +130,16 @@ pub struct CallFailure {
     pub fault: Fault,
     /// How many requests were sent in all.
     pub calls: u32,
+}
+
+impl CallFailure {
+    fn of(course: &Course, fault: Fault, calls: u32) -> Self {
+        Self {
+            route: course.route().clone(),
+            fault,
+            calls,
+        }
+    }
 }
 
 impl Caller {
@@ -144,7 +155,9 @@ impl Caller {
         loop {
             progress.answer = Answer::default();
             progress.answer.cache = ask.request.settings.cache;
-            let fault = if course.stalls() >= self.patience.most_stalls {
+            let fault = if let Some(fault) = course.trouble.take() {
+                *fault
+            } else if course.stalls() >= self.patience.most_stalls {
                 self.fault(course, ask, &ModelError::GivenUp(course.stalls()))
             } else {
                 match self.attempt(course, ask, &mut progress, sink, cancel).await {
@@ -161,7 +174,7 @@ impl Caller {
                 self.learned.unwell(provider, self.transport.clock.now());
             }
             // What counts is this attempt: text of an earlier one is not part of this answer.
-            let unsaid = answer.text.is_empty() || is_open_thought(&answer.text);
+            let unsaid = answer.text.trim().is_empty() || is_open_thought(&answer.text);
             course.attempt.delivered = match (unsaid, answer.calls.is_empty()) {
                 (true, _) => Delivered::Nothing,
                 (false, true) => Delivered::Text,
@@ -178,20 +191,19 @@ impl Caller {
                 Taken::Again => progress.shown.again(),
                 Taken::Stopped => return CallEnd::Stopped(Box::new(progress.answer)),
                 Taken::TooLong(fault) => return CallEnd::TooLong(fault),
-                Taken::Partial => {
+                Taken::Partial(fault) => {
+                    course.trouble = fault.is_trouble().then(|| Box::new(fault.clone()));
                     let mut answer = progress.answer;
                     answer.finish = Some(FinishReason::Length);
                     answer.calls.clear();
                     answer.raw = None;
-                    return CallEnd::Partial(Box::new(answer));
+                    let failure = CallFailure::of(course, fault, progress.calls);
+                    return CallEnd::Partial(Box::new(answer), Box::new(failure));
                 }
                 Taken::Failed(fault) => {
                     course.all_failed(self.transport.clock.now());
-                    return CallEnd::Failed(Box::new(CallFailure {
-                        route: course.route().clone(),
-                        fault,
-                        calls: progress.calls,
-                    }));
+                    let failure = CallFailure::of(course, fault, progress.calls);
+                    return CallEnd::Failed(Box::new(failure));
                 }
             }
         }

@@ -14,7 +14,6 @@ use crate::error::{ModelError, VendorError};
 use crate::quirks::Beta;
 use crate::wire::WireError;
 pub(crate) use numbers::span;
-use phrases::says;
 
 /// Declares [`Reason`] together with the word of each, so that neither can be forgotten.
 macro_rules! reasons {
@@ -162,6 +161,10 @@ pub struct Fault {
     pub pace: Pace,
     /// Whether it was answering when the connection was lost, so that there is somebody to answer.
     pub broke_off: bool,
+    /// Whether nobody was asked, because there was nothing to ask with.
+    pub unasked: bool,
+    /// What to do about it, where the failure tells more than its reason.
+    pub hint: Option<String>,
 }
 
 /// How the waits between attempts grow.
@@ -190,6 +193,20 @@ impl Fault {
         )
     }
 
+    /// Whether the provider itself has trouble or a limit, which the next request would meet as well.
+    pub fn is_trouble(&self) -> bool {
+        matches!(
+            self.reason,
+            Reason::Billing
+                | Reason::RateLimit
+                | Reason::UsageLimit
+                | Reason::UpstreamRateLimit
+                | Reason::Overloaded
+                | Reason::ServerError
+                | Reason::Unknown
+        )
+    }
+
     /// A fault without further details, for failures that are found while an answer is read.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self {
@@ -208,6 +225,8 @@ impl Fault {
                 Pace::Usual
             },
             broke_off: false,
+            unasked: false,
+            hint: None,
         }
     }
 
@@ -236,6 +255,15 @@ pub fn classify(error: &ModelError, facts: &Facts<'_>) -> Fault {
         }
         // Repeating it would give the same: no server, no network, no chance is involved.
         ModelError::Embedded(_) => Fault::new(Reason::LocalModel, error.to_string()),
+        ModelError::Unasked {
+            reason,
+            retry_after,
+            ..
+        } => Fault {
+            retry_after: *retry_after,
+            unasked: true,
+            ..Fault::new(*reason, error.to_string())
+        },
         ModelError::Cancelled => Fault::new(Reason::Cancelled, error.to_string()),
     }
 }
@@ -246,14 +274,7 @@ fn http(error: &HttpError, facts: &Facts<'_>) -> Fault {
         HttpError::Status(answer) => {
             return vendor::classify(&VendorError::from_excerpt(answer), facts);
         }
-        HttpError::Tls { .. }
-            if says(
-                &hermes_core::causes(error).to_lowercase(),
-                phrases::CERTIFICATE,
-            ) =>
-        {
-            Reason::SslCert
-        }
+        HttpError::Tls { flaw, .. } if flaw.is_of_certificate() => Reason::SslCert,
         HttpError::Interrupted { .. } => {
             return Fault::new(disconnected(facts), rooted(error)).broken_off();
         }
@@ -268,7 +289,10 @@ fn http(error: &HttpError, facts: &Facts<'_>) -> Fault {
         // The enum may grow in its own crate: what is not known to pass is a matter of settings.
         _ => Reason::Misconfigured,
     };
-    Fault::new(reason, rooted(error))
+    Fault {
+        hint: error.hint(),
+        ..Fault::new(reason, rooted(error))
+    }
 }
 
 /// The error and what is at the bottom of it, such as a refused connection; what lies between says the same

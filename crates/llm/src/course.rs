@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::classify::Reason;
+use crate::classify::{Fault, Reason};
 use crate::failover::{Attempt, Fix, RENEWALS, Step};
 use crate::keys::{KeyError, Lease};
 use crate::quirks::{
@@ -38,6 +38,8 @@ pub struct Course {
     pub(crate) lease: Option<Lease>,
     /// What was refused last and would be refused again. Seldom there, so that it costs an idle session nothing.
     pub(crate) refused: Option<Box<Refused>>,
+    /// What the last answer broke off with and nothing was done about yet.
+    pub(crate) trouble: Option<Box<Fault>>,
     window: Option<u32>,
 }
 
@@ -68,6 +70,7 @@ impl Course {
             attempt: Attempt::default(),
             lease: None,
             refused: None,
+            trouble: None,
             window: None,
         }
     }
@@ -169,6 +172,7 @@ impl Course {
         self.attempt = self.attempt.next_turn();
         // Somebody wants it all the same.
         self.refused = None;
+        self.trouble = None;
         self.raised = None;
         let given_up = self.streaks.first().is_some_and(|streak| streak.is_full);
         if self.at != 0 && !given_up && self.resting.is_none_or(|until| now >= until) {
@@ -247,6 +251,7 @@ impl Course {
         self.at = at;
         self.lease = None;
         self.refused = None;
+        self.trouble = None;
         self.window = None;
         self.raised = None;
     }

@@ -95,7 +95,8 @@ pub enum Step {
         /// The window that turned out to be the real one; kept for later sessions.
         window: Option<u32>,
     },
-    /// Take what was delivered as an answer that ran into its limit.
+    /// Take what was delivered as an answer that ran into its limit. What the fault asks for is done before the rest
+    /// is asked for.
     KeepPartial,
     /// Give up.
     Fail,
@@ -188,7 +189,7 @@ pub fn next_step(fault: &Fault, health: &Health, attempt: &Attempt, jitter: f64)
         attempt,
         jitter,
     };
-    if attempt.delivered == Delivered::Text && may_pass(fault.reason) {
+    if attempt.delivered == Delivered::Text && may_pass(fault) {
         return Step::KeepPartial;
     }
     let second = match fault.reason {
@@ -205,18 +206,12 @@ pub fn next_step(fault: &Fault, health: &Health, attempt: &Attempt, jitter: f64)
 }
 
 /// Failures that say nothing against the request itself.
-fn may_pass(reason: Reason) -> bool {
-    matches!(
-        reason,
-        Reason::Timeout
-            | Reason::Overloaded
-            | Reason::ServerError
-            | Reason::RateLimit
-            | Reason::UpstreamRateLimit
-            | Reason::InvalidAnswer
-            | Reason::ContextOverflow
-            | Reason::Unknown
-    )
+fn may_pass(fault: &Fault) -> bool {
+    let reached_an_end = matches!(
+        fault.reason,
+        Reason::Timeout | Reason::InvalidAnswer | Reason::ContextOverflow
+    );
+    reached_an_end || fault.is_trouble()
 }
 
 /// The change that answers a fault.

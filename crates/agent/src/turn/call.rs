@@ -23,6 +23,9 @@ use crate::{dump, explain, ledger, prompt};
 const OUT_OF_CALLS: &str = "The limit of model calls for this request is reached and no more tools can be used. \
      Say what was done, what was found, and what is left to do.";
 
+/// Behind the hint about an answer of which a piece is kept.
+pub(super) const GO_ON_FOR_THE_REST: &str = ", and say `go on` to have the rest";
+
 impl Turn<'_> {
     /// Makes the next model call.
     pub(super) async fn call_model(&mut self) -> Result<Step, StoreError> {
@@ -49,11 +52,11 @@ impl Turn<'_> {
         let request = self.request(ToolChoice::Auto);
         Ok(match self.call(&request).await? {
             CallEnd::Answered(answer) => {
-                self.tries.broke_off = false;
+                self.broke_off = None;
                 Step::Answered(answer)
             }
-            CallEnd::Partial(answer) => {
-                self.tries.broke_off = true;
+            CallEnd::Partial(answer, failure) => {
+                self.broke_off = Some(failure);
                 Step::Answered(answer)
             }
             CallEnd::TooLong(fault) => {
@@ -104,7 +107,7 @@ impl Turn<'_> {
                     self.aside.pop();
                     return self.refused(plain(*answer)).await;
                 }
-                CallEnd::Answered(answer) | CallEnd::Partial(answer) => {
+                CallEnd::Answered(answer) | CallEnd::Partial(answer, _) => {
                     let mut answer = plain(*answer);
                     if answer.text.trim().is_empty() {
                         continue;
@@ -215,7 +218,7 @@ impl Turn<'_> {
             self.tell_route(reason).await;
         }
         match &end {
-            CallEnd::Answered(answer) | CallEnd::Partial(answer) | CallEnd::Stopped(answer) => {
+            CallEnd::Answered(answer) | CallEnd::Partial(answer, _) | CallEnd::Stopped(answer) => {
                 self.account(answer, started).await;
             }
             CallEnd::Failed(failure) => self.dump(request, &failure.to_string()),
@@ -277,7 +280,11 @@ impl Turn<'_> {
     }
 
     fn failed(&self, failure: &CallFailure) -> TurnEnd {
-        let (message, hint) = explain::failure(failure);
+        let (mut message, mut hint) = explain::failure(failure);
+        if !self.said.is_empty() {
+            message.push_str("; what came of the answer is kept");
+            hint.push_str(GO_ON_FOR_THE_REST);
+        }
         TurnEnd::Failed {
             message,
             hint: Some(hint),

@@ -94,6 +94,57 @@ async fn an_answer_that_keeps_breaking_off_is_kept_and_called_what_it_is() {
     assert!(!fixture.texts()[1].1.is_empty(), "what came is a row");
 }
 
+/// A piece of an answer, and then a limit in place of the rest.
+fn limited_behind(piece: &str) -> Step {
+    let text = json!({"choices": [{"index": 0, "delta": {"content": piece}}]});
+    let limit = json!({"error": {"message": "too many roses at once", "code": 429}});
+    Step::new(frames([text, limit].map(|event| format!("data: {event}"))))
+}
+
+// AG-16
+#[tokio::test]
+async fn another_model_goes_on_with_what_a_limit_broke_off() {
+    let scenario = Scenario::new()
+        .reply(limited_behind("The garden has ").when_model("scripted"))
+        .reply(Step::new(text("roses and tulips.")).when_model("spare"));
+    let mut fixture = Fixture::new(scenario);
+    fixture.fallbacks = vec![fixture.route_to(&fixture.server, "spare")];
+    let done = fixture.ask("what grows?").await;
+    assert_eq!(done.why, TurnEnd::Done);
+    assert_eq!(done.text, "The garden has roses and tulips.");
+    assert_eq!(fixture.texts()[1].1, done.text);
+    assert_eq!(fixture.rows().len(), 2);
+    let requests = fixture.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(
+        requests[1]
+            .expect_json()
+            .to_string()
+            .contains("The garden has")
+    );
+}
+
+// AG-12, AG-16
+#[tokio::test]
+async fn what_broke_an_answer_off_for_good_is_told_in_the_words_of_the_provider() {
+    let mut fixture = Fixture::new(Scenario::new().reply(limited_behind("The garden has ")));
+    fixture.attempts = 1;
+    let done = fixture.ask("what grows?").await;
+    let TurnEnd::Failed { message, hint } = &done.why else {
+        panic!("{done:?}");
+    };
+    for words in ["limits us", "too many roses at once", "is kept"] {
+        assert!(message.contains(words), "{message}");
+    }
+    let hint = hint.as_deref().unwrap_or_default();
+    assert!(
+        hint.contains("hermes auth add") && hint.contains("`go on`"),
+        "{hint}"
+    );
+    assert_eq!(fixture.texts()[1].1.trim(), "The garden has");
+    assert_eq!(fixture.requests().len(), 1);
+}
+
 // AG-16
 #[tokio::test]
 async fn a_model_that_goes_on_with_its_last_words_is_not_heard_twice() {

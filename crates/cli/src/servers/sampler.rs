@@ -201,7 +201,7 @@ impl ModelSampler {
         let mut silent = Silent;
         let end = caller.call(&mut course, &ask, &mut silent, cancel);
         let answer = match end.await {
-            CallEnd::Answered(answer) | CallEnd::Partial(answer) => answer,
+            CallEnd::Answered(answer) | CallEnd::Partial(answer, _) => answer,
             CallEnd::TooLong(_) => return Err("it is too long for the model".to_owned()),
             CallEnd::Stopped(_) => return Err("it was stopped".to_owned()),
             CallEnd::Failed(failure) => return Err(failure.to_string()),

@@ -13,7 +13,7 @@ pub(super) enum Taken {
     Again,
     Stopped,
     TooLong(Fault),
-    Partial,
+    Partial(Fault),
     Failed(Fault),
 }
 
@@ -67,7 +67,7 @@ impl Caller {
                 }
                 Taken::TooLong(fault)
             }
-            Step::KeepPartial => Taken::Partial,
+            Step::KeepPartial => Taken::Partial(fault),
             Step::Fail if fault.reason == Reason::Cancelled => Taken::Stopped,
             Step::Fail => {
                 if let Some(lease) = &course.lease {

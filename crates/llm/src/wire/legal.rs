@@ -9,9 +9,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use hermes_core::{
-    Media, Message, Part, RawTurn, Role, ToolCall, WireProtocol, without_halves,
-};
+use hermes_core::{Media, Message, Part, RawTurn, Role, ToolCall, WireProtocol, without_halves};
 use serde_json::{Map, Value as Json};
 
 use super::naming::tool_name;

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::lab::{Heard, Lab, answered, course, kept, question, request, route, user};
 
+mod broken_off;
 mod health;
 mod origin;
 mod pictures;

@@ -185,7 +185,7 @@ pub(crate) fn answered(end: CallEnd) -> Answer {
 #[track_caller]
 pub(crate) fn partial(end: CallEnd) -> Answer {
     match end {
-        CallEnd::Partial(answer) => *answer,
+        CallEnd::Partial(answer, _) => *answer,
         other => panic!("not a part of an answer: {other:?}"),
     }
 }

@@ -133,7 +133,7 @@ pub(in crate::commands) fn call(caller: &Caller, route: Arc<Route>) -> Outcome<F
     });
     let (works, said) = match end {
         None => return Err(Complaint::Code(130)),
-        Some(CallEnd::Answered(_) | CallEnd::Partial(_)) => (true, "answers".to_owned()),
+        Some(CallEnd::Answered(_) | CallEnd::Partial(..)) => (true, "answers".to_owned()),
         Some(CallEnd::TooLong(fault)) => (false, fault.message),
         Some(CallEnd::Stopped(_)) => (false, "stopped".to_owned()),
         Some(CallEnd::Failed(failure)) => {
