@@ -43,7 +43,7 @@ pub struct Profile {
     pub catalogue: Option<String>,
     /// Other names for it.
     pub aliases: Vec<String>,
-    /// Addresses that single aliases stand for.
+    /// Addresses that single aliases stand for; each is a provider of its own.
     pub places: BTreeMap<String, String>,
     /// Where it answers; `{region}` is put in. The user must say when absent.
     pub base_url: Option<String>,
@@ -287,6 +287,15 @@ fn is_safe(url: &Url) -> bool {
 }
 
 impl Profile {
+    /// What settings, routes and credentials call it when it goes by this name. A place is a provider of its own: what
+    /// belongs to one says nothing about another.
+    pub fn id_of<'a>(&'a self, name: &'a str) -> &'a str {
+        match self.places.contains_key(name) {
+            true => name,
+            false => &self.id,
+        }
+    }
+
     /// What models.dev calls it.
     pub(crate) fn catalogue_id(&self) -> &str {
         self.catalogue.as_deref().unwrap_or(&self.id)

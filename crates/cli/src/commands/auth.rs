@@ -142,7 +142,7 @@ fn logout(provider: &str, models: &Models, output: &mut Output) -> Outcome {
 /// The id that credentials are kept under.
 fn id(models: &Models, name: &str) -> Outcome<String> {
     Ok(match whose(models, name)? {
-        Whose::Provider(profile) => profile.id.clone(),
+        Whose::Provider(profile) => profile.id_of(&alias::normal(name)).to_owned(),
         Whose::Endpoint(id) => id,
     })
 }

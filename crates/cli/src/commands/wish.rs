@@ -1,6 +1,6 @@
 //! A model that is named on the command line to be written into the settings.
 
-use hermes_llm::Route;
+use hermes_config::Config;
 use hermes_llm::resolve::{self, Flags, Request, ResolveError};
 
 use crate::complaint::Outcome;
@@ -21,8 +21,6 @@ pub(super) struct Wish {
 
 /// Who serves it, as settings call them.
 pub(super) struct Found {
-    /// What routes call the provider.
-    pub(super) id: String,
     pub(super) provider: String,
     pub(super) model: String,
     /// The address of the API; empty for a model inside the program.
@@ -54,29 +52,26 @@ impl Wish {
             }
             Err(error) => return Err(error.into()),
         };
-        let id = resolved.route.provider.clone();
         Ok(Found {
-            provider: self.place(models, &resolved.route)?.unwrap_or(id.clone()),
-            id,
+            provider: resolved.route.provider.clone(),
             address: resolved.route.address_text(),
             model: resolved.route.model,
             lack,
         })
     }
+}
 
-    /// A server on this machine that goes by a name of its own, such as `ollama`: that name has the
-    /// address, the profile behind it has none.
-    fn place(&self, models: &Models, route: &Route) -> Outcome<Option<String>> {
-        if self.base_url.is_some() {
-            return Ok(None);
-        }
-        let profile = models.profiles.get(&route.provider);
-        let Some(profile) = profile.map_err(ResolveError::from)? else {
-            return Ok(None);
-        };
-        let address = route.address_text();
-        let mut places = profile.places.iter();
-        let place = places.find(|(_, url)| url.trim_end_matches('/') == address);
-        Ok(place.map(|(name, _)| name.clone()))
-    }
+/// Refuses settings that lead nowhere. A key may still be missing.
+pub(super) fn check(config: &Config, models: &Models) -> Outcome {
+    let chosen = Chosen::default();
+    let request = Request {
+        config,
+        flags: Flags {
+            api_key: Some(LATER),
+            ..Flags::default()
+        },
+        ..models.request(&chosen)
+    };
+    resolve::resolve(&request)?;
+    Ok(())
 }

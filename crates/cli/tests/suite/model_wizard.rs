@@ -383,3 +383,41 @@ fn an_address_alone_says_who_serves() {
     let bearer = Some(format!("Bearer {KEY}"));
     assert!(sent(&server).iter().all(|key| *key == bearer));
 }
+
+// PV-25
+#[test]
+fn each_server_on_this_machine_is_found_whichever_of_them_answers_now() {
+    let servers = [
+        (
+            "/props",
+            json!({"default_generation_settings": {"n_ctx": 9_000}}),
+        ),
+        ("/version", json!({"version": "0.8"})),
+    ]
+    .map(|(path, answer)| {
+        // Each is known by what nobody else has.
+        let scenario = Scenario::new()
+            .models(["m"])
+            .route("GET", "/api/v1/models", [Step::new(error(404)).repeat()])
+            .route("GET", path, [Step::new(json(answer)).repeat()]);
+        ModelServer::start(scenario.lenient()).unwrap()
+    });
+    let program = Program::new();
+    let [llama, vllm] = servers.each_ref().map(ModelServer::base_url);
+    // Where they listen is a matter of the profile.
+    let profile = format!(
+        "id: custom\nname: Your own endpoint\nabout: Any server\naliases: [llamacpp, vllm]\n\
+         places: {{llamacpp: '{llama}', vllm: '{vllm}'}}\ndefault_path: /v1\nkey: optional\nauto: false\n",
+    );
+    let place = "plugins/model-providers/custom/profile.yaml";
+    program.home.write(place, profile).unwrap();
+    let config = format!("model: {{provider: llamacpp, default: m, base_url: '{llama}'}}\n");
+    program.home.write_config(&config).unwrap();
+    let terminal = Terminal::spawn(&program.command(&["model"]), 120, 60).unwrap();
+    let screen = terminal.wait_for_text("Who shall serve", LIMIT).unwrap();
+    for name in ["(llamacpp)", "(vllm)"] {
+        assert!(screen.contains(name), "{screen}");
+    }
+    terminal.send("\r").unwrap();
+    assert_eq!(terminal.wait_exit(LIMIT).unwrap().code, 0);
+}

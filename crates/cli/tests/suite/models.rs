@@ -375,6 +375,75 @@ fn a_server_with_a_name_of_its_own_is_written_by_that_name() {
     assert!(!file.contains("max_tokens"), "{file}");
 }
 
+// PV-25
+#[test]
+fn a_local_server_takes_nothing_over_from_another_one() {
+    let far = |provider: &str| {
+        format!(
+            "model:\n  provider: {provider}\n  default: qwen3\n  base_url: http://192.0.2.7:9/v1\n"
+        )
+    };
+    let after = |before: &str, words: &[&str]| {
+        let program = Program::new();
+        program.home.write_config(before).unwrap();
+        program.run(&[&["model", "set"], words].concat()).ok();
+        program.home.read("config.yaml").unwrap()
+    };
+    let vllm = "model:\n  provider: vllm\n  default: vm\n";
+    let ollama = "model:\n  provider: ollama\n  default: vm\n";
+    assert_eq!(after(&far("ollama"), &["vm", "--provider", "vllm"]), vllm);
+    assert_eq!(
+        after(&far("custom"), &["vm", "--provider", "ollama"]),
+        ollama
+    );
+    // Another model of the same one is where that is.
+    let moved = far("ollama").replace("qwen3", "vm");
+    assert_eq!(
+        after(&far("ollama"), &["vm", "--provider", "ollama"]),
+        moved
+    );
+    assert_eq!(after(&far("ollama"), &["vm"]), moved);
+}
+
+// PV-25
+#[test]
+fn a_route_that_would_lead_nowhere_is_not_written() {
+    let program = Program::new();
+    // The address belongs to the short name, not to the settings.
+    let config = "model: {provider: ollama, default: qwen3}\n\
+         model_aliases: {here: {model: m1, provider: custom, base_url: 'http://127.0.0.1:9/v1'}}\n";
+    program.home.write_config(config).unwrap();
+    let refused = program.run(&["model", "set", "here"]).code(1);
+    assert!(
+        refused.stderr.contains("has no address"),
+        "{}",
+        refused.stderr
+    );
+    assert!(refused.stderr.contains("hint: "), "{}", refused.stderr);
+    assert_eq!(program.home.read("config.yaml").unwrap(), config);
+}
+
+// PV-5
+#[test]
+fn a_protocol_that_is_set_in_vain_is_named_once() {
+    let server = ModelServer::start(Scenario::echo()).unwrap();
+    let config = format!(
+        "model: {{provider: custom, default: m, base_url: '{}', api_mode: codex_responses, context_length: 64000}}\n",
+        server.base_url()
+    );
+    let program = Program::new();
+    program.home.write_config(&config).unwrap();
+    let named = "api_mode codex_responses is not used: config.yaml, line 1: model.api_mode";
+    let said = program.run(&["-z", "hello"]).ok();
+    assert_eq!(said.stdout, "hello\n");
+    assert_eq!(said.stderr.matches(named).count(), 1, "{}", said.stderr);
+    let why = program.stdout(&["model", "--why"]);
+    assert!(
+        why.contains("not used") && why.contains("model.api_mode"),
+        "{why}"
+    );
+}
+
 // CL-13
 #[test]
 fn without_a_terminal_the_overview_says_what_to_do() {

@@ -67,6 +67,15 @@ impl Profiles {
             .find(|profile| profile.aliases.iter().any(|alias| alias == name)))
     }
 
+    /// The profile of who goes by this id in routes: a provider, or one of the places of a provider. An endpoint of the
+    /// user's own has none of its own.
+    pub fn of_route(&self, id: &str) -> Result<Option<Arc<Profile>>, ProfileError> {
+        match id.contains(':') {
+            true => Ok(None),
+            false => self.find(id),
+        }
+    }
+
     /// The profiles that a host may belong to. Reads only those whose text has a name the host ends with:
     /// an address of the user's own needs none of them.
     pub fn near(&self, host: &str) -> Result<Vec<Arc<Profile>>, ProfileError> {

@@ -13,7 +13,7 @@ use crate::profile::{AuthStyle, Choosable, KeyNeed, Profile, ProfileError};
 
 /// Whoever serves a model.
 pub(super) struct Server<'a> {
-    /// `deepseek`, `custom` or `custom:lab`.
+    /// `deepseek`, `custom`, `ollama` or `custom:lab`.
     pub(super) id: String,
     /// The name for people.
     pub(super) name: String,
@@ -151,22 +151,19 @@ fn unknown(request: &Request<'_>, name: &str) -> Result<ResolveError, ProfileErr
 }
 
 fn of_profile<'a>(request: &Request<'a>, profile: Arc<Profile>, name: &str) -> Server<'a> {
-    let settings = request
-        .config
-        .providers
-        .get(&profile.id)
-        .map(|values| Entry {
-            path: format!("providers.{}", profile.id),
-            key: profile.id.clone(),
-            values,
-        });
+    let id = profile.id_of(name).to_owned();
+    let settings = request.config.providers.get(&id).map(|values| Entry {
+        path: format!("providers.{id}"),
+        key: id.clone(),
+        values,
+    });
     let kind = if profile.id == "custom" {
         Kind::Plain
     } else {
         Kind::BuiltIn
     };
     Server {
-        id: profile.id.clone(),
+        id,
         name: profile.name.clone(),
         place: profile.places.get(name).cloned(),
         profile,

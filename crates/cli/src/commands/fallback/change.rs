@@ -18,7 +18,6 @@ const OLDER: &str = "fallback_model";
 
 pub(super) fn add(wish: &Wish, models: &Models, context: &Context, output: &mut Output) -> Outcome {
     let Found {
-        id: _,
         address: _,
         provider,
         model,

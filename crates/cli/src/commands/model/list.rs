@@ -34,9 +34,8 @@ pub(super) struct Row {
 pub(super) fn providers(as_json: bool, context: &Context, output: &mut Output) -> Outcome {
     let models = Models::new(context, context.settings()?)?;
     let current = models.route(&Chosen::default()).ok();
-    let current = current
-        .as_ref()
-        .map(|resolved| resolved.route.provider.as_str());
+    let current = current.map(|resolved| row_of(&models, resolved.route.provider));
+    let current = current.as_deref();
     let rows = rows(&models)?;
     if as_json {
         let all: Vec<Json> = rows
@@ -74,6 +73,12 @@ pub(super) fn providers(as_json: bool, context: &Context, output: &mut Output) -
         "* answers now, + can be used. hermes model list --provider ID lists all models of one.";
     let legend = output.paint(Style::Faint, legend);
     Ok(output.line(legend)?)
+}
+
+/// The row that a route's provider is in: places are in that of their profile.
+fn row_of(models: &Models, provider: String) -> String {
+    let profile = models.profiles.of_route(&provider).ok().flatten();
+    profile.map_or(provider, |profile| profile.id.clone())
 }
 
 /// Everybody, with the models as they last answered; nobody is asked.

@@ -126,7 +126,7 @@ async fn exchange(
         .await
         .map_err(|error| error.to_string())?;
     let names = names(&listing).ok_or_else(|| "its answer is no list of models".to_owned())?;
-    let profile = models.profiles.get(&route.provider).ok().flatten();
+    let profile = models.profiles.of_route(&route.provider).ok().flatten();
     let offered = |name: &String| profile.as_ref().is_none_or(|profile| profile.offers(name));
     let names: Vec<String> = names.into_iter().filter(offered).collect();
     let mut facts = facts_from_listing(&listing);

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use hermes_config::{Edit, KeyPath};
+use hermes_config::{Config, Edit, KeyPath, Model};
 use hermes_llm::alias;
 use hermes_llm::resolve::ResolveError;
 use url::Url;
@@ -11,7 +11,7 @@ use super::places;
 use crate::commands::auth;
 use crate::commands::edit::{edit, written};
 use crate::commands::endpoints;
-use crate::commands::wish::{Found, Wish};
+use crate::commands::wish::{self, Found, Wish};
 use crate::complaint::{Complaint, Outcome};
 use crate::context::Context;
 use crate::models::{Chosen, Models};
@@ -43,13 +43,14 @@ pub(super) fn run(
 ) -> Outcome {
     let models = Models::new(context, context.settings()?)?;
     let before = now(&models, context)?;
+    let found = wish.find(&models)?;
+    wish::check(&before.after(&found, wish, &models.loaded.config), &models)?;
     let Found {
-        id,
         provider,
         model,
         address,
         lack,
-    } = wish.find(&models)?;
+    } = found;
     let stale = before.stale(&provider, &model, wish);
     let mut removed = Vec::new();
     for key in stale {
@@ -73,7 +74,7 @@ pub(super) fn run(
         // First the key: without its route it is of no use to anybody, a route without its key does not work.
         let set = wish.base_url.is_some();
         let address = Url::parse(&address).ok().filter(|_| set);
-        let kept = auth::keep_key(&id, key, address.as_ref(), &models, context)?;
+        let kept = auth::keep_key(&provider, key, address.as_ref(), &models, context)?;
         let place = context.home()?.auth_file();
         output.line(format!(
             "The key {} is kept in {}.",
@@ -93,9 +94,9 @@ pub(super) fn run(
     output.flush()?;
     if wish.base_url.is_none() && lack.is_none() {
         let models = Models::new(context, context.settings()?)?;
-        places::look(&id, &model, &models, context, output)?;
+        places::look(&provider, &model, &models, context, output)?;
     }
-    say_what_is_left(&id, &model, lack, context)
+    say_what_is_left(&provider, &model, lack, context)
 }
 
 /// The settings of the route that `config.yaml` itself has.
@@ -126,10 +127,35 @@ struct Before {
 }
 
 impl Before {
+    /// Whether somebody else serves from now on, or at another address.
+    fn leaves(&self, provider: &str, wish: &Wish) -> bool {
+        self.provider.as_deref() != Some(provider) || wish.base_url.is_some()
+    }
+
+    /// What the settings would say after the change.
+    fn after(&self, found: &Found, wish: &Wish, config: &Config) -> Config {
+        let kept = match self.leaves(&found.provider, wish) {
+            true => Model {
+                aliases: config.model.aliases.clone(),
+                ..Model::default()
+            },
+            false => config.model.clone(),
+        };
+        Config {
+            model: Model {
+                provider: found.provider.clone(),
+                default: found.model.clone(),
+                base_url: wish.base_url.clone().unwrap_or(kept.base_url),
+                ..kept
+            },
+            ..config.clone()
+        }
+    }
+
     /// The settings that fit neither the provider nor the model of now.
     fn stale(&self, provider: &str, model: &str, wish: &Wish) -> Vec<&'static str> {
         let mut stale = Vec::new();
-        if self.provider.as_deref() != Some(provider) || wish.base_url.is_some() {
+        if self.leaves(provider, wish) {
             stale.extend(OF_PROVIDER);
         }
         if !stale.is_empty() || self.model.as_deref() != Some(model) {
@@ -165,9 +191,7 @@ fn canonical(models: &Models, name: &str) -> Outcome<String> {
     let known = models.profiles.find(&name).map_err(ResolveError::from)?;
     let own = || endpoints::find(&models.loaded.config, &name);
     Ok(match known {
-        // The name of a place is more than that of its profile: it has the address.
-        Some(profile) if profile.places.contains_key(&name) => name,
-        Some(profile) => profile.id.clone(),
+        Some(profile) => profile.id_of(&name).to_owned(),
         None => own().map_or(name.clone(), |endpoint| endpoint.id()),
     })
 }

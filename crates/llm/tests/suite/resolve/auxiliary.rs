@@ -52,6 +52,18 @@ auxiliary:
 
 // PV-21
 #[test]
+fn another_model_of_a_local_server_is_asked_where_that_server_is() {
+    let config = "
+model: {provider: ollama, default: qwen3}
+auxiliary: {compression: {model: small}}
+";
+    let plan = plan(config, "compression", &[]).expect("a plan");
+    assert_eq!(labels(&plan)[0], "ollama/small");
+    assert_eq!(base_of(&plan.candidates[0]), "http://127.0.0.1:11434/v1");
+}
+
+// PV-21
+#[test]
 fn a_named_provider_comes_first_and_the_conversation_last() {
     let config = "
 model: {provider: deepseek, default: deepseek-chat}

@@ -167,6 +167,39 @@ fn local_servers_have_their_usual_places() {
     assert_eq!(resolved.route.limits.window, 65536);
 }
 
+// PV-2
+#[test]
+fn what_is_set_for_one_local_server_says_nothing_about_another() {
+    let ollama = "{provider: ollama, default: qwen3, base_url: 'http://gpu-box:11434', \
+                  api_key: ol-0123456789, context_length: 9000}";
+    let nameless = "{provider: custom, default: qwen3, base_url: 'http://gpu-box:9'}";
+    for (model, provider, wanted) in [
+        (ollama, "vllm", Ok("http://127.0.0.1:8000/v1")),
+        (ollama, "llamacpp", Ok("http://127.0.0.1:8080/v1")),
+        (ollama, "Ollama", Ok("http://gpu-box:11434/v1")),
+        (ollama, "custom", Err("no address")),
+        (nameless, "ollama", Ok("http://127.0.0.1:11434/v1")),
+        (nameless, "custom", Ok("http://gpu-box:9/v1")),
+    ] {
+        let setup = Setup::new(&format!("model: {model}"), &[]);
+        let mut request = setup.request();
+        request.flags.provider = Some(provider);
+        request.flags.model = Some("qwen3");
+        let is_same = matches!(wanted, Ok(base) if base.contains("gpu-box"));
+        match (resolve(&request), wanted) {
+            (Ok(found), Ok(base)) => {
+                assert_eq!(base_of(&found), base, "{provider}");
+                assert_eq!(found.route.provider, provider.to_lowercase());
+                let has_key = matches!(found.key, Credential::Key { .. });
+                assert_eq!(has_key, is_same && model == ollama, "{provider}");
+                assert_eq!(found.route.limits.window == 9_000, has_key, "{provider}");
+            }
+            (Err(error), Err(words)) => assert!(error.to_string().contains(words), "{error}"),
+            (found, wanted) => panic!("{provider}: {found:?} in place of {wanted:?}"),
+        }
+    }
+}
+
 // PV-18
 #[test]
 fn every_entry_of_the_chain_is_a_whole_route_of_its_own() {
