@@ -216,8 +216,11 @@ impl Models {
 
     /// The routes of a conversation: the model and those to fall back to.
     pub(crate) fn course(&self, chosen: &Chosen) -> Result<Found, ResolveError> {
-        let main = self.known(self.route(chosen)?);
-        let Fallbacks { routes, notes } = self.fallbacks(chosen);
+        let main = self.route(chosen)?;
+        let Fallbacks { routes, mut notes } = self.fallbacks(chosen);
+        let all = std::iter::once(&main).chain(&routes);
+        notes.extend(all.filter_map(|found| found.route.unheeded()));
+        let main = self.known(main);
         let fallbacks = routes.into_iter().map(|found| self.known(found));
         Ok(Found {
             course: Course::new(main, fallbacks),
@@ -300,7 +303,7 @@ impl Models {
     }
 
     fn meet(&self, route: &Route, key: Credential) {
-        let profile = self.profiles.get(&route.provider).ok().flatten();
+        let profile = self.profiles.of_route(&route.provider).ok().flatten();
         let mut keys = ProviderKeys::default();
         if let Some(profile) = &profile {
             keys.variables.clone_from(&profile.key_env);

@@ -15,7 +15,7 @@ use crate::quirks::Quirks;
 /// How to reach one model.
 #[derive(Debug, Clone)]
 pub struct Route {
-    /// The provider's id, such as `deepseek` or `custom:lab`. Credentials belong to it.
+    /// The provider's id, such as `deepseek`, `ollama` or `custom:lab`. Credentials belong to it.
     pub provider: String,
     /// The provider's name for people.
     pub provider_name: String,
@@ -140,13 +140,16 @@ pub struct SetPatience {
 /// One line of the explanation of a route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Why {
-    /// Which part: `provider`, `model`, `address`, `protocol`, `key`, `window`.
+    /// Which part: `provider`, `model`, `address`, `protocol`, `key`, `window`, or `not used`.
     pub part: &'static str,
     /// Its value; keys are masked.
     pub value: String,
     /// Where it came from, such as `config.yaml: model.provider`.
     pub from: String,
 }
+
+/// The part of an explanation that is about a setting without effect.
+pub(crate) const UNHEEDED: &str = "not used";
 
 /// What stands in an address for a project that is not known yet.
 pub(crate) const PROJECT: &str = "%7Bproject%7D";
@@ -166,6 +169,12 @@ impl Route {
                 address.base = filled.into();
             }
         }
+    }
+
+    /// A setting of its own that has no effect, and why, in one line.
+    pub fn unheeded(&self) -> Option<String> {
+        let why = self.why.iter().find(|why| why.part == UNHEEDED)?;
+        Some(format!("{} is {UNHEEDED}: {}", why.value, why.from))
     }
 
     /// `provider/model`, for messages.

@@ -18,7 +18,13 @@ use crate::embedded;
 use crate::metadata::{self, WindowQuery};
 use crate::profile::AuthStyle;
 use crate::quirks::Quirks;
-use crate::route::{Address, Endpoint, Limits, Route, SetPatience, Why, WindowSource, readable};
+use crate::route::{
+    Address, Endpoint, Limits, Route, SetPatience, UNHEEDED, Why, WindowSource, readable,
+};
+
+/// Why a protocol that is set does not count.
+const NAMELESS_RESPONSES: &str = "an address without a name is asked so only where the address shows it; \
+     to have it count, name the endpoint under `providers`";
 
 /// Builds the route.
 pub(super) fn build(request: &Request<'_>, wanted: Wanted) -> Result<Resolved, ResolveError> {
@@ -77,6 +83,10 @@ fn of_address(
     } = named;
     why.push(explain("address", &shown(&base.url), &base.from));
     why.push(explain("protocol", word(choice.protocol), &choice.from));
+    if let Some(from) = &choice.unheeded {
+        let from = format!("{from}; {NAMELESS_RESPONSES}");
+        why.push(explain(UNHEEDED, "api_mode codex_responses", &from));
+    }
     if let Some((masked, from)) = &opened.why {
         why.push(explain("key", masked, from));
     }

@@ -19,6 +19,15 @@ const OPENAI: &str = "openai-api";
 pub(super) struct Choice {
     pub(super) protocol: WireProtocol,
     pub(super) from: String,
+    /// Where another one is set that does not count.
+    pub(super) unheeded: Option<String>,
+}
+
+/// What the settings say, and where.
+enum Set {
+    Nothing,
+    To(WireProtocol, String),
+    InVain(String),
 }
 
 /// Decides by one order.
@@ -33,60 +42,72 @@ pub(super) fn choose(
         let instead = "remove `model.openai_runtime`, and use `openai-api` with a key";
         return Err(no_codex_program(instead));
     }
-    if let Some(choice) = set(wanted, server, base)? {
-        return Ok(choice);
-    }
-    let choice = |protocol, from: &str| {
-        Ok(Choice {
-            protocol,
-            from: from.to_owned(),
-        })
+    let choice = |protocol, from: &str, unheeded| Choice {
+        protocol,
+        from: from.to_owned(),
+        unheeded,
     };
+    let unheeded = match set(wanted, server, base)? {
+        Set::To(protocol, from) => return Ok(choice(protocol, &from, None)),
+        Set::InVain(from) => Some(from),
+        Set::Nothing => None,
+    };
+    let (protocol, from) = known(server, base, model, signed);
+    Ok(choice(protocol, from, unheeded))
+}
+
+/// What is spoken where nobody set it, and why.
+fn known(
+    server: &Server<'_>,
+    base: &Base,
+    model: &str,
+    signed: bool,
+) -> (WireProtocol, &'static str) {
     let says = |rule: &&Rule| {
         let applies = rule.protocol_is.is_none() && (signed || !rule.signed);
         applies && rule.holds(model, &base.url)
     };
     let rule = server.profile.rules.iter().rev().filter(says);
     if let Some(protocol) = rule.filter_map(|rule| rule.protocol).next() {
-        return choice(protocol, "a rule of the provider");
+        return (protocol, "a rule of the provider");
     }
     // Chat completions is what everybody speaks beside something better, so the address may know more.
     let own = server.profile.protocol;
     let special = own.filter(|protocol| *protocol != WireProtocol::ChatCompletions);
     if let Some(protocol) = special {
-        return choice(protocol, "the provider");
+        return (protocol, "the provider");
     }
     if let Some(protocol) = of_address(&base.url) {
-        return choice(protocol, "the address");
+        return (protocol, "the address");
     }
     if let Some(protocol) = own {
-        return choice(protocol, "the provider");
+        return (protocol, "the provider");
     }
     if server.kind == Kind::BuiltIn && pattern_matches(NEEDS_RESPONSES, model) {
-        return choice(WireProtocol::Responses, "the model");
+        return (WireProtocol::Responses, "the model");
     }
-    choice(WireProtocol::ChatCompletions, "what most servers speak")
+    (WireProtocol::ChatCompletions, "what most servers speak")
 }
 
 /// The protocol somebody set.
-fn set(wanted: &Wanted, server: &Server<'_>, base: &Base) -> Result<Option<Choice>, ResolveError> {
+fn set(wanted: &Wanted, server: &Server<'_>, base: &Base) -> Result<Set, ResolveError> {
     let of_entry = server.settings.as_ref().and_then(|entry| {
         let mode = entry.values.api_mode;
         (mode != ApiMode::Unset).then(|| (mode, format!("{}.api_mode", entry.path)))
     });
     // What was set beside the model is closer than what holds for the whole provider.
     let Some((mode, from)) = wanted.api_mode.clone().or(of_entry) else {
-        return Ok(None);
+        return Ok(Set::Nothing);
     };
     let protocol = match mode {
-        ApiMode::Unset => return Ok(None),
+        ApiMode::Unset => return Ok(Set::Nothing),
         ApiMode::ChatCompletions => WireProtocol::ChatCompletions,
         // Left behind by another provider: an address without a name speaks it only where that shows.
         ApiMode::Responses
             if server.kind == Kind::Plain
                 && of_address(&base.url) != Some(WireProtocol::Responses) =>
         {
-            return Ok(None);
+            return Ok(Set::InVain(from));
         }
         ApiMode::Responses => WireProtocol::Responses,
         ApiMode::AnthropicMessages => WireProtocol::Anthropic,
@@ -96,7 +117,7 @@ fn set(wanted: &Wanted, server: &Server<'_>, base: &Base) -> Result<Option<Choic
             return Err(no_codex_program(instead));
         }
     };
-    Ok(Some(Choice { protocol, from }))
+    Ok(Set::To(protocol, from))
 }
 
 fn no_codex_program(instead: &'static str) -> ResolveError {

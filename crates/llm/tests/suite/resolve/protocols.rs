@@ -161,3 +161,19 @@ fn switching_the_model_switches_the_protocol_and_leaves_nothing_behind() {
     assert_eq!(again, claude);
     assert_ne!(gpt.1, claude.1);
 }
+
+// PV-5
+#[test]
+fn a_protocol_that_is_set_in_vain_is_named() {
+    let unheeded = |config: &str| Setup::new(config, KEYS).resolve().route.unheeded();
+    let own = "base_url: 'http://h/v1', api_mode: codex_responses";
+    let said = unheeded(&format!("model: {{provider: custom, default: m, {own}}}"));
+    let said = said.expect("it does not count");
+    for words in ["codex_responses", "line 1: model.api_mode", "providers"] {
+        assert!(said.contains(words), "{said}");
+    }
+    let named = format!("model: {{provider: lab, default: m}}\nproviders: {{lab: {{{own}}}}}");
+    assert_eq!(unheeded(&named), None);
+    let openai = "model: {provider: openai, default: gpt-5.5, api_mode: codex_responses}";
+    assert_eq!(unheeded(openai), None);
+}
