@@ -24,7 +24,8 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use hermes_agent::{SessionFacts, ToolSource};
+use futures_core::future::BoxFuture;
+use hermes_agent::{Audience, SessionFacts, ToolSource};
 use hermes_config::{Config, Home, Variable};
 use hermes_core::{FailureKind, Random, SessionId, Tool};
 use hermes_exec::sandbox::Sandbox;
@@ -37,8 +38,8 @@ use hermes_secrets::RedactorHandle;
 use hermes_store::Store;
 use hermes_tools::{
     Checkpoints, Clarify, DisabledTerminal, ExecuteCode, FileRegistry, Guard, LanguageServers,
-    MemoryServices, Process, SearchServices, SessionSearch, SkillServices, Terminal, Todo,
-    WebServices, web_tools,
+    MemoryServices, Person, Process, SearchServices, SessionSearch, SkillServices, Terminal, Todo,
+    WebServices, equip, web_tools,
 };
 use tokio::sync::watch;
 
@@ -293,6 +294,18 @@ impl ToolSource for Hands {
             memory::add_external(&mut tools, external.tools(facts.surface, facts.user));
         }
         tools
+    }
+
+    fn equip<'a>(
+        &'a self,
+        names: &'a [String],
+        audience: Audience<'a>,
+        person: Person<'a>,
+    ) -> BoxFuture<'a, Vec<String>> {
+        Box::pin(async move {
+            let caller = skills::caller(audience.surface);
+            equip(&self.skills, &caller, names, person).await
+        })
     }
 
     /// Why commands cannot run, once for each session.

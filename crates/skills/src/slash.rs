@@ -90,9 +90,13 @@ pub fn preloaded(chosen: &[Chosen<'_>]) -> String {
 }
 
 fn scaffold(names: &str, instruction: &str, chosen: &[Chosen<'_>]) -> String {
-    let mut text = format!(
-        "{OPEN}\nThe user chose the skill {names} for this. Do as it says; there is no need to read it again.\n"
-    );
+    // Reading it again asks for a key, and lets commands see one that has come meanwhile.
+    let again = match chosen.iter().any(|skill| skill.setup.is_some()) {
+        true => "once what is missing is there, read it again with skill_view",
+        false => "there is no need to read it again",
+    };
+    let mut text =
+        format!("{OPEN}\nThe user chose the skill {names} for this. Do as it says; {again}.\n");
     if !instruction.trim().is_empty() {
         text.push_str(&format!("{}\n", quoted(instruction.trim())));
     }
@@ -200,6 +204,13 @@ mod tests {
         ] {
             assert!(added.contains(part), "{part} in {added}");
         }
+        let needless = "no need to read it again";
+        assert!(!added.contains(needless), "{added}");
+        let complete = Chosen {
+            setup: None,
+            ..chosen("c", "Do.")
+        };
+        assert!(message("", "", &[complete]).contains(needless));
         assert_eq!(typed_and_added("plain"), ("plain", ""));
         assert_eq!(typed_and_added("about <chosen_skills> tags").1, "");
         let silent = message(" ", "", &skills[1..]);

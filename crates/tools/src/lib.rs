@@ -50,8 +50,8 @@ pub use session_search::{
     FillError, Filled, Neighbour, SearchServices, SessionSearch, fill_embeddings,
 };
 pub use skills::{
-    ApproveSkillError, Seen, SkillCaller, SkillServices, StagedSkill, approve_skill, skill_diff,
-    skill_tools,
+    ApproveSkillError, Person, Seen, SkillCaller, SkillServices, StagedSkill, approve_skill, equip,
+    skill_diff, skill_tools,
 };
 pub use staging::{Staged, Staging, StagingError, Subsystem, ToStage};
 pub use stopwatch::Stopwatch;

@@ -24,6 +24,7 @@ use crate::arguments::text;
 use crate::staging::Staging;
 
 pub use approve::{ApproveSkillError, StagedSkill, approve_skill, skill_diff};
+pub use capture::{Person, equip};
 pub use seen::Seen;
 
 /// What the tools of all sessions share.

@@ -8,6 +8,7 @@ use hermes_skills::{
     typed_and_added, with_commands_run,
 };
 use hermes_store::StoreError;
+use hermes_tools::Person;
 
 use super::{Step, Surroundings, Turn};
 use crate::extent::Extent;
@@ -43,6 +44,30 @@ pub(crate) struct Part {
     pub(crate) warnings: Vec<String>,
 }
 
+/// The skills that stand in front of the conversation.
+fn in_front<'a>(around: &'a Surroundings<'_>) -> &'a [String] {
+    match around.spec.ignore_rules || around.spec.extent() == Extent::Tiny {
+        true => &[],
+        false => &around.spec.skills,
+    }
+}
+
+/// Asks for what the skills lack that stand in front of the conversation; answers with what could not be kept.
+pub(super) async fn equip_those_in_front(around: &Surroundings<'_>) -> Vec<String> {
+    equip(around, in_front(around)).await
+}
+
+async fn equip(around: &Surroundings<'_>, skills: &[String]) -> Vec<String> {
+    let person = Person {
+        session: &around.spec.id,
+        asker: &*around.asker,
+        attended: around.spec.attended,
+        cancel: &around.cancel,
+    };
+    let tools = &around.services.tools;
+    tools.equip(skills, around.spec.audience(), person).await
+}
+
 /// Makes it. A tiny model is told nothing about skills, and where there is little room only those that were named are
 /// there. The disk is looked at on a thread that may wait.
 pub(super) async fn part(around: &Surroundings<'_>, toolbox: &Toolbox, first: &str) -> Part {
@@ -55,10 +80,7 @@ pub(super) async fn part(around: &Surroundings<'_>, toolbox: &Toolbox, first: &s
     let surface = around.spec.surface.clone();
     let session = around.spec.id.clone();
     let first = first.to_owned();
-    let named = match around.spec.ignore_rules {
-        true => Vec::new(),
-        false => around.spec.skills.clone(),
-    };
+    let named = in_front(around).to_vec();
     let work = move || {
         let tools: Vec<&str> = tools.iter().map(String::as_str).collect();
         let (rendered, warnings) = read(&library, &named, &surface, &session);
@@ -136,6 +158,9 @@ impl Turn<'_> {
         wish: &Wish,
         said: String,
     ) -> Result<Step, StoreError> {
+        for text in equip(&self.around, &wish.skills).await {
+            self.say(Event::Notice { text }).await;
+        }
         let prepared = tokio::select! {
             biased;
             () = self.around.cancel.cancelled() => None,

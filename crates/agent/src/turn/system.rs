@@ -38,10 +38,12 @@ pub(super) async fn system_prompt(
     {
         return Ok((stored.as_str().into(), None));
     }
+    let unkept = skills::equip_those_in_front(around).await;
     let skills = skills::part(around, toolbox, first).await;
     let Made { text, warnings } = make(around, toolbox, &remembered(around), &skills);
     let raised = compaction::raised(around.spec.course.route(), &services.config.compression);
-    for text in warnings.into_iter().chain(raised).chain(reduced(around)) {
+    let told = unkept.into_iter().chain(warnings).chain(raised);
+    for text in told.chain(reduced(around)) {
         around.events.send(Event::Notice { text }).await;
     }
     let kept = store.set_system_prompt(id, text.to_string(), preferred.model.clone());

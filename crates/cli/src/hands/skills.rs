@@ -125,11 +125,15 @@ pub(super) fn services(
 
 /// The tools for a turn of a session.
 pub(super) fn tools(services: &Arc<SkillServices>, surface: &str) -> Vec<Arc<dyn Tool>> {
-    let caller = SkillCaller {
+    skill_tools(services, &caller(surface))
+}
+
+/// Who reads skills at a surface.
+pub(super) fn caller(surface: &str) -> SkillCaller {
+    SkillCaller {
         surface: surface.to_owned(),
         may_ask: is_asked_at(surface),
-    };
-    skill_tools(services, &caller)
+    }
 }
 
 /// What skills got for their sessions, and where it comes from.

@@ -432,3 +432,39 @@ fn learn_makes_a_skill_of_a_source() {
     eventually(LIMIT, "it is asked about this conversation", asked).unwrap();
     leave(&screen);
 }
+
+// LN-29, LN-31
+#[test]
+fn a_skill_that_is_called_for_by_name_asks_for_its_key_before_it_is_sent() {
+    let fields = "required_environment_variables: [REPORT_KEY]\n";
+    for (flags, typed) in [
+        (&["chat", "--plain"][..], "/report about tea"),
+        (&["chat", "--plain", "--skills", "report"][..], "go"),
+    ] {
+        for key in ["typed-at-the-terminal", ""] {
+            let (server, program) = set_up("");
+            skill(&program, "report", "Reports", fields, "Use the key.");
+            let screen = Terminal::spawn(&program.command(flags), 160, 60).unwrap();
+            screen.wait_for_text("Ctrl+D ends.", LIMIT).unwrap();
+            screen.send(&format!("{typed}\r")).unwrap();
+            screen
+                .wait_for_text("The skill report needs REPORT_KEY", LIMIT)
+                .unwrap();
+            screen.send(&format!("{key}\r")).unwrap();
+            screen.wait_for_text("so be it", LIMIT).unwrap();
+            leave(&screen);
+            let sent = server.requests().remove(0).expect_json().to_string();
+            assert!(sent.contains("Use the key."), "{sent}");
+            let given = !key.is_empty();
+            for (words, stands) in [
+                ("REPORT_KEY is missing", !given),
+                ("read it again with skill_view", !given),
+                ("no need to read it again", given),
+            ] {
+                assert_eq!(sent.contains(words), stands, "{typed}, {words}: {sent}");
+            }
+            let kept = given.then(|| format!("REPORT_KEY={key}\n"));
+            assert_eq!(program.home.read(".env").ok(), kept, "{typed}");
+        }
+    }
+}

@@ -114,8 +114,10 @@ impl SkillView {
             .seen
             .add(&context.session, &viewed.entry.directory);
         let mut captured = Captured::default();
-        if before.status == Status::SetupNeeded && self.caller.may_ask && context.attended {
-            captured = self.ask(&viewed, context).await?;
+        if before.status == Status::SetupNeeded {
+            // Whoever asks next looks anew at what is still lacking.
+            let _asking = self.asking.lock().await;
+            captured = capture(&self.services, &self.caller, &viewed, context.into()).await?;
         }
         let (again, session) = (viewed.clone(), context.session.clone());
         let (ready, text) = blocking(&self.services, move |services| {
@@ -127,20 +129,6 @@ impl SkillView {
         .await?;
         let text = self.with_commands_run(text, &viewed, context).await;
         Ok(told(self.answer(&viewed, &text, &ready, &captured)))
-    }
-
-    /// Asks for what the skill still lacks once nobody else asks.
-    async fn ask(
-        &self,
-        viewed: &Arc<Viewed>,
-        context: &ToolContext,
-    ) -> Result<Captured, ToolError> {
-        let _asking = self.asking.lock().await;
-        let again = viewed.clone();
-        let lacks = blocking(&self.services, move |services| {
-            services.library.readiness(&again.skill).variables
-        });
-        capture(&self.services, viewed, &lacks.await?, context).await
     }
 
     /// The text with what its commands say, where that is switched on.
