@@ -24,7 +24,9 @@ use crate::usage::Usage;
 use snapshot::Remembered;
 
 pub use left_out::LeftOut;
-pub(crate) use walk::{SKILL_FILE, SKIPPED, SUPPORT, is_passed_over, read_text};
+pub(crate) use walk::{
+    SKILL_FILE, SKIPPED, SUPPORT, is_passed_over, is_text, read_skill, read_text,
+};
 
 /// How long a look at the disk is good for. Commands complete while somebody types.
 const FRESH: Duration = Duration::from_secs(1);

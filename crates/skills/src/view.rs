@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use crate::catalog::{CatalogEntry, Found};
 use crate::conditions::is_disabled;
-use crate::library::{Library, SKILL_FILE, read_text};
+use crate::library::{Library, SKILL_FILE, read_skill};
 use crate::skill::Skill;
 
 pub(crate) use files::is_support;
@@ -80,7 +80,7 @@ impl Library {
             name: name.to_owned(),
         };
         let file = text_file(&entry).ok_or_else(unreadable)?;
-        let text = read_text(&file).ok_or_else(unreadable)?;
+        let text = read_skill(&file).ok_or_else(unreadable)?;
         Ok(Viewed {
             skill: Skill::parse(&text, entry.directory_name()),
             linked: Linked::of(&entry.directory),

@@ -1,10 +1,11 @@
 //! Skills that lie there and cannot be read, so that somebody can be told.
 
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use super::Library;
-use super::walk::{self, LARGEST, SKILL_FILE};
+use super::walk::{self, LARGEST, LOOKED_AT, SKILL_FILE, is_text};
 
 /// A skill that no list shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,11 +42,20 @@ impl Library {
 
 /// Why a file cannot be read as the text of a skill.
 fn fault(file: &Path) -> Option<String> {
-    match fs::File::open(file).and_then(|file| file.metadata()) {
-        Ok(facts) if facts.len() > LARGEST => {
+    match beginning(file) {
+        Ok((length, _)) if length > LARGEST => {
             Some(format!("is larger than the {LARGEST} bytes that are read"))
         }
+        Ok((_, bytes)) if !is_text(&bytes) => Some("is no text".to_owned()),
         Ok(_) => None,
         Err(error) => Some(format!("cannot be read: {error}")),
     }
+}
+
+/// How long a file is and how it begins.
+fn beginning(file: &Path) -> io::Result<(u64, Vec<u8>)> {
+    let file = fs::File::open(file)?;
+    let (length, mut bytes) = (file.metadata()?.len(), Vec::new());
+    file.take(LOOKED_AT as u64).read_to_end(&mut bytes)?;
+    Ok((length, bytes))
 }

@@ -45,6 +45,8 @@ const MOST_DIRECTORIES: usize = 20_000;
 const MOST_SKILLS: usize = 5_000;
 /// Most bytes of a file that is read.
 pub(super) const LARGEST: u64 = 1024 * 1024;
+/// Bytes looked at to tell text from other things.
+pub(super) const LOOKED_AT: usize = 8 * 1024;
 /// A file changed so shortly before it was looked at may change again without its time telling.
 const UNSURE: Duration = Duration::from_secs(2);
 
@@ -255,7 +257,7 @@ impl<'a> Reader<'a> {
         if let (true, Some(known)) = (same, self.known.get(directory.as_path())) {
             return Some((*known).clone());
         }
-        let text = read_text(&file)?;
+        let text = read_skill(&file)?;
         let name = directory.file_name().and_then(|name| name.to_str());
         let skill = Skill::parse(&text, name.unwrap_or_default());
         Some(CatalogEntry {
@@ -271,6 +273,24 @@ impl<'a> Reader<'a> {
             tags: skill.tags,
         })
     }
+}
+
+/// The text of a `SKILL.md`; nothing when it is none.
+pub(crate) fn read_skill(path: &Path) -> Option<String> {
+    read_text(path).filter(|text| {
+        let is_text = is_text(text.as_bytes());
+        if !is_text {
+            tracing::warn!(file = %path.display(), "the file is no text and was left out");
+        }
+        is_text
+    })
+}
+
+/// Whether something that begins like this is a text: in whatever encoding, it holds no characters that steer a device
+/// but those of terminals.
+pub(crate) fn is_text(bytes: &[u8]) -> bool {
+    let mut bytes = bytes.iter().take(LOOKED_AT);
+    !bytes.any(|byte| matches!(byte, 0..=6 | 14..=26 | 28..=31))
 }
 
 /// The text of a file that is not too large for one that people and models read.

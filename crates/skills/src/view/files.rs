@@ -5,15 +5,13 @@ use std::io::Read as _;
 use std::path::{Component, Path};
 
 use super::ViewError;
-use crate::library::SUPPORT;
+use crate::library::{SUPPORT, is_text};
 
 /// Most files that are listed.
 const MOST: usize = 200;
 const DEEPEST: usize = 6;
 /// Most bytes of a file that is read.
 const LARGEST: u64 = 1024 * 1024;
-/// Bytes looked at to tell text from other things.
-const LOOKED_AT: usize = 8 * 1024;
 
 /// The files of a skill by the directory they lie in, each with its path from the skill's directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -126,7 +124,7 @@ pub(super) fn read(directory: &Path, path: &str) -> Result<FileText, ViewError> 
     fs::File::open(&real)
         .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut bytes))
         .map_err(|_| missing())?;
-    let is_text = !bytes.iter().take(LOOKED_AT).any(|byte| *byte == 0);
+    let is_text = is_text(&bytes);
     if is_text && bytes.len() as u64 > LARGEST {
         return Err(ViewError::TooLarge {
             path: path.to_owned(),

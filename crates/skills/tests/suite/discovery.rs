@@ -161,6 +161,7 @@ fn what_changed_a_moment_ago_is_not_trusted() {
     assert!(!fresh.home().join(".skills_prompt_snapshot.json").exists());
 }
 
+// LN-26
 #[test]
 fn an_unreadable_or_huge_skill_costs_only_itself() {
     let shelf = Shelf::new();
@@ -169,15 +170,20 @@ fn an_unreadable_or_huge_skill_costs_only_itself() {
     fs::create_dir_all(shelf.skills().join("odd/SKILL.md")).unwrap();
     let bytes = shelf.write("skills/latin/SKILL.md", "x");
     fs::write(bytes, b"---\nname: latin\n---\ncaf\xe9").unwrap();
+    let bytes = shelf.write("skills/picture/SKILL.md", "x");
+    fs::write(bytes, b"\x89PNG\r\n\x1a\n\xff\xfe\x00").unwrap();
     let library = shelf.library();
     assert_eq!(names(&library.catalog()), ["good", "latin"]);
     // It is not there for the model, and people are told why.
     let left: Vec<_> = library.left_out();
-    assert_eq!(left.len(), 1, "{left:?}");
-    assert_eq!(left[0].name(), "huge");
-    assert!(left[0].why.contains("larger than"), "{left:?}");
-    let error = library.view("huge", "cli").unwrap_err();
-    assert!(matches!(error, ViewError::Unreadable { .. }), "{error}");
+    let expected = [("huge", "larger than"), ("picture", "is no text")];
+    assert_eq!(left.len(), expected.len(), "{left:?}");
+    for (left, (name, why)) in left.iter().zip(expected) {
+        assert_eq!(left.name(), name);
+        assert!(left.why.contains(why), "{left:?}");
+        let error = library.view(name, "cli").unwrap_err();
+        assert!(matches!(error, ViewError::Unreadable { .. }), "{error}");
+    }
     let empty = Shelf::new();
     assert!(empty.library().catalog().entries.is_empty());
     assert!(!empty.skills().exists(), "looking makes nothing");
