@@ -161,7 +161,7 @@ fn told(recovered: Recovered, output: &mut Output) -> Outcome {
 impl From<HubError> for Complaint {
     fn from(error: HubError) -> Self {
         let kind = match &error {
-            HubError::Source { source, .. } => match source {
+            HubError::Source { source, .. } | HubError::NotTaken { source, .. } => match source {
                 SourceError::NotFound { .. } => FailureKind::NotFound,
                 SourceError::Blocked { .. }
                 | SourceError::HostileArchive { .. }
@@ -189,7 +189,7 @@ impl From<HubError> for Complaint {
             | HubError::Io { .. }
             | HubError::File(_)
             | HubError::Scan(_)
-            | HubError::CannotPublish { .. } => FailureKind::Unavailable,
+            | HubError::NeedsKey { .. } => FailureKind::Unavailable,
         };
         let hint = error.hint();
         Self::caused(kind, error).hint(hint)

@@ -101,6 +101,14 @@ fn what_is_installed_can_be_installed_elsewhere_by_the_same_rules() {
         lab.run(&["snapshot", "import", "/nowhere.json", "-y"]).code,
         Some(1)
     );
+    lab.program
+        .home
+        .write_work("broken.json", "{\"skills\": 7}")
+        .unwrap();
+    let broken = lab.run(&["snapshot", "import", "broken.json", "-y"]);
+    for words in ["broken.json is no list of skills", "snapshot export FILE"] {
+        assert!(broken.stderr.contains(words), "{}", broken.report());
+    }
 }
 
 // LN-32
@@ -136,11 +144,12 @@ fn a_skill_is_published_as_a_pull_request_or_as_a_version() {
     agreed.push("-y");
     assert_eq!(lab.run(&publish).code, Some(2), "nobody can be asked");
     let output = lab.run(&agreed);
-    assert!(
-        output.stderr.contains("GITHUB_TOKEN"),
-        "{}",
-        output.report()
-    );
+    for words in [
+        "publishing needs GITHUB_TOKEN",
+        "hint: hermes config set GITHUB_TOKEN",
+    ] {
+        assert!(output.stderr.contains(words), "{}", output.report());
+    }
     lab.program
         .home
         .write_env("GITHUB_TOKEN=tok-of-mine\nCLAWHUB_TOKEN=clh-of-mine\n")

@@ -58,6 +58,11 @@ pub enum SourceError {
 impl SourceError {
     /// What the user can do about it.
     pub fn hint(&self, source: SourceName) -> String {
+        if let Self::Http(error) = self
+            && let Some(hint) = error.hint()
+        {
+            return hint;
+        }
         match self {
             Self::NotFound { .. } if source == SourceName::Folder => {
                 "name a folder with a SKILL.md in it, or a .zip of one".to_owned()
@@ -179,8 +184,15 @@ pub enum HubError {
     File(#[from] FileError),
     #[error(transparent)]
     Scan(#[from] ScanError),
-    #[error("publishing needs {what}")]
-    CannotPublish { what: &'static str },
+    #[error("publishing needs {variable} in .env")]
+    NeedsKey { variable: &'static str },
+    #[error("{source_name} did not take {name}")]
+    NotTaken {
+        source_name: SourceName,
+        name: String,
+        #[source]
+        source: SourceError,
+    },
 }
 
 impl HubError {
@@ -260,7 +272,20 @@ impl HubError {
             Self::Io { .. } => "check the disk and who owns the directory".to_owned(),
             Self::File(error) => error.hint().to_owned(),
             Self::Scan(_) => "look at the files of the skill".to_owned(),
-            Self::CannotPublish { .. } => "see docs/skills-hub.md".to_owned(),
+            Self::NeedsKey { variable } => format!("hermes config set {variable} keeps one there"),
+            Self::NotTaken {
+                source_name,
+                source,
+                ..
+            } => match source {
+                SourceError::NotFound { .. } => {
+                    "check the name of the repository, and what your key may see".to_owned()
+                }
+                SourceError::Http(HttpError::Status(_)) | SourceError::Unexpected { .. } => {
+                    format!("nothing was published; check what your key may do at {source_name}")
+                }
+                other => other.hint(*source_name),
+            },
         }
     }
 }

@@ -10,7 +10,7 @@ use hermes_secrets::{Secret, SecretName};
 
 use super::Hub;
 use super::bundle::{Bundle, Origin};
-use super::error::HubError;
+use super::error::{HubError, SourceError};
 use super::identifier::{Identifier, Repository};
 use super::ignore;
 use super::shelf;
@@ -42,7 +42,7 @@ impl Hub {
             path: name.into_owned(),
         };
         let files = shelf::read_directory(directory).map_err(|source| HubError::Source {
-            source_name: SourceName::Official,
+            source_name: SourceName::Folder,
             identifier: shown,
             source,
         })?;
@@ -59,7 +59,13 @@ impl Hub {
     pub async fn publish(&self, bundle: &Bundle, target: &Target) -> Result<Published, HubError> {
         let (place, sent) = match target {
             Target::Github { repository } => {
-                let sent = pull_request::open(self.sources.github(), bundle, repository);
+                let github = self.sources.github();
+                let key = github.key().await;
+                let key = key.map_err(|source| not_taken(SourceName::Github, bundle, source))?;
+                let key = key.ok_or(HubError::NeedsKey {
+                    variable: "GITHUB_TOKEN",
+                })?;
+                let sent = pull_request::open(github, key, bundle, repository);
                 (SourceName::Github, sent.await)
             }
             Target::Clawhub { token, version } => {
@@ -76,17 +82,21 @@ impl Hub {
                 (SourceName::Clawhub, sent.await)
             }
         };
-        sent.map_err(|source| HubError::Source {
-            source_name: place,
-            identifier: bundle.name.to_string(),
-            source,
-        })
+        sent.map_err(|source| not_taken(place, bundle, source))
+    }
+}
+
+fn not_taken(source_name: SourceName, bundle: &Bundle, source: SourceError) -> HubError {
+    HubError::NotTaken {
+        source_name,
+        name: bundle.name.to_string(),
+        source,
     }
 }
 
 fn bound(token: &str, base: &BaseUrl) -> Result<Secret, HubError> {
-    let needed = HubError::CannotPublish {
-        what: "CLAWHUB_TOKEN in .env",
+    let needed = HubError::NeedsKey {
+        variable: "CLAWHUB_TOKEN",
     };
     let secret = SecretName::new("CLAWHUB_TOKEN").and_then(|name| {
         let origins = base.origin().ok().map(Into::into);

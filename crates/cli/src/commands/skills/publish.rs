@@ -58,8 +58,8 @@ pub(super) fn run(args: &PublishArgs, ground: &Ground<'_>, output: &mut Output) 
         }
         PublishTo::Clawhub => {
             let token = ground.loaded.environment.filled(&Variable::CLAWHUB_TOKEN);
-            let needed = HubError::CannotPublish {
-                what: "CLAWHUB_TOKEN in .env",
+            let needed = HubError::NeedsKey {
+                variable: "CLAWHUB_TOKEN",
             };
             let token = token.ok_or(needed)?.to_owned();
             let version = bundle.skill().version.unwrap_or_else(|| "1.0.0".to_owned());

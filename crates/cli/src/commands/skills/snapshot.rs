@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use hermes_core::{FailureKind, causes};
-use hermes_skills::hub::{Choice, HubError, SkillName, Snapshot, SnapshotEntry};
+use hermes_skills::hub::{Choice, SkillName, Snapshot, SnapshotEntry};
 
 use super::ground::Ground;
 use super::install::{self, Wishes};
@@ -15,6 +15,7 @@ use crate::output::{Output, one_line};
 
 /// Most bytes of a list.
 const LARGEST: u64 = 4 * 1024 * 1024;
+const EXPORTS: &str = "hermes skills snapshot export FILE writes one";
 
 pub(super) fn run(
     command: SnapshotCommand,
@@ -101,12 +102,12 @@ fn read(file: &str, asking: Asking) -> Outcome<Snapshot> {
         std::io::stdin().take(LARGEST).read_to_end(&mut bytes)?;
         bytes
     } else {
-        let missing = || {
-            Complaint::new(FailureKind::NotFound, format!("{file} is not there"))
-                .hint("hermes skills snapshot export FILE writes one")
-        };
+        let missing =
+            || Complaint::new(FailureKind::NotFound, format!("{file} is not there")).hint(EXPORTS);
         hermes_config::read_file(Path::new(file))?.ok_or_else(missing)?
     };
-    let path = file.into();
-    serde_json::from_slice(&bytes).map_err(|source| HubError::BadState { path, source }.into())
+    serde_json::from_slice(&bytes).map_err(|error| {
+        let message = format!("{file} is no list of skills: {error}");
+        Complaint::new(FailureKind::BadInput, message).hint(EXPORTS)
+    })
 }

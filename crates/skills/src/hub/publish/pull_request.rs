@@ -55,12 +55,10 @@ struct Desk<'a> {
 /// Adds the skill on a branch of its own, of a fork where we may not write, and asks for it to be taken in.
 pub(super) async fn open(
     github: &Github,
+    key: Secret,
     bundle: &Bundle,
     repository: &Repository,
 ) -> Result<Published, SourceError> {
-    let key = github.key().await?.ok_or(SourceError::NotFound {
-        what: "a key for GitHub (GITHUB_TOKEN)".to_owned(),
-    })?;
     let desk = Desk { github, key };
     let theirs: About = desk.get(repository, "").await?;
     let base = theirs.default_branch;
