@@ -17,8 +17,12 @@ fn word(number: usize) -> String {
 
 /// How often each word is there, in lines that may have been broken inside of one.
 fn counts(seen: &str) -> Vec<usize> {
+    counts_of(WORDS, seen)
+}
+
+fn counts_of(words: usize, seen: &str) -> Vec<usize> {
     let whole: String = seen.split_whitespace().collect();
-    (0..WORDS)
+    (0..words)
         .map(|number| whole.matches(&word(number)).count())
         .collect()
 }
@@ -79,7 +83,7 @@ fn every_word_of_an_answer_outlives_a_storm_of_sizes() {
         let (columns, rows) = (columns.to_string(), rows.to_string());
         tmux.run(&["resize-window", "-x", &columns, "-y", &rows]);
         // Some at once, some after the window rested for a moment.
-        std::thread::sleep(Duration::from_millis([5, 20, 60, 120][round % 4]));
+        std::thread::sleep(Duration::from_millis([5, 20, 60, 400][round % 4]));
     }
     tmux.wait(READY);
     let seen = tmux.everything();
@@ -96,6 +100,38 @@ fn every_word_of_an_answer_outlives_a_storm_of_sizes() {
             .then_some(())
     })
     .unwrap();
+}
+
+// CL-20
+#[test]
+fn a_window_that_is_dragged_leaves_no_copy_of_a_line_that_is_being_written() {
+    const SPOKEN: usize = 300;
+    // As somebody drags it, of which the program is told now and then; and with a rest after each step.
+    for (step, pause) in [(2, 40), (5, 400)] {
+        let words: Vec<String> = (0..SPOKEN).map(word).collect();
+        let answer = Step::new(text(words.join(" ")))
+            .chunk_chars(7)
+            .pace(Duration::from_millis(30));
+        let server = ModelServer::start(Scenario::new().reply(answer)).unwrap();
+        let program = quiet(&server, "");
+        let tmux = in_tmux(&program, &format!("dragged-{step}"), 100, 30);
+        tmux.run(&["send-keys", "tell me", "Enter"]);
+        tmux.wait(&word(50));
+        let narrower = (40..100).rev().step_by(step);
+        let wider = (40..=100).step_by(step);
+        for columns in narrower.chain(wider) {
+            tmux.run(&["resize-window", "-x", &columns.to_string(), "-y", "30"]);
+            std::thread::sleep(Duration::from_millis(pause));
+        }
+        tmux.run(&["resize-window", "-x", "100", "-y", "30"]);
+        tmux.wait(READY);
+        let seen = tmux.everything();
+        let wrong = wrong(&counts_of(SPOKEN, &seen));
+        assert!(wrong.is_empty(), "{step}: {wrong:?}\n{seen}");
+        assert_eq!(seen.matches(READY).count(), 1, "{step}: {seen}");
+        let rules = seen.lines().filter(|line| line.starts_with("───"));
+        assert_eq!(rules.count(), 1, "{step}: {seen}");
+    }
 }
 
 // CL-20
@@ -117,7 +153,7 @@ fn a_terminal_that_breaks_no_lines_anew_keeps_every_word_too() {
     let sizes = [(60, 20), (120, 10), (45, 24), (90, 8), (50, 30), (100, 24)];
     for (round, (columns, rows)) in sizes.iter().cycle().take(40).enumerate() {
         terminal.resize(*columns, *rows).unwrap();
-        std::thread::sleep(Duration::from_millis([5, 20, 60, 120][round % 4]));
+        std::thread::sleep(Duration::from_millis([5, 20, 60, 400][round % 4]));
     }
     terminal.resize(100, 24).unwrap();
     terminal.wait_for_text(READY, LIMIT).unwrap();
@@ -143,7 +179,7 @@ fn resize(tmux: &Tmux, columns: u16, rows: u16) {
     let (columns, rows) = (columns.to_string(), rows.to_string());
     tmux.run(&["resize-window", "-x", &columns, "-y", &rows]);
     // Long enough to be drawn in this size.
-    std::thread::sleep(Duration::from_millis(150));
+    std::thread::sleep(Duration::from_millis(400));
 }
 
 // CL-20
@@ -205,4 +241,25 @@ fn a_question_leaves_nothing_behind_when_a_window_becomes_small() {
     let seen = tmux.everything();
     assert!(!seen.contains("A question"), "{seen}");
     assert!(!seen.contains("Something else"), "{seen}");
+}
+
+// CL-20
+#[test]
+fn a_window_of_one_cell_leaves_nothing_behind() {
+    let server = ModelServer::start(Scenario::new().reply(text("Painted."))).unwrap();
+    let program = quiet(&server, "");
+    let tmux = in_tmux(&program, "cell", 100, 30);
+    tmux.run(&["send-keys", "paint", "Enter"]);
+    tmux.wait("Painted.");
+    tmux.wait(READY);
+    for (columns, rows) in [(1, 1), (5, 2), (100, 30)] {
+        resize(&tmux, columns, rows);
+    }
+    tmux.wait(READY);
+    let seen = tmux.everything();
+    for part in ["Painted.", READY, "100k │ ["] {
+        assert_eq!(seen.matches(part).count(), 1, "{part}: {seen}");
+    }
+    let rules = seen.lines().filter(|line| line.starts_with("───"));
+    assert_eq!(rules.count(), 1, "{seen}");
 }
