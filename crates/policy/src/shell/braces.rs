@@ -1,6 +1,7 @@
 //! Brace expansion: `{a,b}` and `{1..3}`.
 
 use super::expand::Chunk;
+use super::tree::{Part, Word};
 
 /// The most words one word becomes. Of a longer row of numbers or letters the rest is dropped, as it is more of the
 /// same.
@@ -40,6 +41,22 @@ pub(super) fn expand(chunks: Vec<Chunk>) -> Option<Vec<Vec<Chunk>>> {
     }
     let rebuilt = words.into_iter().map(|word| rebuild(&chunks, &word));
     Some(rebuilt.collect())
+}
+
+/// Whether several words are made of one.
+pub(super) fn divide(word: &Word) -> bool {
+    let chunks = word.parts.iter().map(|part| match part {
+        Part::Text { text, quoted } => Chunk {
+            text: text.clone(),
+            quoted: *quoted,
+            ..Chunk::default()
+        },
+        _ => Chunk {
+            quoted: true,
+            ..Chunk::default()
+        },
+    });
+    expand(chunks.collect()).is_none_or(|words| words.len() > 1)
 }
 
 fn rebuild(chunks: &[Chunk], atoms: &[Atom]) -> Vec<Chunk> {

@@ -1,7 +1,7 @@
 //! What earlier commands left in a session's shell: functions, aliases and variables, which give words another
 //! meaning.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::field::HOLE;
@@ -31,6 +31,8 @@ pub struct Definitions {
     aliases: HashMap<String, String>,
     /// Variables the shell started with, by how they are printed.
     own_variables: HashMap<String, u64>,
+    /// Names of variables that programs get, also of those without a value.
+    exported: HashSet<String>,
     /// Variables that came or changed since.
     variables: HashMap<String, Variable>,
     unreadable: bool,
@@ -58,6 +60,7 @@ impl Definitions {
             own_variables: printed_variables(state)
                 .map(|printed| (printed.name.to_owned(), hash(printed.line)))
                 .collect(),
+            exported: all.exported,
             ..Self::default()
         }
     }
@@ -86,11 +89,14 @@ impl Definitions {
             made.insert(name, text.filter(|_| !twice));
         }
         let aliases = aliases(rest);
-        let variables: HashMap<String, Variable> = printed_variables(state)
+        let printed: Vec<Printed<'_>> = printed_variables(state)
             .filter(|printed| !KEPT_BY_SHELL.contains(&printed.name))
+            .collect();
+        let variables: HashMap<String, Variable> = printed
+            .iter()
             .filter(|printed| self.own_variables.get(printed.name) != Some(&hash(printed.line)))
+            .filter_map(|printed| Some((printed.name.to_owned(), printed.read(printed.value?))))
             .take(MOST_VARIABLES + 1)
-            .map(|printed| (printed.name.to_owned(), printed.read()))
             .collect();
         Self {
             own: self.own.clone(),
@@ -98,6 +104,7 @@ impl Definitions {
             unreadable: aliases.is_none() || variables.len() > MOST_VARIABLES,
             aliases: aliases.unwrap_or_default(),
             own_variables: self.own_variables.clone(),
+            exported: printed.iter().map(|one| one.name.to_owned()).collect(),
             variables,
         }
     }
@@ -121,8 +128,7 @@ impl Definitions {
 
     /// Whether programs get a variable of this name: what becomes of it is there for the next command.
     pub(super) fn is_exported(&self, name: &str) -> bool {
-        let known = self.own_variables.contains_key(name) || self.variables.contains_key(name);
-        known && !KEPT_BY_SHELL.contains(&name)
+        self.exported.contains(name)
     }
 
     pub(super) fn is_unreadable(&self) -> bool {
@@ -177,13 +183,13 @@ struct Printed<'a> {
     /// Everything about it.
     line: &'a str,
     options: &'a str,
-    /// As a shell reads it.
-    value: &'a str,
+    /// As a shell reads it, if there is one.
+    value: Option<&'a str>,
 }
 
 impl Printed<'_> {
-    fn read(&self) -> Variable {
-        let (parsed, trouble) = read(self.value, None);
+    fn read(&self, value: &str) -> Variable {
+        let (parsed, trouble) = read(value, None);
         let stage = stages(&parsed).next().filter(|_| trouble.is_none());
         let words = stage.and_then(|stage| match &stage.body {
             Body::Simple { words, .. } => Some(words.as_slice()),
@@ -227,7 +233,7 @@ fn printed_variables(state: &str) -> impl Iterator<Item = Printed<'_>> {
             let used = rest.len() - behind.len() + value.map_or(0, |value| value.len() + 1);
             let line = rest.get(..used)?;
             rest = rest.get(used..)?.strip_prefix('\n').unwrap_or_default();
-            if let Some(value) = value.filter(|_| is_name(name)) {
+            if is_name(name) {
                 return Some(Printed {
                     name,
                     line,
@@ -422,10 +428,11 @@ mod tests {
 
     #[test]
     fn what_is_handed_on_is_read_again() {
-        let shell = with_variables("declare -x a=\"1\"\n");
+        let shell = with_variables("declare -x a=\"1\"\ndeclare -x none\n");
         let again = |command: &str| judge_in(command, &around(), &shell).defines;
         for command in [
             "a=2",
+            "none=2",
             "read a",
             "for a in 1 2; do :; done",
             "export b=1",

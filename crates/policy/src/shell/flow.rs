@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use super::braces;
 use super::choices::State;
 use super::field::{Field, HOLE};
 use super::invocation::Input;
+use super::read::is_name;
 use super::resolve::{Given, Resolver};
 use super::tree::{Assignment, Body, Branch, Joint, Part, Pipeline, Script, Stage, Word};
 
@@ -208,11 +210,19 @@ impl Resolver<'_> {
         words: &[Word],
         input: Input,
     ) -> Option<String> {
-        let argv: Vec<Field> = match is_condition(words) {
-            // There no word becomes several.
-            true => words.iter().map(|word| self.flatten(word)).collect(),
-            false => words.iter().flat_map(|word| self.expand(word)).collect(),
+        let first = words.first().and_then(literal).unwrap_or_default();
+        let whole = |word: &Word| match first {
+            "[[" => true,
+            "alias" => assigns(word),
+            _ => super::builtins::declares(first) && assigns(word),
         };
+        let mut argv = Vec::new();
+        for word in words {
+            match whole(word) {
+                true => argv.push(self.flatten(word)),
+                false => argv.extend(self.expand(word)),
+            }
+        }
         let redirected = self.streams(&stage.redirects);
         let declares = argv
             .first()
@@ -366,9 +376,25 @@ impl Resolver<'_> {
     }
 }
 
-fn is_condition(words: &[Word]) -> bool {
-    let first = words.first().map(|word| word.parts.as_slice());
-    matches!(first, Some([Part::Text { text, .. }]) if text == "[[")
+fn literal(word: &Word) -> Option<&str> {
+    match word.parts.as_slice() {
+        [Part::Text { text, .. }] => Some(text),
+        _ => None,
+    }
+}
+
+/// Whether a word is an assignment to a shell, so that its value stays one: the name stands there, without quotes.
+/// Where braces make several words of it, none of them is one.
+fn assigns(word: &Word) -> bool {
+    let Some(Part::Text {
+        text,
+        quoted: false,
+    }) = word.parts.first()
+    else {
+        return false;
+    };
+    let name = text.split_once(['=', '[']);
+    name.is_some_and(|(name, _)| is_name(name.trim_end_matches('+'))) && !braces::divide(word)
 }
 
 /// Whether an assignment reads nothing.

@@ -121,6 +121,9 @@ impl Resolver<'_> {
         } else if !alone && matches_any(BUILDERS, name) {
             self.later(value, span);
         } else if let Some((_, program)) = OPTIONS.iter().find(|(own, _)| *own == name) {
+            // A blank inside one of them is marked.
+            let value = value.replace("\\ ", " ");
+            self.called_in_make(&value, span);
             self.text(&format!("{program} {value}"), span, Input::Nothing);
         } else if matches!(
             name,

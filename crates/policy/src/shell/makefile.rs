@@ -66,7 +66,7 @@ impl Resolver<'_> {
     }
 
     /// The calls of `$(shell …)` in a text.
-    fn called_in_make(&mut self, text: &str, span: Span) {
+    pub(super) fn called_in_make(&mut self, text: &str, span: Span) {
         let mut rest = text;
         while let Some((_, behind)) = rest.split_once("$(shell ") {
             let text = behind.split(')').next().unwrap_or_default();
