@@ -41,13 +41,13 @@ impl Watcher {
         name: &str,
         folder: &Path,
     ) -> io::Result<Self> {
-        let Owner { pid, started } = Owner::this();
-        let marker = format!("{name}x{pid}x{started}");
+        let us = Owner::this();
         let mut child = tokio::process::Command::new(&carriers.warden.program)
             .args(carriers.warden.watching())
             .arg(program)
-            .args([name, &marker])
+            .arg(name)
             .arg(folder)
+            .args([us.pid.to_string(), us.started.to_string()])
             .env_clear()
             .envs(carriers.environment.iter().cloned())
             .current_dir("/")
@@ -59,7 +59,10 @@ impl Watcher {
             .kill_on_drop(false)
             .spawn()?;
         let pipe = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        Ok(Self { pipe, marker })
+        Ok(Self {
+            pipe,
+            marker: marker(name, us),
+        })
     }
 
     /// What makes known everything that starts the instance.
@@ -93,11 +96,16 @@ impl Watcher {
 
 /// The whole second process; `arguments` are those of [`Watcher::start`].
 pub(crate) fn watch(arguments: &[String]) -> io::Result<()> {
-    let [program, name, marker, folder] = arguments else {
+    let [program, name, folder, pid, started] = arguments else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
+    let number = |_| io::Error::from(io::ErrorKind::InvalidInput);
+    let gone = Owner {
+        pid: pid.parse().map_err(number)?,
+        started: started.parse().map_err(number)?,
+    };
     let mut start = Some(RunKey {
-        marker: marker.clone(),
+        marker: marker(name, gone),
         root: 0,
         started: 0,
     });
@@ -122,15 +130,22 @@ pub(crate) fn watch(arguments: &[String]) -> io::Result<()> {
             table.members(&run, Scope::Everywhere)
         });
     }
-    stop_unless_used(Path::new(program), name, Path::new(folder))
+    stop_unless_used(Path::new(program), name, Path::new(folder), gone)
 }
 
-fn stop_unless_used(program: &Path, name: &str, folder: &Path) -> io::Result<()> {
+/// What everything that starts the instance for somebody carries.
+fn marker(name: &str, Owner { pid, started }: Owner) -> String {
+    format!("{name}x{pid}x{started}")
+}
+
+fn stop_unless_used(program: &Path, name: &str, folder: &Path, gone: Owner) -> io::Result<()> {
     let turn = turn::file(folder)?;
     until(TURN, || Ok(turn.try_lock().ok()))?;
     let leases = Leases::new(folder);
     let users = leases.all()?.remove(name).unwrap_or_default();
-    if users.iter().any(|lease| lease.owner.is_alive()) {
+    // Whoever is about to be gone can still be seen for a moment.
+    let is_other = |owner: Owner| owner != gone && owner.is_alive();
+    if users.iter().any(|lease| is_other(lease.owner)) {
         return Ok(());
     }
     let mut stopping = Command::new(program)
