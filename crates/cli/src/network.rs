@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use hermes_config::{Either, Environment, Loaded, Provider, Variable};
-use hermes_core::FailureKind;
+use hermes_core::{FailureKind, causes};
 use hermes_http::{
     AddressPolicy, ClientBuilder, ClientSettings, HttpClient, NoProxy, ProxyEndpoint,
-    ProxySettings, Roots, Trust,
+    ProxySettings, Roots, Trust, check_bundle,
 };
 use hermes_llm::resolve::{Request, addresses};
 use hermes_secrets::Origin;
@@ -28,9 +28,6 @@ pub(crate) fn client(loaded: &Loaded, context: &Context) -> Outcome<HttpClient> 
 /// passwords are masked from now on.
 pub(crate) fn announced(loaded: &Loaded, context: &Context) -> Outcome<ClientSettings> {
     let settings = settings(loaded, context)?;
-    settings
-        .check()
-        .map_err(|error| Complaint::caused(FailureKind::BadInput, error))?;
     settings.announce(&context.redactor);
     Ok(settings)
 }
@@ -127,18 +124,18 @@ fn together(known: Option<Trust>, more: Trust) -> Trust {
     }
 }
 
-/// A bundle, with a break behind it, so that another may follow.
+/// A bundle that names an authority, with a break behind it, so that another may follow.
 fn read(path: &str, from: &str) -> Outcome<Vec<u8>> {
-    match std::fs::read(path) {
-        Ok(mut bundle) => {
-            bundle.push(b'\n');
-            Ok(bundle)
-        }
-        Err(error) => Err(
-            Complaint::new(FailureKind::BadInput, format!("{path}: {error}"))
-                .hint(format!("mend or unset {from}")),
-        ),
-    }
+    let bad = |error: &dyn std::error::Error| {
+        let said = format!("{from}: {path}: {}", causes(error));
+        Complaint::new(FailureKind::BadInput, said).hint(format!(
+            "{from} takes a file with certificates of authorities (PEM); mend or unset it"
+        ))
+    };
+    let mut bundle = std::fs::read(path).map_err(|error| bad(&error))?;
+    check_bundle(&bundle).map_err(|error| bad(&error))?;
+    bundle.push(b'\n');
+    Ok(bundle)
 }
 
 fn proxies(environment: &Environment) -> Outcome<ProxySettings> {
@@ -149,10 +146,12 @@ fn proxies(environment: &Environment) -> Outcome<ProxySettings> {
         else {
             return Ok(None);
         };
-        let proxy = value.parse().map_err(|error| {
-            Complaint::caused(FailureKind::BadInput, error).hint(format!("mend or unset {name}"))
-        })?;
-        Ok(Some(proxy))
+        let proxy: Result<ProxyEndpoint, _> = value.parse();
+        let proxy = proxy.map_err(|error| {
+            let said = format!("{name}: {error}");
+            Complaint::new(FailureKind::BadInput, said).hint(format!("mend or unset {name}"))
+        });
+        Ok(Some(proxy?.named_by(name)))
     };
     let all = read([Variable::ALL_PROXY, Variable::LOWER_ALL_PROXY])?;
     let bypass = environment

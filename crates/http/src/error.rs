@@ -9,7 +9,7 @@ use hermes_secrets::WrongOrigin;
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 
-use crate::{DisplayUrl, ProxyError, retry_after};
+use crate::{DisplayUrl, ProxyError, ProxyName, TlsFlaw, retry_after};
 
 /// A cause whose own type does not matter to callers.
 pub(crate) type Cause = Box<dyn Error + Send + Sync>;
@@ -48,10 +48,12 @@ pub enum HttpError {
         source: Cause,
     },
     /// Nobody answers at the address, or the proxy does not let us through.
-    #[error("cannot connect to {url}")]
+    #[error("cannot connect to {url}{}", through(.proxy.as_ref()))]
     Connect {
         /// Where to.
         url: DisplayUrl,
+        /// The proxy that was to lead there, which may be all that is wrong.
+        proxy: Option<ProxyName>,
         /// Why.
         #[source]
         source: Cause,
@@ -63,7 +65,7 @@ pub enum HttpError {
         url: DisplayUrl,
         /// Why.
         #[source]
-        source: Cause,
+        flaw: TlsFlaw,
     },
     /// A limit of time passed.
     #[error("{url} took longer than {after:?} {stage}")]
@@ -142,6 +144,28 @@ impl HttpError {
         }
     }
 
+    /// What to do about it, where that does not depend on what was asked.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Connect {
+                proxy: Some(proxy), ..
+            } => Some(proxy.hint()),
+            Self::Tls { flaw, .. } => flaw.hint().map(str::to_owned),
+            Self::Connect { proxy: None, .. }
+            | Self::Refused { .. }
+            | Self::WrongOrigin(_)
+            | Self::Invalid { .. }
+            | Self::Dns { .. }
+            | Self::Timeout { .. }
+            | Self::Interrupted { .. }
+            | Self::Status(_)
+            | Self::TooLarge { .. }
+            | Self::Decode { .. }
+            | Self::RedirectLoop { .. }
+            | Self::Cancelled => None,
+        }
+    }
+
     pub(crate) fn invalid(what: &'static str) -> Self {
         Self::Invalid { what, source: None }
     }
@@ -152,6 +176,10 @@ impl HttpError {
             source: Some(source.into()),
         }
     }
+}
+
+fn through(proxy: Option<&ProxyName>) -> String {
+    proxy.map_or_else(String::new, |proxy| format!(" through the proxy {proxy}"))
 }
 
 /// Which rule refused a request.

@@ -6,6 +6,7 @@ use tokio_util::sync::CancellationToken;
 use url::{Host, Url, form_urlencoded};
 
 use crate::credentials::{self, Draft};
+use crate::failure::Target;
 use crate::redirect::{self, MAX_HOPS};
 use crate::request::{Payload, Plan};
 use crate::wait::Wait;
@@ -96,10 +97,8 @@ async fn hop(
         .map_err(refused)?;
     let host = plan.url.host_str().unwrap_or_default();
     let connections = client.connections(plan.carriage, &plan.url)?;
-    let proxied = connections
-        .proxied
-        .as_ref()
-        .filter(|_| inner.settings.proxies.proxy_for(&plan.url).is_some());
+    let proxy = inner.settings.proxies.proxy_for(&plan.url);
+    let proxied = connections.proxied.as_ref().filter(|_| proxy.is_some());
     let through = match proxied {
         None => &connections.direct,
         Some(proxied) => {
@@ -119,7 +118,15 @@ async fn hop(
     let answer = wait
         .step(Stage::FirstByte, shown, through.execute(request))
         .await?;
-    answer.map_err(|error| failure::classify(error, host, shown.clone(), wait.timeouts().connect))
+    answer.map_err(|error| {
+        let target = Target {
+            host,
+            url: shown.clone(),
+            connect: wait.timeouts().connect,
+            proxy,
+        };
+        failure::classify(error, target)
+    })
 }
 
 fn build(client: &reqwest::Client, plan: &Plan) -> Result<reqwest::Request, HttpError> {

@@ -48,6 +48,30 @@ pub struct ProxyEndpoint {
     address: Url,
     username: String,
     password: Option<Secret>,
+    setting: Option<String>,
+}
+
+/// A proxy as people know it: where it is and which setting names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyName {
+    address: String,
+    setting: Option<String>,
+}
+
+impl ProxyName {
+    pub(crate) fn hint(&self) -> String {
+        let setting = self.setting.as_deref().unwrap_or("its setting");
+        format!("see that the proxy runs, mend or unset {setting}, or name the host in NO_PROXY")
+    }
+}
+
+impl fmt::Display for ProxyName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.setting {
+            Some(setting) => write!(f, "{} of {setting}", self.address),
+            None => f.write_str(&self.address),
+        }
+    }
 }
 
 /// Why a proxy setting cannot be used. The text itself is not repeated: it may hold a password.
@@ -101,11 +125,28 @@ impl FromStr for ProxyEndpoint {
             address,
             username,
             password,
+            setting: None,
         })
     }
 }
 
 impl ProxyEndpoint {
+    /// Notes which setting names it, for those who are told that it does not work.
+    #[must_use]
+    pub fn named_by(self, setting: impl Into<String>) -> Self {
+        Self {
+            setting: Some(setting.into()),
+            ..self
+        }
+    }
+
+    pub(crate) fn name(&self) -> ProxyName {
+        ProxyName {
+            address: self.address.to_string(),
+            setting: self.setting.clone(),
+        }
+    }
+
     pub(crate) fn host(&self) -> &str {
         self.address.host_str().unwrap_or_default()
     }

@@ -9,6 +9,7 @@ use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use url::Url;
 
+use crate::failure::Target;
 use crate::wait::Wait;
 use crate::{DisplayUrl, HttpClient, HttpError, Stage, StatusError, failure};
 
@@ -187,9 +188,13 @@ impl Body {
                 Err(error) => Err(error),
                 Ok(Err(error)) => Err(failure::classify(
                     error,
-                    &self.host,
-                    self.shown.clone(),
-                    self.wait.timeouts().connect,
+                    Target {
+                        host: &self.host,
+                        url: self.shown.clone(),
+                        connect: self.wait.timeouts().connect,
+                        // It is connected.
+                        proxy: None,
+                    },
                 )),
                 Ok(Ok(None)) => Ok(None),
                 Ok(Ok(Some(frame))) => match frame.into_data() {

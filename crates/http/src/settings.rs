@@ -56,21 +56,11 @@ impl ClientSettings {
         }
     }
 
-    /// Whether the user's authorities can be used; costs nothing where there are none. What else can be wrong was
-    /// found when these settings were read.
-    pub fn check(&self) -> Result<(), BuildError> {
-        match &self.roots {
-            Roots::BuiltIn => {}
-            Roots::BuiltInAnd(_) | Roots::Only(_) => drop(tls::store(&self.roots)?),
-        }
-        self.check_servers()
-    }
-
-    /// The part of `check` that building a client does not do by itself.
+    /// Whether what single servers are believed by can be used, which no connection to others finds out.
     pub(crate) fn check_servers(&self) -> Result<(), BuildError> {
         self.trust.values().try_for_each(|trust| match trust {
             Trust::Unchecked => Ok(()),
-            Trust::Also(bundle) => tls::store(&Roots::Only(bundle.clone())).map(drop),
+            Trust::Also(bundle) => tls::check_bundle(bundle),
         })
     }
 }

@@ -82,7 +82,7 @@ fn shown(identity: &Identity) -> Result<Shown, BuildError> {
     Ok((certificates, key))
 }
 
-pub(crate) fn store(roots: &Roots) -> Result<RootCertStore, BuildError> {
+fn store(roots: &Roots) -> Result<RootCertStore, BuildError> {
     let mut store = RootCertStore::empty();
     let bundle = match roots {
         Roots::BuiltIn => None,
@@ -95,6 +95,11 @@ pub(crate) fn store(roots: &Roots) -> Result<RootCertStore, BuildError> {
         add(&mut store, pem)?;
     }
     Ok(store)
+}
+
+/// Whether a bundle, the content of a PEM file, names an authority. Who reads one from a file knows which file it is.
+pub fn check_bundle(pem: &[u8]) -> Result<(), BuildError> {
+    add(&mut RootCertStore::empty(), pem)
 }
 
 /// Adds the authorities of a bundle.

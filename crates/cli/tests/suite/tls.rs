@@ -59,6 +59,23 @@ fn a_certificate_is_checked_unless_the_endpoint_says_otherwise() {
         "{}",
         missing.stderr
     );
+    // A file without a certificate is named with what names it.
+    let empty = program.home.workspace().join("empty.pem");
+    std::fs::write(&empty, "no certificate\n").unwrap();
+    let empty = empty.display().to_string();
+    for setting in ["ssl_ca_cert", "ssl_verify"] {
+        let output = ask(&format!(", {setting}: '{empty}'")).code(2);
+        let said = format!("{setting}: {empty}: the CA bundle holds no usable certificate");
+        one_message(&output, &[&said, "certificates of authorities (PEM)"]);
+    }
+    for variable in ["HERMES_CA_BUNDLE", "SSL_CERT_FILE"] {
+        let command = program.command(&["-z", "hello"]).env(variable, &empty);
+        let output = command.run().unwrap().code(2);
+        one_message(
+            &output,
+            &[&format!("{variable}: {empty}: "), "mend or unset"],
+        );
+    }
     let trusted = ask(", ssl_verify: false").ok();
     assert_eq!(trusted.stdout, "Trusted.\n");
     server.kill().unwrap();
@@ -87,7 +104,11 @@ fn an_endpoint_keeps_the_name_of_this_machine() {
     assert_eq!(ask("ssl_verify: false").ok().stdout, "Trusted.\n");
     // The fixture is a certificate for another name.
     let refused = ask(&format!("ssl_ca_cert: '{fixtures}/ca.pem'")).code(2);
-    one_message(&refused, &["\"localhost\""]);
+    let words = [
+        "not for localhost, only for vendor.test",
+        "write the address",
+    ];
+    one_message(&refused, &words);
     server.kill().unwrap();
 }
 

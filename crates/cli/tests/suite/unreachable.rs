@@ -39,6 +39,31 @@ fn what_is_at_the_bottom_of_a_failure_is_named() {
     assert!(cut.contains("broke off"), "{cut}");
 }
 
+// PV-31
+#[test]
+fn a_proxy_that_is_gone_is_named_with_its_variable() {
+    let program = with_model("http://192.0.2.1/v1");
+    let command = program.command(&["-z", "hello"]);
+    let command = command.env("HTTP_PROXY", "http://me:proxy-password-1@127.0.0.1:9");
+    let command = command.env("HERMES_STREAM_RETRIES", "0");
+    let output = command.run().unwrap().code(2);
+    one_message(
+        &output,
+        &[
+            "custom/scripted",
+            "through the proxy http://127.0.0.1:9/ of HTTP_PROXY",
+            "Connection refused",
+            "hint: see that the proxy runs",
+            "NO_PROXY",
+        ],
+    );
+    assert!(
+        !output.stderr.contains("proxy-password"),
+        "{}",
+        output.stderr
+    );
+}
+
 // AG-12, AG-16
 #[test]
 fn bytes_that_are_no_answer_are_not_called_an_empty_one() {

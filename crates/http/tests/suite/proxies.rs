@@ -1,6 +1,6 @@
 //! Requests through a proxy.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, TcpListener};
 
 use hermes_http::{
     AddressPolicy, ClientBuilder, ClientSettings, HttpError, NoProxy, ProxyEndpoint, ProxySettings,
@@ -54,13 +54,50 @@ async fn secure_requests_ask_the_proxy_for_a_tunnel() {
         .await
         .err()
         .expect("an error");
-    assert!(matches!(error, HttpError::Connect { .. }), "{error:?}");
+    let through = format!("through the proxy http://proxy.test:{}/", proxy.port);
+    assert!(error.to_string().contains(&through), "{error}");
     assert!(!format!("{error:?}").contains("word-1"));
     let [seen] = proxy.seen().try_into().expect("one request");
     assert_eq!(
         (seen.method.as_str(), seen.target.as_str()),
         ("CONNECT", "vendor.test:443")
     );
+}
+
+// PV-31
+#[tokio::test]
+async fn a_proxy_that_cannot_be_reached_is_named_with_its_setting() {
+    let nobody = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let port = nobody.local_addr().expect("an address").port();
+    drop(nobody);
+    let dead = format!("http://me:p%40ss-word-1@proxy.test:{port}");
+    // To the second client no name is known.
+    let here = || Fixed(vec![Ipv4Addr::LOCALHOST.into()]);
+    for (resolver, url) in [
+        (here(), "http://vendor.test/x"),
+        (here(), "https://vendor.test/x"),
+        (Fixed(Vec::new()), "https://vendor.test/x"),
+    ] {
+        let endpoint: ProxyEndpoint = dead.parse().expect("a proxy");
+        let settings = ClientSettings {
+            proxies: ProxySettings::all(endpoint.named_by("HTTPS_PROXY")),
+            ..ClientSettings::default()
+        };
+        let client = ClientBuilder::new(settings, AddressPolicy::Any)
+            .resolver(resolver)
+            .build()
+            .expect("a client");
+        let error = client.get(url).send().await.err().expect("an error");
+        let told = format!(
+            "cannot connect to {url} through the proxy http://proxy.test:{port}/ of HTTPS_PROXY"
+        );
+        assert_eq!(error.to_string(), told);
+        assert!(error.is_transient());
+        let hint = error.hint().expect("a hint");
+        for words in ["HTTPS_PROXY", "NO_PROXY"] {
+            assert!(hint.contains(words), "{hint}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Trust: built-in authorities, a private one, none.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
@@ -17,12 +18,23 @@ use super::server::{Reply, Server, client, client_with};
 
 const CA: &[u8] = include_bytes!("../fixtures/ca.pem");
 
+/// A certificate and its key.
+type Shown = (&'static [u8], &'static [u8]);
+
+const USUAL: Shown = (
+    include_bytes!("../fixtures/server.pem"),
+    include_bytes!("../fixtures/server.key"),
+);
+const OTHER_KEY: &[u8] = include_bytes!("../fixtures/other.key");
+
 /// Answers `count` connections as `vendor.test`; each sends `answer`. Returns the port.
 fn secure_server(count: usize, answer: String) -> u16 {
-    let certificate = CertificateDer::from_pem_slice(include_bytes!("../fixtures/server.pem"))
-        .expect("a certificate");
-    let key =
-        PrivateKeyDer::from_pem_slice(include_bytes!("../fixtures/server.key")).expect("a key");
+    server_that_shows(USUAL, count, answer)
+}
+
+fn server_that_shows(shown: Shown, count: usize, answer: String) -> u16 {
+    let certificate = CertificateDer::from_pem_slice(shown.0).expect("a certificate");
+    let key = PrivateKeyDer::from_pem_slice(shown.1).expect("a key");
     let config =
         ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -90,6 +102,64 @@ async fn an_unknown_authority_and_a_wrong_name_are_tls_errors() {
         matches!(wrong_name, Err(HttpError::Tls { .. })),
         "{wrong_name:?}"
     );
+}
+
+// PV-31
+#[tokio::test]
+async fn what_is_wrong_with_a_certificate_is_said_in_words() {
+    let authority: Shown = (include_bytes!("../fixtures/authority.pem"), OTHER_KEY);
+    let expired: Shown = (include_bytes!("../fixtures/expired.pem"), OTHER_KEY);
+    let later: Shown = (include_bytes!("../fixtures/later.pem"), OTHER_KEY);
+    let cases = [
+        (USUAL, "vendor.test", "nobody who is trusted here", None),
+        (
+            USUAL,
+            "other.test",
+            "not for other.test, only for vendor.test",
+            Some("the address"),
+        ),
+        (
+            expired,
+            "vendor.test",
+            "has expired (2021-01-01)",
+            Some("renewed"),
+        ),
+        (
+            later,
+            "vendor.test",
+            "not valid yet (2100-01-01)",
+            Some("the clock"),
+        ),
+        (
+            authority,
+            "vendor.test",
+            "of an authority",
+            Some("CA:FALSE"),
+        ),
+    ];
+    for (shown, host, words, hint) in cases {
+        let settings = ClientSettings {
+            roots: match host {
+                "other.test" => Roots::Only(CA.to_vec()),
+                _ => Roots::BuiltIn,
+            },
+            ..ClientSettings::default()
+        };
+        let port = server_that_shows(shown, 1, hello());
+        let client = client_with(settings);
+        let asked = client.get(format!("https://{host}:{port}/").as_str());
+        let error = asked.send().await.err().expect("an error");
+        let Some(flaw) = error.source().map(ToString::to_string) else {
+            panic!("{error:?}");
+        };
+        assert!(flaw.contains(words), "{flaw}");
+        let told = error.hint();
+        assert_eq!(told.is_some(), hint.is_some(), "{flaw}: {told:?}");
+        assert!(told.unwrap_or_default().contains(hint.unwrap_or_default()));
+        let of_certificate =
+            matches!(&error, HttpError::Tls { flaw, .. } if flaw.is_of_certificate());
+        assert!(of_certificate, "{error:?}");
+    }
 }
 
 // PV-31
@@ -194,6 +264,12 @@ async fn plain_text_on_a_secure_port_is_a_tls_error() {
         .send()
         .await
         .err();
-    assert!(matches!(error, Some(HttpError::Tls { .. })), "{error:?}");
+    let error = error.expect("an error");
+    let HttpError::Tls { flaw, .. } = &error else {
+        panic!("{error:?}");
+    };
+    assert!(flaw.to_string().contains("does not speak TLS"), "{flaw}");
+    assert!(!flaw.is_of_certificate());
+    assert!(error.hint().is_some_and(|hint| hint.contains("http://")));
     server.join().expect("the server");
 }

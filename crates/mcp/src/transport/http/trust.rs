@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hermes_config::{Either, McpServer};
-use hermes_http::{ClientSettings, Identity, Roots, Trust};
+use hermes_http::{ClientSettings, Identity, Roots, Trust, check_bundle};
 use hermes_secrets::Origin;
 use pkcs8::der::pem::LineEnding;
 use pkcs8::{EncryptedPrivateKeyInfoRef, SecretDocument};
@@ -27,7 +27,9 @@ pub(crate) async fn apply(
             settings.trust.extend(unchecked);
         }
         Either::Second(path) => {
-            settings.roots = Roots::Only(read("ssl_verify", path, user_home).await?);
+            let bundle = read("ssl_verify", path, user_home).await?;
+            check_bundle(&bundle).map_err(|error| format!("ssl_verify: {path}: {error}"))?;
+            settings.roots = Roots::Only(bundle);
         }
     }
     settings.identity = identity(server, user_home).await?;
