@@ -15,6 +15,7 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
         .map(|status| format!(" ({status})"))
         .unwrap_or_default();
     let (what, next) = words(failure);
+    let next = failure.fault.hint.clone().unwrap_or(next);
     (format!("{route}: {what}{status}: {said}"), next)
 }
 
@@ -25,6 +26,14 @@ pub(crate) fn failure(failure: &CallFailure) -> (String, String) {
 )]
 fn words(failure: &CallFailure) -> (&'static str, String) {
     match failure.fault.reason {
+        Reason::Auth | Reason::UsageLimit if failure.fault.unasked => (
+            "no key can be used",
+            format!("see `hermes auth list {}`", failure.route.provider),
+        ),
+        Reason::Overloaded if failure.fault.unasked => (
+            "it is not ready",
+            "try again later, or set fallback_providers".to_owned(),
+        ),
         Reason::Auth => (
             "the key was not accepted",
             format!(

@@ -13,6 +13,7 @@ use hermes_local_model::{
 use tokio::sync::{Mutex, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::classify::Reason as FailureReason;
 use crate::error::{ModelError, VendorError};
 
 /// The loaded model. One at a time: a model takes more memory than everything else together.
@@ -150,12 +151,11 @@ fn failed(error: LocalError) -> ModelError {
             ..VendorError::default()
         }
         .into(),
-        LocalError::Busy(_) => VendorError {
-            status: Some(503),
+        LocalError::Busy(_) => ModelError::Unasked {
+            reason: FailureReason::Overloaded,
             message: error.to_string(),
-            ..VendorError::default()
-        }
-        .into(),
+            retry_after: None,
+        },
         other => ModelError::Embedded(other.to_string()),
     }
 }

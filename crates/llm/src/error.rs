@@ -7,12 +7,14 @@ pub(crate) use vendor::WEB_PAGE;
 use std::time::Duration;
 
 use hermes_http::HttpError;
+use http::StatusCode;
 
+use crate::classify::Reason;
 use crate::wire::WireError;
 
 /// A failure a provider reported, in or instead of an answer.
 #[derive(Debug, Clone, PartialEq, Default, thiserror::Error)]
-#[error("{}", if message.is_empty() { "the provider reported a failure without saying which" } else { message })]
+#[error("{}", words(.status, .message))]
 pub struct VendorError {
     /// The HTTP status, when the failure came instead of an answer.
     pub status: Option<u16>,
@@ -24,6 +26,18 @@ pub struct VendorError {
     pub retry_after: Option<Duration>,
     /// The provider's name for the request, for its support.
     pub request_id: Option<String>,
+}
+
+/// What was said, or that nothing was.
+fn words(status: &Option<u16>, message: &str) -> String {
+    if !message.trim().is_empty() {
+        return message.to_owned();
+    }
+    let status = status.and_then(|status| StatusCode::from_u16(status).ok());
+    match status.and_then(|status| status.canonical_reason()) {
+        Some(name) => format!("{name}, without a further word"),
+        None => "the provider reported a failure without saying which".to_owned(),
+    }
 }
 
 /// Why a model call did not give an answer.
@@ -39,6 +53,16 @@ pub enum ModelError {
     /// The answer came but cannot be used.
     #[error(transparent)]
     Wire(WireError),
+    /// Nobody was asked: what it takes to ask is not there.
+    #[error("{message}")]
+    Unasked {
+        /// What that comes to for the call, as if somebody had refused.
+        reason: Reason,
+        /// What is missing, and what to do about it.
+        message: String,
+        /// When it will be there.
+        retry_after: Option<Duration>,
+    },
     /// The model inside this process failed.
     #[error("{0}")]
     Embedded(String),

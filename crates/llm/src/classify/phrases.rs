@@ -462,11 +462,3 @@ pub(super) const TIMED_OUT: Phrases = &[
     "connection closed",
     "server disconnected",
 ];
-
-pub(super) const CERTIFICATE: Phrases = &[
-    "certificate",
-    "unknownissuer",
-    "self-signed",
-    "self signed",
-    "notvalidforname",
-];

@@ -59,7 +59,7 @@ pub(super) fn classify(said: &VendorError, facts: &Facts<'_>) -> Fault {
         code,
         retry_after: said.retry_after.or_else(|| numbers::wait(&text)),
         stated_image_edge: numbers::image_edge(&text),
-        ..Fault::new(reason, said.message.clone())
+        ..Fault::new(reason, said.to_string())
     };
     match reason {
         Reason::ContextOverflow => {

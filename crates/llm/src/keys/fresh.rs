@@ -9,6 +9,7 @@ use super::pool::Kind;
 use super::refusal::refused;
 use super::ring::{Key, Keyring, Shared, State};
 use super::{KeyError, Lease};
+use crate::classify::Reason;
 use crate::error::ModelError;
 use crate::oauth::Due;
 
@@ -46,8 +47,8 @@ impl Keyring {
             }
             // The provider has the last word on when a token ends.
             Err(KeyError::NotRenewable { .. }) => Ok(Some(lease.clone())),
-            Err(error @ KeyError::NotMade { .. }) => Err(refused(401, error.to_string())),
-            Err(error) => Err(refused(503, error.to_string())),
+            Err(error @ KeyError::NotMade { .. }) => Err(refused(Reason::Auth, error.to_string())),
+            Err(error) => Err(refused(Reason::Overloaded, error.to_string())),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::pool::rebound;
 use super::refusal::refused;
 use super::ring::{Keyring, Shared};
 use super::{KeyError, Lease};
+use crate::classify::Reason;
 use crate::cloud::Mint;
 use crate::error::ModelError;
 use crate::oauth::Due;
@@ -88,8 +89,10 @@ impl Keyring {
             },
             None => match self.mint(provider, mint).await {
                 Ok(fresh) => Ok(lease(&fresh)),
-                Err(error @ KeyError::Later { .. }) => Err(refused(503, error.to_string())),
-                Err(error) => Err(refused(401, error.to_string())),
+                Err(error @ KeyError::Later { .. }) => {
+                    Err(refused(Reason::Overloaded, error.to_string()))
+                }
+                Err(error) => Err(refused(Reason::Auth, error.to_string())),
             },
         }
     }

@@ -1,12 +1,12 @@
-//! The words for having nothing to lend, in the form of a provider's refusal, so that they are
-//! understood and acted on like one.
+//! The words for having nothing to lend, and the reason as which they are acted on.
 
 use std::time::Duration;
 
 use super::pool::Target;
 use super::ring::Shared;
 use super::standing::Standing;
-use crate::error::{ModelError, VendorError};
+use crate::classify::Reason;
+use crate::error::ModelError;
 use crate::route::Route;
 
 impl Shared {
@@ -28,7 +28,7 @@ impl Shared {
         if let Some(url) = &known.signup_url {
             words.push_str(&format!("; keys are made at {url}"));
         }
-        refused(401, words)
+        refused(Reason::Auth, words)
     }
 
     /// There are credentials, but none can be used now.
@@ -47,7 +47,7 @@ impl Shared {
             .collect();
         let Some((until, _)) = rests.iter().min() else {
             return refused(
-                401,
+                Reason::Auth,
                 format!(
                     "no credential of {provider} can be used at {}: each has ended, is \
                      meant for another address or of a kind that is not supported; see `hermes \
@@ -63,25 +63,21 @@ impl Shared {
             left.as_secs()
         );
         if rests.iter().all(|(_, code)| *code == 401) {
-            return refused(401, words);
+            return refused(Reason::Auth, words);
         }
-        VendorError {
-            status: Some(429),
-            code: Some("usage_limit".to_owned()),
+        ModelError::Unasked {
+            reason: Reason::UsageLimit,
             message: words,
             retry_after: Some(left),
-            request_id: None,
         }
-        .into()
     }
 }
 
-/// A failure of our own.
-pub(super) fn refused(status: u16, message: String) -> ModelError {
-    VendorError {
-        status: Some(status),
+/// A failure of our own, which no provider has a part in.
+pub(super) fn refused(reason: Reason, message: String) -> ModelError {
+    ModelError::Unasked {
+        reason,
         message,
-        ..VendorError::default()
+        retry_after: None,
     }
-    .into()
 }

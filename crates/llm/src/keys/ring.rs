@@ -21,7 +21,7 @@ use super::renewal::Renewals;
 use super::save::{Outcome, Writer};
 use super::standing::Standing;
 use super::{KeyError, KeyState, Lease};
-use crate::classify::Fault;
+use crate::classify::{Fault, Reason};
 use crate::cloud::Mint;
 use crate::error::ModelError;
 use crate::failover::Renewal;
@@ -143,14 +143,15 @@ impl Keyring {
             Endpoint::Http(_) | Endpoint::Embedded { .. } => return Ok(keyless(route)),
         };
         let provider = route.provider.as_str();
-        let target = Target::of(address)
-            .map_err(|error| refused(401, format!("the address of {provider}: {error}")))?;
+        let target = Target::of(address).map_err(|error| {
+            refused(Reason::Auth, format!("the address of {provider}: {error}"))
+        })?;
         if let Some(mint) = self.shared.mint_of(provider).filter(|_| target.tied) {
             return self.lease_minted(route, &mint, &target.origin).await;
         }
         self.reload(provider)
             .await
-            .map_err(|error| refused(401, error.to_string()))?;
+            .map_err(|error| refused(Reason::Auth, error.to_string()))?;
         let elsewhere = match holder {
             Holder::Conversation => HashSet::new(),
             Holder::Beside => self.elsewhere(provider).await,

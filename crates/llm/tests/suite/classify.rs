@@ -135,6 +135,40 @@ fn failures_without_a_word_from_the_provider_are_known_by_their_type() {
 
 // AG-12
 #[test]
+fn a_refusal_without_a_word_gets_the_one_of_its_status() {
+    let said = |status, message: &str| {
+        let error = ModelError::Vendor(VendorError {
+            status,
+            message: message.to_owned(),
+            ..VendorError::default()
+        });
+        classify(&error, &Facts::default()).message
+    };
+    for (status, message, words) in [
+        (Some(429), "", "Too Many Requests, without a further word"),
+        (
+            Some(500),
+            " \n",
+            "Internal Server Error, without a further word",
+        ),
+        (
+            Some(529),
+            "",
+            "the provider reported a failure without saying which",
+        ),
+        (
+            None,
+            "",
+            "the provider reported a failure without saying which",
+        ),
+        (Some(429), "slow down", "slow down"),
+    ] {
+        assert_eq!(said(status, message), words);
+    }
+}
+
+// AG-12
+#[test]
 fn a_server_that_hangs_up_on_a_long_conversation_meant_its_length() {
     let error = hang_up();
     let at = |tokens, reasoning_model| {

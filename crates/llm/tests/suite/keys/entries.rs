@@ -72,6 +72,9 @@ async fn no_key_names_the_variable_and_where_to_get_one() {
         "no key for The Lab: set LAB_API_KEY or LAB_TOKEN, or run `hermes auth add lab`; keys are \
          made at https://lab.example/keys"
     );
+    // Nobody refused anything.
+    let told = classify(&error, &Facts::default());
+    assert!(told.unasked && told.status.is_none(), "{told:?}");
     assert_eq!(ring.state(&route(), None).others, 0);
 
     let keyless = [

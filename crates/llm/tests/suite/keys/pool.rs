@@ -145,6 +145,25 @@ async fn only_faults_of_the_credential_count_against_it() {
 
 // PV-17
 #[tokio::test]
+async fn keys_that_rest_are_no_refusal() {
+    let bench = Bench::with_three();
+    let ring = bench.ring();
+    for _ in 0..3 {
+        let lease = leased(&ring).await;
+        ring.set_aside(&lease, &fault(Reason::Billing, 402));
+    }
+    let error = ring.lease(&route()).await.unwrap_err();
+    let told = classify(&error, &Facts::default());
+    assert!(told.message.contains("rests after a refusal"), "{told:?}");
+    assert_eq!(
+        (told.reason, told.status, told.unasked),
+        (Reason::UsageLimit, None, true)
+    );
+    assert!(told.retry_after.is_some());
+}
+
+// PV-17
+#[tokio::test]
 async fn strategies_choose_as_they_say() {
     let mut bench = Bench::with_three();
     let order = async |bench: &Bench, count: usize| {
