@@ -45,7 +45,8 @@ pub(crate) struct Cli {
     #[arg(short, long, value_name = "NAME", global = true)]
     pub(crate) profile: Option<String>,
 
-    /// Ask this, print the answer and nothing else, and exit
+    /// Ask this and what is piped in, print the answer and nothing else, and exit; a pipe that stays silent is waited
+    /// for 30 s
     #[arg(short = 'z', long, value_name = "PROMPT")]
     pub(crate) oneshot: Option<String>,
 

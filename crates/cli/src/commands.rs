@@ -64,8 +64,11 @@ pub(crate) fn run(cli: Cli, context: &Context, output: &mut Output) -> Outcome {
             chat::run(&args, context, output)
         }
         None => {
-            let help = Cli::command().render_help();
-            Ok(output.line(help.to_string().trim_end())?)
+            if !chat::piped(cli.run, context, output)? {
+                let help = Cli::command().render_help();
+                output.line(help.to_string().trim_end())?;
+            }
+            Ok(())
         }
         Some(Command::Auth(args)) => auth::run(*args, context, output),
         Some(Command::Backup(args)) => backup::run(&args, context, output),

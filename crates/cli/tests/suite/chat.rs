@@ -217,6 +217,26 @@ fn what_is_piped_in_belongs_to_the_question() {
     assert_eq!(server.requests().len(), 1);
 }
 
+// CL-42
+#[test]
+fn what_is_piped_in_is_a_question_without_a_command_too() {
+    let (server, program) = served(Scenario::echo());
+    for arguments in [&[][..], &["-m", "scripted"], &["chat"]] {
+        let command = program.command(arguments).stdin("only piped\n");
+        let output = command.run().unwrap().ok();
+        assert!(output.stdout.contains("only piped"), "{}", output.report());
+        assert!(output.stderr.contains("hermes chat --resume"));
+    }
+    assert_eq!(server.requests().len(), 3);
+    // Where nothing comes there is nothing to ask.
+    for nothing in ["", " \n"] {
+        let command = program.command(&[]).stdin(nothing);
+        let help = command.run().unwrap().ok();
+        assert!(help.stdout.contains("Usage: hermes"), "{}", help.report());
+    }
+    assert_eq!(server.requests().len(), 3);
+}
+
 #[test]
 fn a_picture_travels_with_the_question() {
     let (server, program) = served(Scenario::new().reply(text("A dot.")));
@@ -446,6 +466,16 @@ fn every_failure_of_a_provider_is_one_clear_message() {
             &["429", "later"],
         ),
         ("broken", error(500).message("oops").into(), &["500"]),
+        (
+            "a limit without a word",
+            bytes("").status(429).into(),
+            &["(429): Too Many Requests"],
+        ),
+        (
+            "nothing said",
+            bytes("{}").status(500).into(),
+            &["(500): Internal Server Error"],
+        ),
         (
             "overloaded",
             error(503).message("overloaded").into(),

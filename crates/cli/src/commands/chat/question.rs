@@ -1,15 +1,23 @@
 //! What is asked: the words on the command line, what is piped in, and pictures.
 
-use std::io::{IsTerminal, Read};
+use std::io::{IsTerminal, Read, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use hermes_config::{Environment, Variable};
 use hermes_core::{FailureKind, Media, MediaSource};
 use hermes_store::Blobs;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use crate::complaint::{Complaint, Outcome};
 use crate::typed::MOST_TYPED;
 
+/// How long what is piped in may take to begin before it is said that it is waited for.
+const QUIET: Duration = Duration::from_secs(2);
+/// How long it may take to begin where there are words to ask without it.
+const LONGEST_SILENCE: Duration = Duration::from_secs(30);
 /// Most bytes of a picture.
 const MOST_IMAGE: u64 = 20 * 1024 * 1024;
 
@@ -22,7 +30,7 @@ pub(super) struct Question {
 impl Question {
     /// Puts the words and what is piped in together.
     pub(super) fn read(words: &str, images: &[PathBuf]) -> Outcome<Self> {
-        let piped = piped()?;
+        let piped = piped(words)?;
         let text = match (words.trim(), piped.trim_end()) {
             ("", "") => return Err(none()),
             (words, "") => words.to_owned(),
@@ -113,9 +121,20 @@ fn stored(images: &[(PathBuf, &'static str)], blobs: &Blobs) -> Outcome<Vec<Medi
         .collect()
 }
 
-fn piped() -> Outcome<String> {
+/// What is piped in beside these words. Programs hand on pipes that stay open and silent: with words there is a question
+/// already, and after a while it is asked as it is.
+pub(super) fn piped(words: &str) -> Outcome<String> {
     let input = std::io::stdin();
     if input.is_terminal() {
+        return Ok(String::new());
+    }
+    let patience = Patience {
+        quiet: QUIET,
+        longest: (!words.trim().is_empty()).then_some(LONGEST_SILENCE),
+    };
+    if !begins(&input, &patience, |note| {
+        Ok(writeln!(std::io::stderr(), "note: {note}")?)
+    })? {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
@@ -126,6 +145,53 @@ fn piped() -> Outcome<String> {
         return Err(too_long(said));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// How long an input that is open may say nothing.
+struct Patience {
+    /// After this long it is said what is waited for.
+    quiet: Duration,
+    /// After this long it is left alone, if ever.
+    longest: Option<Duration>,
+}
+
+/// Waits for the first byte of an input, or its end; false when it was silent for too long.
+fn begins(
+    input: &impl AsFd,
+    patience: &Patience,
+    mut say: impl FnMut(&str) -> Outcome,
+) -> Outcome<bool> {
+    if is_ready(input, Some(patience.quiet)) {
+        return Ok(true);
+    }
+    say("standard input is open and silent; waiting for it, which `</dev/null` leaves out")?;
+    let rest = patience.longest;
+    if is_ready(
+        input,
+        rest.map(|longest| longest.saturating_sub(patience.quiet)),
+    ) {
+        return Ok(true);
+    }
+    say("nothing came from standard input; asking without it")?;
+    Ok(false)
+}
+
+/// Whether an input has something to read, or has ended, within this time.
+fn is_ready(input: &impl AsFd, within: Option<Duration>) -> bool {
+    let until = within.map(|within| Instant::now() + within);
+    loop {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let left = left.map_or(PollTimeout::NONE, |left| {
+            PollTimeout::try_from(left).unwrap_or(PollTimeout::MAX)
+        });
+        let mut one = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut one, left) {
+            Err(Errno::EINTR) => {}
+            // Where it cannot be waited, reading does.
+            Err(_) => return true,
+            Ok(ready) => return ready > 0,
+        }
+    }
 }
 
 /// What is said of a line that no message may be.
@@ -155,5 +221,40 @@ fn kind(path: &Path) -> Outcome<&'static str> {
             path.display()
         ))
         .hint("use a png, jpeg, gif or webp file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How a wait ended, and how often something was said. What is said is answered with these bytes.
+    fn waited(longest: Option<Duration>, ended: bool, answer: &[u8]) -> (bool, usize) {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let mut writer = (!ended).then_some(writer);
+        let patience = Patience {
+            quiet: Duration::ZERO,
+            longest,
+        };
+        let mut said = 0;
+        let begun = begins(&reader, &patience, |_| {
+            said += 1;
+            if let Some(writer) = &mut writer {
+                writer.write_all(answer)?;
+            }
+            Ok(())
+        });
+        (begun.unwrap(), said)
+    }
+
+    // CL-42
+    #[test]
+    fn an_open_input_that_says_nothing_is_told_of_and_not_waited_for_for_ever() {
+        let at_once = Some(Duration::ZERO);
+        assert_eq!(waited(at_once, false, b""), (false, 2));
+        assert_eq!(waited(at_once, true, b""), (true, 0));
+        // Who has nothing else to ask waits until something comes.
+        assert_eq!(waited(None, false, b"late"), (true, 1));
+        assert_eq!(waited(at_once, false, b"late"), (true, 1));
     }
 }
