@@ -31,7 +31,7 @@ pub(crate) enum ToolsCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct SwitchArgs {
-    /// Names of toolsets
+    /// Names of toolsets, or SERVER:TOOL for a single tool of an MCP server
     #[arg(required = true)]
     pub(crate) names: Vec<String>,
     /// Where: cli, telegram, …

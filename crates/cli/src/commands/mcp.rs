@@ -14,6 +14,8 @@ mod remove;
 mod serve;
 pub(super) mod status;
 
+pub(super) use configure::check_tool;
+
 use hermes_config::{Loaded, McpServer};
 use hermes_core::FailureKind;
 use hermes_mcp::Server;
@@ -63,7 +65,7 @@ fn is_flawed(name: &str, loaded: &Loaded) -> bool {
 }
 
 /// The entry of a server that must be there and can be used.
-fn entry<'l>(name: &str, loaded: &'l Loaded) -> Outcome<&'l McpServer> {
+pub(super) fn entry<'l>(name: &str, loaded: &'l Loaded) -> Outcome<&'l McpServer> {
     if is_flawed(name, loaded) {
         let complaint = Complaint::new(
             FailureKind::BadInput,
@@ -89,7 +91,7 @@ fn entry<'l>(name: &str, loaded: &'l Loaded) -> Outcome<&'l McpServer> {
 }
 
 /// The key of a part of a server's entry.
-fn key(name: &str, part: &str) -> String {
+pub(super) fn key(name: &str, part: &str) -> String {
     format!("mcp_servers.{name}.{part}")
 }
 

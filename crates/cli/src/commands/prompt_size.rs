@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hermes_agent::{PromptPart, PromptQuestion, PromptSize, Tier};
 use hermes_config::Loaded;
 use hermes_core::{SystemRandom, ToolSpec};
+use hermes_llm::Route;
 use serde_json::{Value as Json, json};
 
 use crate::args::prompt_size::PromptSizeArgs;
@@ -42,9 +43,7 @@ pub(crate) fn run(args: &PromptSizeArgs, context: &Context, output: &mut Output)
         surface: &args.platform,
         model: route.as_ref().map_or("", |route| route.model.as_str()),
         provider: route.as_ref().map_or("", |route| route.provider.as_str()),
-        window: route
-            .as_ref()
-            .map_or(USUAL_WINDOW, |route| route.limits.window),
+        window: window(route.as_ref()),
         small: route.as_ref().is_some_and(|route| route.is_embedded()),
         skills: &library_at(context, &models.loaded.config, context.home()?),
         tools,
@@ -76,6 +75,11 @@ pub(crate) fn run(args: &PromptSizeArgs, context: &Context, output: &mut Output)
         "About {} tokens in {} bytes before the first message.",
         total.tokens, total.bytes
     ))?)
+}
+
+/// The window of a model, or the usual one where none is set up.
+pub(super) fn window(route: Option<&Route>) -> u32 {
+    route.map_or(USUAL_WINDOW, |route| route.limits.window)
 }
 
 /// How long a part stays as it is, and with it what providers remember of it.

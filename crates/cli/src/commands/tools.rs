@@ -3,6 +3,7 @@
 mod list;
 mod pick;
 mod sets;
+mod single;
 mod switch;
 
 pub(super) use list::{is_built_in, lacking};

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use hermes_config::Loaded;
-use hermes_core::{Availability, Random, SystemRandom};
+use hermes_core::{Random, SystemRandom};
 use hermes_exec::Growing;
-use hermes_tools::{FileServices, FileTools, web_tools};
+use hermes_tools::{FileServices, FileTools};
+use hermes_web::ServiceError;
 
 use super::{Trusted, backend, memory, sandbox};
 use crate::complaint::Outcome;
@@ -19,6 +20,8 @@ pub(crate) struct Absent {
     pub(crate) why: String,
     /// Whether models see it all the same, to be told why when they call it.
     pub(crate) shown: bool,
+    /// The variable that would change that, where one would.
+    pub(crate) variable: Option<String>,
 }
 
 /// The tools that a conversation would be without, as [`super::Hands`] would have them. Nothing is connected.
@@ -30,14 +33,9 @@ pub(crate) fn absent(context: &Context, loaded: &Loaded) -> Outcome<Vec<Absent>>
             tool: tool.to_owned(),
             why: why.to_owned(),
             shown,
+            variable: None,
         });
     };
-    let web = Arc::new(Web::new(context, loaded, Changes::LeftOut)?);
-    for tool in web_tools(&Arc::new(web.services(loaded, &home.cache_dir()))) {
-        if let Availability::Missing { reason } = tool.availability() {
-            add(&tool.spec().name, &reason, false);
-        }
-    }
     if !memory::is_on(&(&loaded.config.memory).into()) {
         add("memory", "memory is switched off in the settings", false);
     }
@@ -56,5 +54,33 @@ pub(crate) fn absent(context: &Context, loaded: &Loaded) -> Outcome<Vec<Absent>>
             add(&tool.spec().name, &why, false);
         }
     }
+    absent.extend(web(context, loaded)?);
     Ok(absent)
+}
+
+/// The tools for the web that have no service.
+fn web(context: &Context, loaded: &Loaded) -> Outcome<Vec<Absent>> {
+    let web = Arc::new(Web::new(context, loaded, Changes::LeftOut)?);
+    let services = web.services(loaded, &context.home()?.cache_dir());
+    let found = [
+        ("web_search", services.search),
+        ("web_extract", services.extract),
+    ];
+    let lacks = found.into_iter().filter_map(|(tool, found)| {
+        let error = found.err()?;
+        Some(Absent {
+            tool: tool.to_owned(),
+            why: error.to_string(),
+            shown: false,
+            variable: match error {
+                ServiceError::NotSet { missing, .. } if !missing.is_empty() => {
+                    Some(missing.to_owned())
+                }
+                ServiceError::NotSet { .. }
+                | ServiceError::Unknown { .. }
+                | ServiceError::Address { .. } => None,
+            },
+        })
+    });
+    Ok(lacks.collect())
 }

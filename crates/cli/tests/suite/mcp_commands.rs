@@ -79,6 +79,12 @@ fn a_server_is_added_tested_called_configured_and_removed() {
             .unwrap()
             .contains("include")
     );
+    let unknown = lab.program.run(&["tools", "disable", "own:ecko"]).code(2);
+    assert!(
+        unknown.stderr.contains("did you mean echo?"),
+        "{}",
+        unknown.stderr
+    );
     let (code, status) = lab.mcp(&["status", "--json"]);
     assert_eq!(
         (code, &status[0]["servers"][0]["status"]),

@@ -55,6 +55,81 @@ fn a_preset_is_taken_apart_before_a_set_is_switched_off() {
     assert!(again.contains("already"), "{again}");
 }
 
+// AG-30
+#[test]
+fn switching_says_what_came_of_it() {
+    let program = Program::new();
+    // A part of another set cannot be taken out by itself.
+    let output = program.stdout(&["tools", "disable", "search"]);
+    assert!(
+        output.contains("search is still on, as a part of web"),
+        "{output}"
+    );
+    assert!(program.home.read("config.yaml").is_err());
+    let output = program.stdout(&["tools", "disable", "search", "web"]);
+    assert!(output.contains("web switched off"), "{output}");
+    assert!(
+        output.contains("search is still on, as a part of browser"),
+        "{output}"
+    );
+    let output = program.stdout(&["tools", "disable", "search", "browser"]);
+    assert!(output.contains("search was off already"), "{output}");
+    assert!(!enabled(&program, "cli").contains(&"search".to_owned()));
+    // What this version lacks is said, whether it was on before or not.
+    for set in ["spotify", "spotify", "browser"] {
+        let output = program.stdout(&["tools", "enable", set]);
+        let why = format!("cli: {set} cannot be used: it is not part of this version");
+        assert!(output.contains(&why), "{output}");
+    }
+    let output = program.stdout(&["tools", "enable", "memory"]);
+    assert!(!output.contains("cannot be used"), "{output}");
+}
+
+// AG-30
+#[test]
+fn single_tools_of_a_server_are_switched_by_its_name_and_theirs() {
+    let program = Program::new();
+    let server = "mcp_servers:\n  fix:\n    command: nobody\n";
+    program.home.write_config(server).unwrap();
+    let file = || program.home.read("config.yaml").unwrap();
+    let get = |key: &str| program.stdout(&["config", "get", key]);
+    let exclude = "mcp_servers.fix.tools.exclude";
+    let output = program.stdout(&["tools", "disable", "fix:echo", "mcp-fix:wait", "todo"]);
+    assert!(
+        output.contains("everywhere: fix:echo, fix:wait switched off"),
+        "{output}"
+    );
+    assert!(output.contains("cli: todo switched off"), "{output}");
+    let written = get(exclude);
+    assert!(
+        written.contains("echo") && written.contains("wait"),
+        "{}",
+        file()
+    );
+    assert!(file().starts_with(server), "{}", file());
+    let again = program.stdout(&["tools", "disable", "fix:echo"]);
+    assert!(again.contains("fix:echo was off already"), "{again}");
+    program.run(&["tools", "enable", "fix:echo"]).ok();
+    assert!(!get(exclude).contains("echo"), "{}", file());
+    program.run(&["tools", "enable", "fix:wait"]).ok();
+    assert!(!file().contains("exclude"), "{}", file());
+    // Where those that are offered are named, one that is not among them has no effect.
+    let server = "mcp_servers: {fix: {command: nobody, tools: {include: [echo, wait]}}}\n";
+    program.home.write_config(server).unwrap();
+    program.run(&["tools", "disable", "fix:wait"]).ok();
+    assert!(
+        !file().contains("exclude") && !file().contains("wait"),
+        "{}",
+        file()
+    );
+    let unknown = program.run(&["tools", "disable", "fxi:echo"]).code(1);
+    assert!(
+        unknown.stderr.contains("did you mean fix?"),
+        "{}",
+        unknown.stderr
+    );
+}
+
 #[test]
 fn sets_made_of_sets_and_names_of_others_are_kept() {
     let program = Program::new();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
 
-use hermes_config::Edit;
+use hermes_config::{Edit, Loaded, McpServer};
 use hermes_mcp::{Catalog, Memory, Server, ToolFilter};
 
 use super::{add, entry, key, probe, runtime};
@@ -17,10 +17,7 @@ pub(super) fn run(args: &ConfigureArgs, context: &Context, output: &mut Output) 
     let name = args.name.as_str();
     let loaded = context.settings()?;
     let entry = entry(name, &loaded)?;
-    // What is filtered out must be seen too.
-    let mut whole = entry.clone();
-    whole.tools = None;
-    let server = Server::new(name, whole);
+    let server = whole(name, entry);
     let store = context.store()?;
     let runtime = runtime()?;
     let _entered = runtime.enter();
@@ -47,6 +44,30 @@ pub(super) fn run(args: &ConfigureArgs, context: &Context, output: &mut Output) 
     ))?)
 }
 
+/// A server with the tools that are filtered out.
+fn whole(name: &str, entry: &McpServer) -> Server {
+    let mut whole = entry.clone();
+    whole.tools = None;
+    Server::new(name, whole)
+}
+
+/// Refuses a tool that a server is known not to have. It is not asked.
+pub(in crate::commands) fn check_tool(
+    server: &str,
+    tool: &str,
+    loaded: &Loaded,
+    context: &Context,
+) -> Outcome {
+    let whole = whole(server, entry(server, loaded)?);
+    let store = context.store()?;
+    let runtime = runtime()?;
+    let _entered = runtime.enter();
+    match runtime.block_on(Memory::new(store).recall(&whole)) {
+        Some(catalog) => Known::new(&catalog, &ToolFilter::All, true).check(tool),
+        None => Ok(()),
+    }
+}
+
 /// The tools of a server, as far as they are known.
 struct Known {
     tools: Vec<String>,
@@ -66,8 +87,8 @@ impl Known {
         Self { tools, cut }
     }
 
-    fn check(&self, name: &String) -> Outcome {
-        if self.cut || self.tools.contains(name) {
+    fn check(&self, name: &str) -> Outcome {
+        if self.cut || self.tools.iter().any(|tool| tool == name) {
             return Ok(());
         }
         let near = hermes_config::nearest(name, self.tools.iter().map(String::as_str));

@@ -1,5 +1,7 @@
 //! `hermes tools list`
 
+use std::collections::BTreeMap;
+
 use hermes_agent::toolsets::{self, Toolset};
 use hermes_config::Loaded;
 use serde_json::{Value as Json, json};
@@ -28,28 +30,7 @@ pub(super) fn run(
     output: &mut Output,
 ) -> Outcome {
     check_platform(platform)?;
-    let loaded = context.settings()?;
-    let chosen = toolsets::chosen(&loaded.config, platform, None);
-    let absent = absent(context, &loaded)?;
-    let mut rows: Vec<Row> = toolsets::toolsets()
-        .iter()
-        .filter(|set| !set.tools.is_empty())
-        .map(|set| Row {
-            name: set.name.to_owned(),
-            about: set.about.to_owned(),
-            tools: set.tools.to_vec(),
-            on: set.tools.iter().all(|tool| chosen.has(tool)),
-            lacks: lack(set, &absent),
-        })
-        .collect();
-    let servers = loaded.config.mcp_servers.iter();
-    rows.extend(servers.map(|(name, entry)| Row {
-        name: hermes_mcp::toolset(name),
-        about: format!("the tools of MCP server {name}"),
-        tools: Vec::new(),
-        on: entry.enabled && chosen.has_server(name),
-        lacks: (!entry.enabled).then(|| "the server is switched off".to_owned()),
-    }));
+    let rows = rows(platform, context, &context.settings()?)?;
     if as_json {
         let rows: Vec<Json> = rows
             .iter()
@@ -78,6 +59,43 @@ pub(super) fn run(
     Ok(table.print(output)?)
 }
 
+/// Why toolsets cannot be used, by name, whether they are on or not.
+pub(super) fn useless(
+    platform: &str,
+    context: &Context,
+    loaded: &Loaded,
+) -> Outcome<BTreeMap<String, String>> {
+    let rows = rows(platform, context, loaded)?.into_iter();
+    Ok(rows
+        .filter_map(|row| Some((row.name, row.lacks?)))
+        .collect())
+}
+
+fn rows(platform: &str, context: &Context, loaded: &Loaded) -> Outcome<Vec<Row>> {
+    let chosen = toolsets::chosen(&loaded.config, platform, None);
+    let absent = absent(context, loaded)?;
+    let mut rows: Vec<Row> = toolsets::toolsets()
+        .iter()
+        .filter(|set| !set.tools.is_empty())
+        .map(|set| Row {
+            name: set.name.to_owned(),
+            about: set.about.to_owned(),
+            tools: set.tools.to_vec(),
+            on: set.tools.iter().all(|tool| chosen.has(tool)),
+            lacks: lack(set, &absent),
+        })
+        .collect();
+    let servers = loaded.config.mcp_servers.iter();
+    rows.extend(servers.map(|(name, entry)| Row {
+        name: hermes_mcp::toolset(name),
+        about: format!("the tools of MCP server {name}"),
+        tools: Vec::new(),
+        on: entry.enabled && chosen.has_server(name),
+        lacks: (!entry.enabled).then(|| "the server is switched off".to_owned()),
+    }));
+    Ok(rows)
+}
+
 /// Why none of the tools of a set can be called.
 fn lack(set: &Toolset, absent: &[Absent]) -> Option<String> {
     if !is_built_in(set) {
@@ -96,21 +114,33 @@ pub(in crate::commands) fn is_built_in(set: &Toolset) -> bool {
     set.own().any(|name| known.contains(&name))
 }
 
+/// Tools that cannot be used for one reason.
+pub(in crate::commands) struct Lacking {
+    pub(in crate::commands) tools: Vec<String>,
+    pub(in crate::commands) why: String,
+    /// The variable that would change that, where one would.
+    pub(in crate::commands) variable: Option<String>,
+}
+
 /// The tools that are on and cannot be used, and why: those with one reason together.
 pub(in crate::commands) fn lacking(
     surface: &str,
     context: &Context,
     loaded: &Loaded,
-) -> Outcome<Vec<(Vec<String>, String)>> {
+) -> Outcome<Vec<Lacking>> {
     let chosen = toolsets::chosen(&loaded.config, surface, None);
-    let mut lacks: Vec<(Vec<String>, String)> = Vec::new();
+    let mut lacks: Vec<Lacking> = Vec::new();
     for one in absent(context, loaded)? {
         if !chosen.has(&one.tool) {
             continue;
         }
-        match lacks.iter_mut().find(|(_, why)| *why == one.why) {
-            Some((tools, _)) => tools.push(one.tool),
-            None => lacks.push((vec![one.tool], one.why)),
+        match lacks.iter_mut().find(|lack| lack.why == one.why) {
+            Some(lack) => lack.tools.push(one.tool),
+            None => lacks.push(Lacking {
+                tools: vec![one.tool],
+                why: one.why,
+                variable: one.variable,
+            }),
         }
     }
     Ok(lacks)

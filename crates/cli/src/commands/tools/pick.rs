@@ -11,9 +11,11 @@ use super::sets::{check_platform, listed};
 use super::switch;
 use crate::commands::ask;
 use crate::commands::edit::edit;
+use crate::commands::prompt_size::window;
 use crate::complaint::Outcome;
 use crate::context::Context;
 use crate::hands::no_skills;
+use crate::models::{Chosen, Models};
 use crate::output::{Output, Style, one_line};
 use crate::table::cut;
 
@@ -115,6 +117,9 @@ fn weights(config: &Config, platform: &str, context: &Context) -> Outcome<BTreeM
     let everything = vec!["all".to_owned()];
     all.platform_toolsets
         .insert(platform.to_owned(), everything);
+    let models = Models::new(context, context.settings_again(false)?)?;
+    let route = models.route(&Chosen::default()).ok();
+    let route = route.map(|found| found.route);
     let size = hermes_agent::prompt_size(&PromptQuestion {
         config: &all,
         home: context.home()?.path(),
@@ -123,8 +128,8 @@ fn weights(config: &Config, platform: &str, context: &Context) -> Outcome<BTreeM
         surface: platform,
         model: "",
         provider: "",
-        window: 0,
-        small: false,
+        window: window(route.as_ref()),
+        small: route.as_ref().is_some_and(|route| route.is_embedded()),
         skills: &no_skills(context, config, context.home()?),
         tools: hermes_tools::specs(),
         programs: &context.programs(),

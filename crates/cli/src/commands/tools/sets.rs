@@ -88,11 +88,24 @@ fn is_made_of_sets(name: &str) -> bool {
     !matches!(name, "no_mcp" | "mcp") && toolsets::unknown([name]).is_empty()
 }
 
+/// Whether all tools of a set are chosen.
+pub(super) fn is_whole(set: &Toolset, chosen: &toolsets::Chosen) -> bool {
+    !set.tools.is_empty() && set.tools.iter().all(|tool| chosen.has(tool))
+}
+
+/// Those of these sets that bring tools of another one along.
+pub(super) fn bringing<'a>(set: &Toolset, names: &'a [String]) -> Vec<&'a str> {
+    let shares = |other: &Toolset| other.tools.iter().any(|tool| set.tools.contains(tool));
+    let names = names.iter().map(String::as_str);
+    names
+        .filter(|name| plain(name).is_some_and(shares))
+        .collect()
+}
+
 /// The sets whose tools are all chosen, without those that are part of another one.
 fn covered(chosen: &toolsets::Chosen) -> Vec<String> {
-    let is_whole =
-        |set: &&Toolset| !set.tools.is_empty() && set.tools.iter().all(|tool| chosen.has(tool));
-    let whole: Vec<&Toolset> = toolsets::toolsets().iter().filter(is_whole).collect();
+    let all = toolsets::toolsets().iter();
+    let whole: Vec<&Toolset> = all.filter(|set| is_whole(set, chosen)).collect();
     let is_part = |set: &Toolset, of: &Toolset| {
         set.tools.len() < of.tools.len() && set.tools.iter().all(|tool| of.tools.contains(tool))
     };

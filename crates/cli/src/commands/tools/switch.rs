@@ -1,13 +1,15 @@
 //! `hermes tools enable` and `disable`
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
-use hermes_agent::toolsets;
-use hermes_config::{Config, UnknownKey};
+use hermes_agent::toolsets::{self, Chosen};
+use hermes_config::{Config, Edit, Loaded};
 use serde_json::Value as Json;
 
-use super::check_platform;
-use super::sets::{listed, plain};
+use super::list::useless;
+use super::sets::{bringing, check_platform, is_whole, listed, meant, plain};
+use super::single::{self, Singles};
 use crate::args::tools::SwitchArgs;
 use crate::commands::edit::edit;
 use crate::complaint::{Complaint, Outcome};
@@ -15,9 +17,10 @@ use crate::context::Context;
 use crate::output::Output;
 
 pub(super) fn enable(args: &SwitchArgs, context: &Context, output: &mut Output) -> Outcome {
-    let config = before(args, context)?;
-    let mut names = listed(&config, &args.platform);
-    let (mut done, mut idle) = servers(args, &config, true, &mut names);
+    let loaded = before(args, context)?;
+    let config = &loaded.config;
+    let mut names = listed(config, &args.platform);
+    let (mut done, mut idle) = servers(args, config, true, &mut names);
     for name in wanted(args) {
         if names.contains(&name) {
             idle.push(name);
@@ -26,8 +29,16 @@ pub(super) fn enable(args: &SwitchArgs, context: &Context, output: &mut Output) 
             done.push(name);
         }
     }
-    write(&names, &done, args, context)?;
-    say("on", &done, &idle, &args.platform, output)?;
+    let singles = Singles::switch(&args.names, true, &loaded, context)?;
+    let list = (!done.is_empty()).then(|| setting(&args.platform, &names));
+    write(list.as_ref(), &singles, context)?;
+    let said = Said {
+        platform: &args.platform,
+        state: "on",
+        useless: useless(&args.platform, context, &loaded)?,
+    };
+    said.say(&done, &idle, output)?;
+    said.everywhere(&singles, output)?;
     let off: Vec<&str> = done
         .iter()
         .chain(&idle)
@@ -52,9 +63,10 @@ pub(super) fn enable(args: &SwitchArgs, context: &Context, output: &mut Output) 
 }
 
 pub(super) fn disable(args: &SwitchArgs, context: &Context, output: &mut Output) -> Outcome {
-    let config = before(args, context)?;
-    let mut names = listed(&config, &args.platform);
-    let (mut done, mut idle) = servers(args, &config, false, &mut names);
+    let loaded = before(args, context)?;
+    let config = &loaded.config;
+    let mut names = listed(config, &args.platform);
+    let (mut done, mut idle) = servers(args, config, false, &mut names);
     for name in wanted(args) {
         let before = names.len();
         names.retain(|other| *other != name);
@@ -64,9 +76,28 @@ pub(super) fn disable(args: &SwitchArgs, context: &Context, output: &mut Output)
             idle.push(name);
         }
     }
-    write(&names, &done, args, context)?;
-    say("off", &done, &idle, &args.platform, output)?;
-    let left = still_offered(&config, &names, &done, &args.platform);
+    let singles = Singles::switch(&args.names, false, &loaded, context)?;
+    let list = (!done.is_empty()).then(|| setting(&args.platform, &names));
+    write(list.as_ref(), &singles, context)?;
+    let said = Said {
+        platform: &args.platform,
+        state: "off",
+        useless: BTreeMap::new(),
+    };
+    let chosen = chosen_of(config, &names, &args.platform);
+    let is_on = |name: &String| plain(name).filter(|set| is_whole(set, &chosen));
+    let (parts, idle): (Vec<String>, Vec<String>) =
+        idle.into_iter().partition(|name| is_on(name).is_some());
+    said.say(&done, &idle, output)?;
+    for set in parts.iter().filter_map(is_on) {
+        let with = bringing(set, &names).join(", ");
+        output.line(format!(
+            "{}: {} is still on, as a part of {with}: switch that off",
+            args.platform, set.name
+        ))?;
+    }
+    said.everywhere(&singles, output)?;
+    let left = still_offered(&chosen, &done);
     if !left.is_empty() {
         output.flush()?;
         writeln!(
@@ -78,24 +109,18 @@ pub(super) fn disable(args: &SwitchArgs, context: &Context, output: &mut Output)
     Ok(())
 }
 
-fn before(args: &SwitchArgs, context: &Context) -> Outcome<Config> {
+fn before(args: &SwitchArgs, context: &Context) -> Outcome<Loaded> {
     check_platform(&args.platform)?;
-    let config = context.settings()?.config;
+    let loaded = context.settings()?;
+    let config = &loaded.config;
     for name in &args.names {
-        if plain(name).is_none() && toolsets::server_of(&config, name).is_none() {
-            let servers = config.mcp_servers.keys().map(String::as_str);
-            let known = toolsets::toolsets()
-                .iter()
-                .map(|set| set.name)
-                .chain(servers);
-            let hint = match hermes_config::nearest(name, known) {
-                Some(near) => format!("did you mean {near}?"),
-                None => "hermes tools list shows them".to_owned(),
-            };
+        let is_single = single::parts(name, &loaded).is_some();
+        if !is_single && plain(name).is_none() && toolsets::server_of(config, name).is_none() {
+            let hint = meant(name, config);
             return Err(Complaint::bad_request(format!("there is no toolset {name}")).hint(hint));
         }
     }
-    Ok(config)
+    Ok(loaded)
 }
 
 /// Switches MCP servers and says which were changed and which were so already. A list that names none offers
@@ -148,14 +173,17 @@ fn wanted(args: &SwitchArgs) -> Vec<String> {
     names
 }
 
-fn write(names: &[String], changed: &[String], args: &SwitchArgs, context: &Context) -> Outcome {
-    if changed.is_empty() {
-        return Ok(());
+/// Writes all of it or nothing.
+fn write(list: Option<&(String, String)>, singles: &Singles, context: &Context) -> Outcome {
+    let list = list.map(|(key, value)| (key.as_str(), Edit::Set(value)));
+    let mut edits: Vec<(&str, Edit<'_>)> = list.into_iter().collect();
+    edits.extend(singles.edits.iter().map(|(key, value)| {
+        let value = value.as_deref().map_or(Edit::Unset, Edit::Set);
+        (key.as_str(), value)
+    }));
+    if !edits.is_empty() {
+        edit(context, |settings| settings.change(&edits))?;
     }
-    let (key, list) = setting(&args.platform, names);
-    edit(context, |settings| {
-        settings.set(&key, &list, UnknownKey::Refuse)
-    })?;
     Ok(())
 }
 
@@ -165,37 +193,58 @@ pub(in crate::commands) fn setting(platform: &str, names: &[String]) -> (String,
     (key, Json::from(names.to_vec()).to_string())
 }
 
-fn say(
-    state: &str,
-    done: &[String],
-    idle: &[String],
-    platform: &str,
-    output: &mut Output,
-) -> Outcome {
-    if !done.is_empty() {
-        output.line(format!("{platform}: {} switched {state}", done.join(", ")))?;
-    }
-    if !idle.is_empty() {
-        output.line(format!(
-            "{platform}: {} was {state} already",
-            idle.join(", ")
-        ))?;
-    }
-    Ok(())
+/// What is said of the names that were switched.
+struct Said<'a> {
+    platform: &'a str,
+    state: &'static str,
+    /// Why what is on is of no use all the same, by name.
+    useless: BTreeMap<String, String>,
 }
 
-/// Tools of sets that were switched off which others bring along.
-fn still_offered(
-    config: &Config,
-    names: &[String],
-    done: &[String],
-    platform: &str,
-) -> Vec<&'static str> {
+impl Said<'_> {
+    fn say(&self, done: &[String], idle: &[String], output: &mut Output) -> Outcome {
+        self.say_at(self.platform, done, idle, output)
+    }
+
+    /// A tool of a server is switched at the server, and so on every platform.
+    fn everywhere(&self, singles: &Singles, output: &mut Output) -> Outcome {
+        self.say_at("everywhere", &singles.done, &singles.idle, output)
+    }
+
+    fn say_at(
+        &self,
+        place: &str,
+        done: &[String],
+        idle: &[String],
+        output: &mut Output,
+    ) -> Outcome {
+        let state = self.state;
+        if !done.is_empty() {
+            output.line(format!("{place}: {} switched {state}", done.join(", ")))?;
+        }
+        if !idle.is_empty() {
+            output.line(format!("{place}: {} was {state} already", idle.join(", ")))?;
+        }
+        for name in done.iter().chain(idle) {
+            if let Some(why) = self.useless.get(name) {
+                output.line(format!("{place}: {name} cannot be used: {why}"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a platform has with these sets in its list.
+fn chosen_of(config: &Config, names: &[String], platform: &str) -> Chosen {
     let mut after = config.clone();
     after
         .platform_toolsets
         .insert(platform.to_owned(), names.to_vec());
-    let chosen = toolsets::chosen(&after, platform, None);
+    toolsets::chosen(&after, platform, None)
+}
+
+/// Tools of sets that were switched off which others bring along.
+fn still_offered(chosen: &Chosen, done: &[String]) -> Vec<&'static str> {
     done.iter()
         .filter_map(|name| plain(name))
         .flat_map(|set| set.tools.iter().copied())
