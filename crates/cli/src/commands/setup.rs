@@ -191,10 +191,16 @@ fn walk(path: Path, draft: &mut Draft, context: &Context, output: &mut Output) -
     }
 }
 
-/// The model, if none answers: three questions at most. Everything else has a value that works.
+/// The model, if none answers: three questions at most. Else the keys that are missing; everything else has a value that
+/// works.
 fn quick(draft: &mut Draft, context: &Context, output: &mut Output) -> Outcome {
     if chosen(context)? {
-        return Ok(output.line("A model is chosen and can be called: nothing is missing.")?);
+        let lacks = missing::lacks(context)?;
+        if lacks.is_empty() {
+            return Ok(output.line("A model is chosen and can be called: nothing is missing.")?);
+        }
+        heading("Missing", output)?;
+        return missing::ask(&lacks, draft, output);
     }
     heading("Model", output)?;
     if let Answered::With(decision) = model::suggest(Asks::Least, context, output)? {

@@ -353,6 +353,46 @@ fn a_blank_slate_leaves_servers_and_skills_out_until_they_are_wanted() {
 
 // CL-12
 #[test]
+fn the_quick_way_asks_for_keys_of_what_is_on_and_names_those_that_stay_missing() {
+    let program = Program::new();
+    let keys = format!("DEEPSEEK_API_KEY={KEY}\n");
+    program.home.write_env(&keys).unwrap();
+    let before = "model: {provider: deepseek, default: deepseek-chat}\nweb: {search_backend: tavily}\n\
+                  mcp_servers: {notes: {command: none, env: {TOKEN: '${NOTES_TOKEN}'}}}\n";
+    program.home.write_config(before).unwrap();
+    let asked = |tavily: &str| {
+        let terminal = open(&program, &["setup", "--quick"]);
+        reply(&terminal, "TAVILY_API_KEY (it is not shown", tavily);
+        reply(&terminal, "NOTES_TOKEN (it is not shown", "");
+        terminal
+    };
+    let missing = |terminal: &Terminal| {
+        let screen = terminal.screen().text();
+        let (_, missing) = screen.split_once("Still missing").unwrap();
+        ["web_search: ", "MCP server notes: NOTES_TOKEN is not set"]
+            .map(|one| missing.contains(one))
+    };
+    let terminal = asked("");
+    terminal
+        .wait_for_text("Nothing was changed.", LIMIT)
+        .unwrap();
+    ends(&terminal, 0);
+    assert_eq!(missing(&terminal), [true, true]);
+    let terminal = asked("tvly-1234567890abcdef");
+    reply(&terminal, "Write it? [Y/n]", "");
+    ends(&terminal, 0);
+    assert_eq!(missing(&terminal), [false, true]);
+    assert!(!terminal.screen().contains("tvly-"));
+    let kept = program.home.read(".env").unwrap();
+    assert_eq!(
+        kept,
+        format!("{keys}TAVILY_API_KEY=tvly-1234567890abcdef\n")
+    );
+    assert_eq!(program.home.read("config.yaml").unwrap(), before);
+}
+
+// CL-12
+#[test]
 fn one_part_is_set_up_with_what_is_set_as_the_answers() {
     let program = Program::new();
     let before = "agent:\n  max_turns: 40 # enough\n";
@@ -514,7 +554,11 @@ fn tools_are_ticked_at_a_terminal() {
     reply(&terminal, "for which platform?", "telegram");
     let screen = waits(&terminal, "Switch which?");
     let number = number_of(&screen, "keep a list of steps");
-    assert!(screen.text().contains("tokens"), "{}", screen.text());
+    let text = screen.text();
+    assert!(
+        text.contains("tokens") && !text.contains("about 0 tokens"),
+        "{text}"
+    );
     reply(&terminal, "Switch which?", &format!("{number} nosuch"));
     terminal
         .wait_for_text("There is no nosuch.", LIMIT)

@@ -2,7 +2,7 @@
 
 use hermes_agent::toolsets;
 use hermes_config::{
-    Config, Edit, KeyPath, Layer, Loaded, Node, Setting as _, Settings, read_file,
+    Config, Edit, EnvName, KeyPath, Layer, Loaded, Node, Setting as _, Settings, read_file,
 };
 
 use super::{HERE, heading, missing, terminal};
@@ -26,6 +26,8 @@ pub(super) struct Draft {
     loaded: Loaded,
     pub(super) model: Option<Decision>,
     edits: Vec<(String, String)>,
+    /// Variables for `.env`, which nobody is shown.
+    pub(super) variables: Vec<(EnvName, String)>,
     /// Whether the skills that come along shall come into this home.
     pub(super) skills: Option<Along>,
     /// Whether it only fills in what nobody has set: that is written without another question.
@@ -38,6 +40,7 @@ impl Draft {
             loaded: context.settings()?,
             model: None,
             edits: Vec::new(),
+            variables: Vec::new(),
             skills: None,
             fills: false,
         })
@@ -52,6 +55,18 @@ impl Draft {
         let answered = self.edits.iter().find(|(name, _)| name == key);
         let answered = answered.map(|(_, value)| value.clone());
         answered.unwrap_or_else(|| in_force(&self.loaded, key))
+    }
+
+    /// Whether a variable was answered for.
+    pub(super) fn has_variable(&self, name: &EnvName) -> bool {
+        self.variables.iter().any(|(other, _)| other == name)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.model.is_none()
+            && self.edits.is_empty()
+            && self.variables.is_empty()
+            && self.skills.is_none()
     }
 
     /// Notes an answer; one that changes nothing is not written.
@@ -73,10 +88,23 @@ impl Draft {
     /// Shows what will be written, asks once more where something is replaced, and writes it: all of it or nothing. Says
     /// whether it did.
     pub(super) fn finish(self, context: &Context, output: &mut Output) -> Outcome<bool> {
-        if self.model.is_none() && self.edits.is_empty() && self.skills.is_none() {
+        if self.is_empty() || !self.shown_and_agreed(output)? {
             output.line("Nothing was changed.")?;
+            missing::tell(context, output)?;
             return Ok(false);
         }
+        let file = context.home()?.config_file();
+        if let Some(bytes) = read_file(&file)? {
+            let copy = hermes_config::keep_copy(&file, context.clock().now().into(), &bytes)?;
+            output.line(format!("The settings as they were: {}", copy.display()))?;
+        }
+        self.write(context, output)?;
+        summary(context, output)?;
+        Ok(true)
+    }
+
+    /// Shows what will be written, and asks once more where something is replaced.
+    fn shown_and_agreed(&self, output: &mut Output) -> Outcome<bool> {
         heading("To be written", output)?;
         if let Some(decision) = &self.model {
             output.line(format!("  model: {}", decision.words()))?;
@@ -84,19 +112,20 @@ impl Draft {
         for (key, value) in &self.edits {
             output.line(format!("  {key}: {}", one_line(value)))?;
         }
+        for (name, _) in &self.variables {
+            output.line(format!("  {name}: kept in .env"))?;
+        }
         match self.skills {
             Some(Along::Come) => output.line("  skills that come with the program: come along")?,
             Some(Along::StayOut) => output.line("  skills that come with the program: stay out")?,
             None => {}
         }
-        if !self.fills && !ask::agreed("Write it?", output)? {
-            output.line("Nothing was changed.")?;
-            return Ok(false);
-        }
-        let file = context.home()?.config_file();
-        if let Some(bytes) = read_file(&file)? {
-            let copy = hermes_config::keep_copy(&file, context.clock().now().into(), &bytes)?;
-            output.line(format!("The settings as they were: {}", copy.display()))?;
+        Ok(self.fills || ask::agreed("Write it?", output)?)
+    }
+
+    fn write(&self, context: &Context, output: &mut Output) -> Outcome {
+        for (name, value) in &self.variables {
+            edit(context, |settings| settings.set_variable(name, value))?;
         }
         match &self.model {
             Some(decision) => decision.carry_out(&self.edits, context, output)?,
@@ -114,8 +143,7 @@ impl Draft {
             Some(Along::StayOut) => refuse(context.home()?)?,
             None => {}
         }
-        summary(context, output)?;
-        Ok(true)
+        Ok(())
     }
 }
 
