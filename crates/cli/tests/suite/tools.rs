@@ -124,7 +124,7 @@ fn single_tools_of_a_server_are_switched_by_its_name_and_theirs() {
     );
     let unknown = program.run(&["tools", "disable", "fxi:echo"]).code(1);
     assert!(
-        unknown.stderr.contains("did you mean fix?"),
+        unknown.stderr.contains("there is no MCP server fxi"),
         "{}",
         unknown.stderr
     );
