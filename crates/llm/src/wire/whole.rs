@@ -74,7 +74,8 @@ fn begins(json: &str) -> impl Iterator<Item = Range<usize>> {
             .get(..half.start)
             .and_then(|text| text.strip_suffix('"'));
         // A quote behind an odd number of backslashes is a letter of the text.
-        quoted.is_some_and(|text| (text.len() - text.trim_end_matches('\\').len()) % 2 == 0)
+        let backslashes = |text: &str| text.len() - text.trim_end_matches('\\').len();
+        quoted.is_some_and(|text| backslashes(text).is_multiple_of(2))
     };
     broken(json).filter(move |half| !is_first(json, half) && begins(half))
 }
