@@ -1,9 +1,9 @@
 //! Opening the database: pragmas, journal, identity, schema.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::StoreError;
 use crate::schema;
@@ -238,11 +238,27 @@ fn address(path: &Path, how: &str) -> String {
 /// stays with a rollback journal, which is correct there, only slower. A file whose header already
 /// says WAL must not be opened without one: that error is passed on.
 fn use_write_ahead_log(connection: &Connection) -> Result<(), StoreError> {
-    let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    let ask = || connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0));
+    let begun = Instant::now();
+    let mut tries = 0;
+    // Of two programs that make the same file SQLite turns one down at once, without waiting.
+    let mode: String = loop {
+        match ask() {
+            Err(error) if is_busy(&error) && begun.elapsed() < PATIENCE => {
+                wait_for_others(tries);
+                tries += 1;
+            }
+            answer => break answer?,
+        }
+    };
     if mode != "wal" {
         connection.query_row("PRAGMA journal_mode = DELETE", [], |_| Ok(()))?;
     }
     Ok(())
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
 /// Sleeps a little longer each time, so that many writers share the file without a stampede.

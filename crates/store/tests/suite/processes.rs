@@ -2,10 +2,11 @@
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use hermes_core::MessageId;
-use hermes_store::{SearchFilter, SearchOrder};
+use hermes_store::{SearchFilter, SearchOrder, Store};
 
 use super::fixture::{Fixture, id};
 
@@ -99,4 +100,25 @@ fn killed_fifty_times_while_writing_and_nothing_acknowledged_is_lost() {
         .collect();
     assert!(lost.is_empty(), "acknowledged but lost: {lost:?}");
     assert!(acknowledged.len() > 500);
+}
+
+// LN-12: of two that make the same file SQLite turns one down at once, without waiting.
+#[test]
+fn those_who_make_the_file_at_the_same_moment_all_have_it() {
+    const TOGETHER: usize = 8;
+    let fixture = Fixture::new();
+    for round in 0..20 {
+        let gate = Barrier::new(TOGETHER);
+        std::thread::scope(|scope| {
+            for _ in 0..TOGETHER {
+                let mut options = fixture.options();
+                options.path = fixture.path(&format!("new-{round}.db"));
+                let gate = &gate;
+                scope.spawn(move || {
+                    gate.wait();
+                    drop(Store::open(options).unwrap());
+                });
+            }
+        });
+    }
 }

@@ -38,12 +38,22 @@ fn what_waits_is_bounded_and_says_whether_it_was_begun() {
         .unwrap();
     let backlog = store.memory_backlog("mem0").wait().unwrap();
     assert_eq!(backlog.waiting, MOST_DELIVERIES as u64);
-    let begin = || store.begin_memory_delivery("mem0", 0).wait().unwrap().unwrap();
+    let begin = || {
+        store
+            .begin_memory_delivery("mem0", 0)
+            .wait()
+            .unwrap()
+            .unwrap()
+    };
     let first = begin();
     assert_eq!((first.body.as_str(), first.begun), ("5", false));
     // Another process finds it as a killed one left it.
     let other = fixture.reopen();
-    let again = other.begin_memory_delivery("mem0", 0).wait().unwrap().unwrap();
+    let again = other
+        .begin_memory_delivery("mem0", 0)
+        .wait()
+        .unwrap()
+        .unwrap();
     assert_eq!((again.id, again.begun), (first.id, true));
     store.put_memory_delivery_back(first.id).wait().unwrap();
     let back = begin();
