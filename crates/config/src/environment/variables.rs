@@ -83,6 +83,7 @@ variables! {
     HERMES_TUI_THEME Process: "light or dark: what the terminal's text stands on";
     HERMES_TUI_RESUME Process: "Begins the whole screen with the latest conversation, or the one it names; 0 does not";
     TERM Process: "What the terminal can show";
+    TMUX Process: "Inside tmux a window that is resized is drawn a little later";
     COLORTERM Process: "truecolor: the terminal shows all colours";
     COLORFGBG Process: "Colours of the terminal, of which the last tells whether it is light or dark";
     COLUMNS Process: "Width of what `insights` prints";

@@ -367,6 +367,9 @@ pub struct Settings {
     pub busy: WhileBusy,
     /// How much of the thoughts of the model is shown.
     pub thoughts: Thoughts,
+    /// How long a window that is being resized must rest before it is drawn: longer than the terminal takes to tell of
+    /// another size, because a picture for a size that is gone already would be broken.
+    pub rest: Duration,
     /// Whether the end of a turn is told with tokens and time.
     pub show_usage: bool,
     /// Whether the end of a turn is told with what it cost.
@@ -439,6 +442,7 @@ impl Default for Settings {
         Self {
             busy: WhileBusy::Interrupt,
             thoughts: Thoughts::default(),
+            rest: Duration::from_millis(40),
             show_usage: false,
             show_cost: false,
             ring: false,

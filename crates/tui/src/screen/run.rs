@@ -29,9 +29,6 @@ use jobs::Jobs;
 const TICK: Duration = Duration::from_millis(100);
 /// How long an answer of the terminal is waited for before somebody else reads its keys.
 const LAST_ANSWER: Duration = Duration::from_millis(50);
-/// A window that is being resized is drawn when it rests. Longer than tmux waits before it tells of another size: a
-/// picture for a size that is gone already would be broken.
-const REST: Duration = Duration::from_millis(300);
 /// Columns and rows of the smallest window in which anything is drawn.
 const SMALLEST: (u16, u16) = (8, 3);
 
@@ -324,7 +321,7 @@ impl Screen {
         if self.rests.is_none() {
             self.surface.hide(crossterm::terminal::size()?)?;
         }
-        self.rests = Some(Instant::now() + REST);
+        self.rests = Some(Instant::now() + self.app.settings().rest);
         Ok(())
     }
 

@@ -22,12 +22,22 @@ use crate::context::Context;
 /// A picture of the passing time more often than this is no use to anybody.
 const OFTENEST: Duration = Duration::from_millis(100);
 
+/// How long a window of tmux must rest before it is drawn. Its size is told every quarter of a second at most.
+const REST_IN_TMUX: Duration = Duration::from_millis(300);
+
 /// How the screen behaves.
 pub(super) fn of(run: &RunArgs, config: &Config, context: &Context) -> Settings {
     let display = &config.display;
     let mode = mode(run, config, context);
+    let usual = Settings::default();
+    // The whole screen is drawn anew anyway, and leaves nothing behind.
+    let rest = match mode {
+        Mode::Inline if in_tmux(context) => REST_IN_TMUX,
+        Mode::Inline | Mode::Full => usual.rest,
+    };
     Settings {
         mode,
+        rest,
         busy: match display.busy_input_mode {
             BusyMode::Interrupt => WhileBusy::Interrupt,
             BusyMode::Queue => WhileBusy::Queue,
@@ -65,12 +75,7 @@ pub(super) fn of(run: &RunArgs, config: &Config, context: &Context) -> Settings 
         streaming: display.streaming,
         commentary: display.show_commentary,
         explain: display.turn_completion_explainer,
-        indicator: match display.tui_status_indicator {
-            StatusIndicator::Kaomoji => Indicator::Kaomoji,
-            StatusIndicator::Emoji => Indicator::Emoji,
-            StatusIndicator::Unicode => Indicator::Unicode,
-            StatusIndicator::Ascii => Indicator::Ascii,
-        },
+        indicator: indicator(display.tui_status_indicator),
         refresh: Some(display.cli_refresh_interval)
             .filter(|every| !every.is_zero())
             .map(|every| every.max(OFTENEST)),
@@ -79,7 +84,24 @@ pub(super) fn of(run: &RunArgs, config: &Config, context: &Context) -> Settings 
             false => 0,
         },
         title: mode == Mode::Full,
-        ..Settings::default()
+        ..usual
+    }
+}
+
+/// Also at the other end of ssh, where only the terminal's kind tells.
+fn in_tmux(context: &Context) -> bool {
+    let filled = |variable| context.environment.filled(variable);
+    let kind = filled(&Variable::TERM).unwrap_or_default();
+    filled(&Variable::TMUX).is_some() || kind.starts_with("tmux") || kind.starts_with("screen")
+}
+
+/// What moves in the bar while the agent works.
+fn indicator(set: StatusIndicator) -> Indicator {
+    match set {
+        StatusIndicator::Kaomoji => Indicator::Kaomoji,
+        StatusIndicator::Emoji => Indicator::Emoji,
+        StatusIndicator::Unicode => Indicator::Unicode,
+        StatusIndicator::Ascii => Indicator::Ascii,
     }
 }
 
