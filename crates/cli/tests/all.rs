@@ -33,6 +33,7 @@ mod suite {
     mod hands_kept;
     mod hands_left;
     mod hands_let_out;
+    mod hands_others;
     mod hands_scripts;
     mod hands_typed;
     mod help;

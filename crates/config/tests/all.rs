@@ -4,7 +4,6 @@
     clippy::too_many_lines,
     reason = "a test tells one story or walks through one table"
 )]
-
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -152,8 +152,8 @@ fn what_belongs_behind_the_conversation_is_refused_with_the_way_to_do_it() {
 #[test]
 fn a_command_that_leaves_something_running_is_told_that_it_was_ended() {
     let calls = [
-        terminal("(sleep 61854; echo late > late) >/dev/null 2>&1 & echo ok"),
-        terminal("(sleep 0.1; echo soon > soon) >/dev/null 2>&1 & echo ok"),
+        terminal("echo x > >(exec >/dev/null 2>&1; sleep 61854; echo late > late); echo ok"),
+        terminal("echo x > >(exec >/dev/null 2>&1; sleep 0.1; echo soon > soon); echo ok"),
         terminal("cat soon; ls"),
     ];
     let run = run_in(|program, _| program, "", &calls, &[]);

@@ -99,7 +99,7 @@ fn every_conversation_of_a_program_is_told_which_server_is_down() {
 fn a_call_to_a_server_that_is_down_reaches_no_other_one() {
     let server = McpServer::start(Profile::default()).unwrap();
     let call = |server: &str, text: &str| {
-        tool_call(&format!("mcp__{server}__echo"), json!({ "text": text }))
+        tool_call(format!("mcp__{server}__echo"), json!({ "text": text }))
     };
     let hidden = json!({ "name": "mcp__prod_db__echo", "arguments": { "text": "e" } });
     let scenario = Scenario::new()

@@ -1,6 +1,6 @@
-//! An agent that keeps one server, for tests that kill it: `mcp-agent agent STATE PROGRAM`. With `warden` as
-//! first argument it is the process that starts the servers of tests. `serve HOME` makes it a server itself, over
-//! standard input.
+//! An agent that keeps one server until its input ends, for tests that kill it: `mcp-agent agent STATE PROGRAM FAULTS`.
+//! With `warden` as first argument it is the process that starts the servers of tests. `serve HOME` makes it a server
+//! itself, over standard input.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -21,6 +21,7 @@ use hermes_mcp::{
 };
 use hermes_secrets::RedactorHandle;
 use hermes_store::{Options, Store};
+use tokio::io::AsyncReadExt as _;
 use tokio_util::sync::CancellationToken;
 
 const WARDEN: &str = "warden";
@@ -55,8 +56,8 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
-    let [_, state, program] = arguments else {
-        return Err("agent STATE PROGRAM".into());
+    let [_, state, program, faults] = arguments else {
+        return Err("agent STATE PROGRAM FAULTS".into());
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
@@ -97,7 +98,7 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
             command: program.clone(),
             env: BTreeMap::from([
                 ("SX_STATE".to_owned(), state.clone()),
-                ("SX_FAULTS".to_owned(), "grandchild".to_owned()),
+                ("SX_FAULTS".to_owned(), faults.clone()),
             ]),
             ..McpServer::default()
         };
@@ -105,7 +106,8 @@ fn run(arguments: &[String]) -> Result<(), Box<dyn Error>> {
         fleet.discovered(FOREVER).await;
         writeln!(io::stdout(), "ready")?;
         io::stdout().flush()?;
-        tokio::time::sleep(FOREVER).await;
+        tokio::io::stdin().read_to_end(&mut Vec::new()).await?;
+        fleet.shutdown().await;
         Ok(())
     })
 }

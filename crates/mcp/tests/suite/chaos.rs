@@ -236,6 +236,7 @@ fn fleet(rig: &Rig, home: &Path, policy: RecoveryPolicy) -> Fleet {
 }
 
 /// Hurts and watches.
+#[expect(clippy::too_many_lines, reason = "one story: hurt, mended, counted")]
 pub(crate) async fn run(rig: &Rig) -> anyhow::Result<Report> {
     let folder = tempfile::tempdir()?;
     let policy = policy();

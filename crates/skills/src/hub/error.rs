@@ -221,6 +221,10 @@ impl HubError {
     }
 
     /// What the user can do about it.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a table: one step for each failure, and nothing else"
+    )]
     pub fn hint(&self) -> String {
         match self {
             Self::Source {

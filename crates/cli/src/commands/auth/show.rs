@@ -53,7 +53,10 @@ pub(super) fn status(
         active: false,
         entries,
     };
-    let profile = models.profiles.of_route(provider).map_err(ResolveError::from)?;
+    let profile = models
+        .profiles
+        .of_route(provider)
+        .map_err(ResolveError::from)?;
     let without = profile
         .as_deref()
         .is_some_and(|profile| profile.key == KeyNeed::Optional);
