@@ -48,6 +48,7 @@ fn servers_and_their_tools_are_picked_at_a_terminal() {
     let configure = lab.program.command(&["mcp", "configure", "lab"]);
     let screen = Terminal::spawn(&configure, 120, 40).unwrap();
     screen.wait_for_text("2  [x] wait", LONG).unwrap();
+    screen.wait_for_text("Enter leaves them", LONG).unwrap();
     screen.send("echo, 2\r").unwrap();
     screen
         .wait_for_text("2 of 9 tools are offered", LONG)

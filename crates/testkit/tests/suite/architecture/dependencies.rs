@@ -150,10 +150,11 @@ fn every_dependency_is_used() {
             .filter(|(path, _)| root().join(path).starts_with(folder));
         let own: Vec<&str> = own.map(|(_, text)| text.as_str()).collect();
         for dependency in &package.dependencies {
-            inherited.insert(dependency.name.clone());
-            let word = dependency.name.replace('-', "_");
+            let name = dependency.rename.as_ref().unwrap_or(&dependency.name);
+            inherited.insert(name.clone());
+            let word = name.replace('-', "_");
             if !own.iter().any(|text| names(text, &word)) {
-                offences.push(format!("{} does not use {}", package.name, dependency.name));
+                offences.push(format!("{} does not use {name}", package.name));
             }
         }
     }

@@ -25,6 +25,8 @@ pub(super) struct Package {
 #[derive(Debug, Deserialize)]
 pub(super) struct Dependency {
     pub(super) name: String,
+    /// What it is called here, where that is another name.
+    pub(super) rename: Option<String>,
     /// `None` for a normal dependency, else `dev` or `build`.
     pub(super) kind: Option<String>,
 }
