@@ -165,6 +165,12 @@ fn checkpoints_are_taken_in_one_conversation_without_being_switched_on() {
     program.run(&["chat", "--checkpoints", "-q", "write"]).ok();
     assert_eq!(taken(), 1);
     server.assert_done();
+    // In another conversation only the files go back: there is nothing else to take back.
+    let back = program.command(&["chat", "--plain", "--checkpoints"]);
+    let back = back.stdin("/rollback 1\n").run().unwrap().ok();
+    assert!(!back.stdout.contains("error"), "{}", back.stdout);
+    let plan = std::fs::read_to_string(program.home.workspace().join("plan.txt"));
+    assert_eq!(plan.unwrap(), "first\n");
 }
 
 // CL-2

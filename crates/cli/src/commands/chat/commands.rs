@@ -309,7 +309,7 @@ async fn serve(order: &Order<'_>, agreed: bool, output: &mut Output) -> Outcome<
             let asked = Rollback::parse(argument);
             // The conversation goes back along with the files.
             if hands::rollback(conversation, asked, output).await? {
-                return Ok(Next::Send(Op::Undo { turns: 1 }, None));
+                return said::back(conversation).await;
             }
         }
         "compress" => return Ok(Next::Send(shorten::compress(&order.arguments)?, None)),

@@ -90,22 +90,31 @@ pub(super) fn turns(order: &Order<'_>) -> Outcome<u32> {
     }
 }
 
+/// Where the last messages begin, if there are so many.
+fn cut(records: &[Record], turns: u32) -> Option<Cut> {
+    let active = records
+        .iter()
+        .filter(|row| row.visibility == Visibility::Active);
+    Cut::find(&active.cloned().collect::<Vec<_>>(), turns)
+}
+
+/// Goes back one message, where there is one.
+pub(super) async fn back(conversation: &Conversation) -> Outcome<Next> {
+    let store = &conversation.house.store;
+    let records = store.all_records(&conversation.front().id()).await?;
+    Ok(match cut(&records, 1) {
+        Some(_) => Next::Send(Op::Undo { turns: 1 }, None),
+        None => Next::Nothing,
+    })
+}
+
 /// `/undo [n]`
 pub(super) async fn undo(order: &Order<'_>) -> Outcome<Next> {
     let turns = turns(order)?;
     let front = order.conversation.leave().await;
-    let records = order
-        .conversation
-        .house
-        .store
-        .all_records(&front.id())
-        .await?;
-    let active: Vec<Record> = records
-        .iter()
-        .filter(|row| row.visibility == Visibility::Active)
-        .cloned()
-        .collect();
-    match Cut::find(&active, turns) {
+    let store = &order.conversation.house.store;
+    let records = store.all_records(&front.id()).await?;
+    match cut(&records, turns) {
         Some(cut) => Ok(Next::Send(Op::Undo { turns }, Some(typed(&records, cut)))),
         None => Err(Complaint::bad_request("there is nothing to take back")
             .hint("/history shows what was said, /resume goes to an earlier conversation")),
