@@ -119,6 +119,11 @@ impl<'a> Assistant<'a> {
         })
     }
 
+    /// The calls a raw turn has yet to come to.
+    pub(super) fn expected(&self) -> Expected<'_> {
+        Expected(self.calls().collect())
+    }
+
     /// The raw turn, when this provider issued it by this protocol.
     pub fn issued_by(&self, protocol: WireProtocol, provider: &str) -> Option<&RawTurn> {
         self.raw
@@ -128,6 +133,34 @@ impl<'a> Assistant<'a> {
 
     fn takes_more(&self) -> bool {
         self.answers.is_empty()
+    }
+}
+
+/// The calls a raw turn has yet to come to, in the order of their answers.
+pub(super) struct Expected<'a>(VecDeque<&'a Call<'a>>);
+
+/// What a call of a raw turn is to the history.
+pub(super) enum Met<'a> {
+    /// The next one.
+    Next(&'a Call<'a>),
+    /// One that it no longer has: it would never get an answer.
+    Gone,
+    /// One that is answered later: the raw turn is in another order than the answers.
+    Early,
+}
+
+impl<'a> Expected<'a> {
+    pub(super) fn meet(&mut self, id: &Json) -> Met<'a> {
+        match self.0.iter().position(|call| *id == *call.original) {
+            Some(0) => self.0.pop_front().map_or(Met::Gone, Met::Next),
+            Some(_) => Met::Early,
+            None => Met::Gone,
+        }
+    }
+
+    /// Whether all of them were met.
+    pub(super) fn is_met(&self) -> bool {
+        self.0.is_empty()
     }
 }
 

@@ -5,15 +5,13 @@
 //! is not to be sent again. What goes back does not depend on how long ago it was said: a request begins
 //! with the bytes of the one before.
 
-use std::collections::{HashMap, VecDeque};
-
 use hermes_core::{RawTurn, WireProtocol};
 use serde_json::{Value as Json, json};
 
 use super::family::wire_model;
 use super::media::text;
 use crate::quirks::ReasoningReplay;
-use crate::wire::legal::{Assistant, Call};
+use crate::wire::legal::{Assistant, Call, Met};
 use crate::wire::naming::wire_name;
 
 /// Which raw blocks go back to whom.
@@ -39,26 +37,22 @@ impl Replay<'_> {
     /// The blocks of a turn as they came; `None` when they cannot be sent to this provider.
     pub(super) fn blocks(&self, turn: &Assistant<'_>) -> Option<Vec<Json>> {
         let raw = turn.issued_by(WireProtocol::Anthropic, self.provider)?;
-        let mut calls: HashMap<&str, VecDeque<&Call<'_>>> = HashMap::new();
-        for call in turn.calls() {
-            calls.entry(call.original).or_default().push_back(call);
-        }
+        let mut calls = turn.expected();
         let mut blocks = Vec::new();
         for block in raw.body.as_array()? {
             if is_thinking(block) {
                 blocks.extend(self.thinking(block, raw));
             } else if block["type"] == "tool_use" {
-                let known = block["id"].as_str().and_then(|id| calls.get_mut(id));
-                // A call that the history no longer has would never get an answer.
-                if let Some(call) = known.and_then(VecDeque::pop_front) {
-                    blocks.push(called(block, call));
+                match calls.meet(&block["id"]) {
+                    Met::Next(call) => blocks.push(called(block, call)),
+                    Met::Gone => {}
+                    Met::Early => return None,
                 }
             } else if !is_blank(block) {
                 blocks.push(block.clone());
             }
         }
-        let complete = calls.values().all(VecDeque::is_empty);
-        (complete && !blocks.iter().all(is_thinking)).then_some(blocks)
+        (calls.is_met() && !blocks.iter().all(is_thinking)).then_some(blocks)
     }
 
     /// Whether thinking that never was a block of this provider is sent as one.

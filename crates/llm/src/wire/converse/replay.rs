@@ -1,13 +1,11 @@
 //! Sending a turn back the way it came: the blocks as they were received and in their order, because a
 //! signature is only valid in its place. Left out is what the service would reject.
 
-use std::collections::{HashMap, VecDeque};
-
 use hermes_core::{RawTurn, WireProtocol};
 use serde_json::{Value as Json, json};
 
 use crate::quirks::ReasoningReplay;
-use crate::wire::legal::{Assistant, Call};
+use crate::wire::legal::{Assistant, Call, Met};
 use crate::wire::naming::wire_name;
 
 /// Which raw blocks go back to whom.
@@ -33,10 +31,7 @@ impl Replay<'_> {
     /// The blocks of a turn as they came; `None` when they cannot be sent to this provider.
     pub(super) fn blocks(&self, turn: &Assistant<'_>) -> Option<Vec<Json>> {
         let raw = turn.issued_by(WireProtocol::Converse, self.provider)?;
-        let mut calls: HashMap<&str, VecDeque<&Call<'_>>> = HashMap::new();
-        for call in turn.calls() {
-            calls.entry(call.original).or_default().push_back(call);
-        }
+        let mut calls = turn.expected();
         let mut blocks = Vec::new();
         for block in raw.body.as_array()? {
             if is_reasoning(block) {
@@ -44,18 +39,16 @@ impl Replay<'_> {
                     blocks.push(block.clone());
                 }
             } else if block["toolUse"].is_object() {
-                let id = block["toolUse"]["toolUseId"].as_str();
-                let known = id.and_then(|id| calls.get_mut(id));
-                // A call that the history no longer has would never get an answer.
-                if let Some(call) = known.and_then(VecDeque::pop_front) {
-                    blocks.push(called(block, call));
+                match calls.meet(&block["toolUse"]["toolUseId"]) {
+                    Met::Next(call) => blocks.push(called(block, call)),
+                    Met::Gone => {}
+                    Met::Early => return None,
                 }
             } else if !is_blank(block) {
                 blocks.push(block.clone());
             }
         }
-        let complete = calls.values().all(VecDeque::is_empty);
-        (complete && !blocks.iter().all(is_reasoning)).then_some(blocks)
+        (calls.is_met() && !blocks.iter().all(is_reasoning)).then_some(blocks)
     }
 
     /// Signed and hidden reasoning goes back to the model it came from; what is not signed goes back

@@ -58,6 +58,21 @@ fn any_replay() -> impl Strategy<Value = ReasoningReplay> {
     prop::sample::select(vec![Native, All, Never, Unsigned])
 }
 
+// PV-8
+#[test]
+fn a_turn_in_another_order_than_its_answers_goes_back_in_theirs() {
+    let used = |id: &str| json!({"type": "tool_use", "id": id, "name": "look", "input": {}});
+    let named = |id: &str| call(id, "look", json!({}));
+    let turn = assistant(
+        vec![named("a_2"), named("b_1")],
+        raw(json!([used("b_1"), used("a_2")])),
+    );
+    assert_legal(&body(
+        &request("claude-opus-4-6", vec![turn]),
+        &Quirks::default(),
+    ));
+}
+
 proptest! {
     // PV-8
     #[test]
